@@ -1,0 +1,31 @@
+/** Every bound and default of the contract, in one place. */
+
+/** The largest integer that JSON readers agree on; ids and counts end here. */
+export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
+
+/** The most units a limit can name. */
+export const MAX_UNITS = 1_000_000_000_000
+
+/** Undeleted, unexpired quotas a user can have. */
+export const MAX_QUOTAS_PER_USER = 200
+
+export const MAX_PAGE_SIZE = 200
+export const DEFAULT_PAGE_SIZE = 20
+
+/** What a quota is when its draft does not say. `starts_at` defaults to now. */
+export const QUOTA_DEFAULTS = {
+  kind: 'grant',
+  name: null,
+  period: null,
+  time_zone: 'UTC',
+  rollover_limit: 0,
+  overage_limit: 0,
+  priority: 100,
+  expires_at: null,
+  countries: null,
+  message_types: null,
+  alert_at: [80, 100],
+  enabled: true,
+  external_ref: null,
+  metadata: {},
+} as const

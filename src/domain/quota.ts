@@ -1,0 +1,312 @@
+import { QUOTA_DEFAULTS } from './bounds.ts'
+import type { Instant } from './time.ts'
+import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
+
+/**
+ * A quota: a grant (a pool of units that pays for sends) or a cap (a ceiling over whichever grant pays).
+ *
+ * Records carry the contract's field names from the column to the JSON, so that no name is mapped anywhere; moments
+ * are `Instant`s inside and RFC 3339 outside.
+ */
+export type QuotaKind = 'grant' | 'cap'
+
+/** What an administrator may change. */
+export interface QuotaSettings {
+  name: string | null
+  /** Units per window; null is unlimited. */
+  limit: number | null
+  /** The most unused units that a closing window carries into the next. */
+  rollover_limit: number
+  /** How many units past its limit a grant may be drawn. */
+  overage_limit: number
+  /** 0–255; lower burns first. */
+  priority: number
+  starts_at: Instant
+  expires_at: Instant | null
+  /** Destinations it covers (ISO 3166 alpha-2, sorted); null is all. */
+  countries: readonly string[] | null
+  /** Message types it covers (sorted); null is all. */
+  message_types: readonly string[] | null
+  /** Percents of use at which an event is emitted (ascending). */
+  alert_at: readonly number[]
+  enabled: boolean
+  external_ref: string | null
+  metadata: Readonly<Record<string, string>>
+}
+
+/** What is fixed at creation. */
+export interface QuotaIdentity {
+  user_id: number
+  kind: QuotaKind
+  period: Period | null
+  time_zone: string
+}
+
+/** The window a quota stands in, and what was drawn in it. */
+export interface QuotaCounters {
+  window_no: number
+  window_start: Instant
+  /** The calendar's boundary, fixed when the window opened; null for a quota of a single window. */
+  window_end: Instant | null
+  used: number
+  reserved: number
+  rolled_over: number
+}
+
+export interface Quota extends QuotaIdentity, QuotaSettings, QuotaCounters {
+  id: number
+  /** Grows by one at each administrator's change that changes something. */
+  version: number
+  created_at: Instant
+  created_by: string
+  updated_at: Instant
+  updated_by: string
+  deleted_at: Instant | null
+}
+
+export const QUOTA_STATUSES = ['deleted', 'expired', 'suspended', 'scheduled', 'exhausted', 'active'] as const
+export type QuotaStatus = (typeof QUOTA_STATUSES)[number]
+
+/** A quota to be made: what is omitted takes its default. */
+export type QuotaDraft = Pick<QuotaIdentity, 'user_id'> &
+  Pick<QuotaSettings, 'limit'> &
+  Partial<Omit<QuotaIdentity, 'user_id'> & Omit<QuotaSettings, 'limit'>>
+
+/** A change asked for: what is omitted stays. Immutable fields may be named if they are equal. */
+export type QuotaPatch = Partial<QuotaIdentity & QuotaSettings> & { allow_below_usage?: boolean }
+
+/** A field that breaks a rule: where (a JSON pointer) and what is accepted. */
+export interface Fault {
+  path: string
+  message: string
+}
+
+export type QuotaChange =
+  | { outcome: 'changed'; quota: Quota; closed: ClosedWindow[] }
+  | { outcome: 'unchanged' }
+  | { outcome: 'invalid'; faults: Fault[] }
+  | { outcome: 'immutable_field'; faults: Fault[] }
+  | { outcome: 'below_usage'; detail: string }
+
+/** A window a quota has left behind. */
+export interface ClosedWindow {
+  window_no: number
+  window_start: Instant
+  window_end: Instant
+  limit: number | null
+  overage_limit: number
+  rolled_over: number
+  used: number
+  reserved: number
+  /** What it carried into the next window. */
+  carried: number
+}
+
+/** Status is derived at the moment of reading, never stored; the first match wins. `quota` is rolled to `now`. */
+export function statusOf(quota: Quota, now: Instant): QuotaStatus {
+  if (quota.deleted_at !== null) return 'deleted'
+  if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
+  if (!quota.enabled) return 'suspended'
+  if (quota.starts_at > now) return 'scheduled'
+  return headroomOf(quota) <= 0 ? 'exhausted' : 'active'
+}
+
+/** Live: not deleted, enabled, started, not expired. An exhausted quota is live. */
+export function isLive(quota: Quota, now: Instant): boolean {
+  const status = statusOf(quota, now)
+  return status === 'active' || status === 'exhausted'
+}
+
+/** Units of the quota's own left in its window, overage aside; negative when overdrawn, Infinity when unlimited. */
+export function balanceOf(quota: Pick<Quota, 'limit' | 'rolled_over' | 'used' | 'reserved'>): number {
+  if (quota.limit === null) return Number.POSITIVE_INFINITY
+  return quota.limit + quota.rolled_over - quota.used - quota.reserved
+}
+
+/** Units that may still be drawn in this window, overage included; Infinity when unlimited. */
+export function headroomOf(quota: Quota): number {
+  return balanceOf(quota) + quota.overage_limit
+}
+
+/** Units left for people to see: never below 0; null when unlimited. */
+export function remainingOf(quota: Quota): number | null {
+  return quota.limit === null ? null : Math.max(0, balanceOf(quota))
+}
+
+/** Units drawn past the limit. */
+export function overageOf(quota: Quota): number {
+  return quota.limit === null ? 0 : Math.max(0, -balanceOf(quota))
+}
+
+/**
+ * The end people see: the earlier of the calendar's next boundary and the expiry, but no earlier than the start of the
+ * window (an expiry may be moved to before it; a window never goes back).
+ */
+export function shownWindowEnd(quota: Quota): Instant | null {
+  if (quota.expires_at === null) return quota.window_end
+  return Math.max(quota.window_start, Math.min(quota.window_end ?? quota.expires_at, quota.expires_at))
+}
+
+/**
+ * Brings a quota to the window that holds `now`. Every write does this first and every read shows it, so no job runs
+ * at midnight.
+ *
+ * Each closing window carries its unused units, at most `rollover_limit`, into the next, once for every window nobody
+ * touched; overage is no debt. A deleted quota never rolls, an expired one stays in its last window, and a clock that
+ * lags behind the window counts as the window's start.
+ */
+export function roll(quota: Quota, now: Instant): { quota: Quota; closed: ClosedWindow | null } {
+  if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
+  const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
+  if (at < quota.window_end) return { quota, closed: null }
+
+  const idleWindows = boundariesBetween(quota.period, quota.time_zone, quota.window_end, at)
+  const limit = quota.limit ?? 0
+  const carried = quota.limit === null ? 0 : Math.min(quota.rollover_limit, Math.max(0, balanceOf(quota)))
+  return {
+    quota: {
+      ...quota,
+      window_no: quota.window_no + 1 + idleWindows,
+      // Time zone rules may have changed since the window opened: its end, once fixed, is where the next begins.
+      window_start: Math.max(quota.window_end, lastBoundary(quota.period, quota.time_zone, at)),
+      window_end: nextBoundary(quota.period, quota.time_zone, at),
+      used: 0,
+      reserved: 0,
+      rolled_over: Math.min(quota.rollover_limit, carried + idleWindows * limit),
+    },
+    closed: {
+      window_no: quota.window_no,
+      window_start: quota.window_start,
+      window_end: quota.window_end,
+      limit: quota.limit,
+      overage_limit: quota.overage_limit,
+      rolled_over: quota.rolled_over,
+      used: quota.used,
+      reserved: quota.reserved,
+      carried,
+    },
+  }
+}
+
+/** Makes a quota from a draft. A start in the past opens the window that holds `now`, with nothing rolled over. */
+export function createQuota(
+  draft: QuotaDraft,
+  context: { id: number; now: Instant; actor: string },
+): { quota: Quota } | { faults: Fault[] } {
+  const { id, now, actor } = context
+  const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...draft }
+  const faults = faultsOf(definition)
+  if (faults.length > 0) return { faults }
+  return {
+    quota: {
+      ...definition,
+      ...firstWindow(definition, now),
+      id,
+      version: 1,
+      created_at: now,
+      created_by: actor,
+      updated_at: now,
+      updated_by: actor,
+      deleted_at: null,
+    },
+  }
+}
+
+/** Applies a change to a quota that is not deleted. What an omitted field says stays. */
+export function changeQuota(
+  current: Quota,
+  patch: QuotaPatch,
+  context: { now: Instant; actor: string },
+): QuotaChange {
+  const { now, actor } = context
+  const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
+  const frozen = immutableFaults(current, fields, now)
+  if (frozen.length > 0) return { outcome: 'immutable_field', faults: frozen }
+
+  const asked: Quota = { ...current, ...fields }
+  const faults = faultsOf(asked)
+  if (faults.length > 0) return { outcome: 'invalid', faults }
+  if (!Object.keys(fields).some(name => differs(current, asked, name as keyof Quota))) return { outcome: 'unchanged' }
+
+  // The windows up to now close under the old definition; a later expiry may then open further ones.
+  const before = roll(current, now)
+  const moved = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
+  const after = roll({ ...before.quota, ...fields, ...moved }, now)
+  const quota: Quota = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
+
+  const limitMoved = differs(current, asked, 'limit') || differs(current, asked, 'overage_limit')
+  if (limitMoved && !allowBelowUsage && headroomOf(quota) < 0) {
+    const taken = quota.used + quota.reserved
+    return {
+      outcome: 'below_usage',
+      detail: `${taken} units of this window are used or reserved, more than the new limits allow. Send "allow_below_usage": true to set them all the same; nothing is taken back.`,
+    }
+  }
+  return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }
+}
+
+/** Marks a quota deleted, in the window that holds `now`. */
+export function deleteQuota(
+  current: Quota,
+  context: { now: Instant; actor: string },
+): { quota: Quota; closed: ClosedWindow[] } {
+  const { now, actor } = context
+  const { quota, closed } = roll(current, now)
+  return {
+    quota: { ...quota, version: quota.version + 1, updated_at: now, updated_by: actor, deleted_at: now },
+    closed: closed === null ? [] : [closed],
+  }
+}
+
+/** Where a quota begins to count: the window of `now`, or of its start or last moment when `now` lies outside. */
+function firstWindow(
+  definition: Pick<Quota, 'period' | 'time_zone' | 'starts_at' | 'expires_at'>,
+  now: Instant,
+): QuotaCounters {
+  const { period, time_zone, starts_at, expires_at } = definition
+  const counters = { window_no: 0, used: 0, reserved: 0, rolled_over: 0 }
+  if (period === null) return { ...counters, window_start: starts_at, window_end: null }
+  const at = Math.max(starts_at, Math.min(now, expires_at === null ? now : expires_at - 1))
+  return {
+    ...counters,
+    window_start: Math.max(starts_at, lastBoundary(period, time_zone, at)),
+    window_end: nextBoundary(period, time_zone, at),
+  }
+}
+
+/** The rules that bind several fields to each other. */
+function faultsOf(definition: QuotaIdentity & QuotaSettings): Fault[] {
+  const { kind, limit, period, rollover_limit, overage_limit, starts_at, expires_at } = definition
+  const faults: Fault[] = []
+  if (kind === 'cap' && limit === null)
+    faults.push({ path: '/limit', message: 'a cap needs a limit; null (unlimited) is for grants' })
+  if (rollover_limit > 0 && (kind === 'cap' || limit === null || period === null))
+    faults.push({ path: '/rollover_limit', message: 'must be 0 unless the quota is a grant with a limit and a period' })
+  if (overage_limit > 0 && (kind === 'cap' || limit === null))
+    faults.push({ path: '/overage_limit', message: 'must be 0 unless the quota is a grant with a limit' })
+  if (expires_at !== null && expires_at <= starts_at)
+    faults.push({ path: '/expires_at', message: 'must be after starts_at' })
+  return faults
+}
+
+const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const
+
+function immutableFaults(current: Quota, fields: QuotaPatch, now: Instant): Fault[] {
+  const faults: Fault[] = IMMUTABLE.filter(name => name in fields && differs(current, fields, name)).map(name => ({
+    path: `/${name}`,
+    message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
+  }))
+  if (current.starts_at <= now && 'starts_at' in fields && fields.starts_at !== current.starts_at)
+    faults.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
+  return faults
+}
+
+function differs<T extends object>(one: T, other: Partial<T>, name: keyof T): boolean {
+  return canonical(one[name]) !== canonical(other[name])
+}
+
+/** A text that two equal field values share, whatever the order of a map's keys. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
+  return JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
