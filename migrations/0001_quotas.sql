@@ -138,14 +138,14 @@ create table shard_head (
 insert into shard_head (shard) select generate_series(0, 63);
 
 -- Answers to creations that carried an Idempotency-Key, kept for a day at least. `shard` is a bucket of the key, not
--- of the user: the same key with another user's body must be found too.
+-- of the user: the same key with another user's body must be found too. `answer` is the quota as it was created.
 create table idempotency (
   shard        smallint    not null,
   principal    text        not null,
   key          text        collate "C" not null,
-  request_hash text        not null,
+  request      jsonb       not null,
   created_at   timestamptz not null,
-  answer       jsonb,
+  answer       jsonb       not null,
   primary key (shard, principal, key)
 );
 create index idempotency_age on idempotency (shard, created_at);

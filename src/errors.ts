@@ -53,8 +53,16 @@ export const ERRORS = {
     title: 'Idempotency mismatch',
     means: 'The same key came with another content before. A new request needs a new key.',
   },
-  rate_limited: { status: 429, title: 'Too many requests', means: 'Too many calls. Wait as long as `Retry-After` says.' },
-  internal: { status: 500, title: 'Internal error', means: 'A fault of the service. Its log tells more by request id.' },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    means: 'Too many calls. Wait as long as `Retry-After` says.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    means: 'A fault of the service. Its log tells more by request id.',
+  },
   unavailable: {
     status: 503,
     title: 'Unavailable',
@@ -90,7 +98,9 @@ export class Problem extends Error {
   }
 }
 
-export function invalidRequest(faults: InputFault[]): Problem {
-  const detail = faults.map(fault => `${fault.path === '' ? 'body' : fault.path}: ${fault.message}`).join('; ')
-  return new Problem('invalid_request', detail, { members: { errors: faults } })
+/** What is wrong with the input, all of it in `errors` and the first of it in words. */
+export function invalidRequest(faults: readonly InputFault[]): Problem {
+  const words = faults.slice(0, 3).map(({ path, message }) => `${path === '' ? 'body' : path} ${message}`)
+  const more = faults.length > 3 ? [`and ${faults.length - 3} more, see errors`] : []
+  return new Problem('invalid_request', [...words, ...more].join('; '), { members: { errors: faults } })
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { QUOTA_DEFAULTS } from './bounds.ts'
 import type { Instant } from './time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
@@ -11,7 +12,7 @@ import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './wi
 export type QuotaKind = 'grant' | 'cap'
 
 /** What an administrator may change. */
-export interface QuotaSettings {
+interface QuotaSettings {
   name: string | null
   /** Units per window; null is unlimited. */
   limit: number | null
@@ -35,7 +36,7 @@ export interface QuotaSettings {
 }
 
 /** What is fixed at creation. */
-export interface QuotaIdentity {
+interface QuotaIdentity {
   user_id: number
   kind: QuotaKind
   period: Period | null
@@ -43,7 +44,7 @@ export interface QuotaIdentity {
 }
 
 /** The window a quota stands in, and what was drawn in it. */
-export interface QuotaCounters {
+interface QuotaCounters {
   window_no: number
   window_start: Instant
   /** The calendar's boundary, fixed when the window opened; null for a quota of a single window. */
@@ -201,6 +202,10 @@ export function createQuota(
     quota: {
       ...definition,
       ...firstWindow(definition, now),
+      window_no: 0,
+      used: 0,
+      reserved: 0,
+      rolled_over: 0,
       id,
       version: 1,
       created_at: now,
@@ -213,11 +218,7 @@ export function createQuota(
 }
 
 /** Applies a change to a quota that is not deleted. What an omitted field says stays. */
-export function changeQuota(
-  current: Quota,
-  patch: QuotaPatch,
-  context: { now: Instant; actor: string },
-): QuotaChange {
+export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: Instant; actor: string }): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
   const frozen = immutableFaults(current, fields, now)
@@ -230,6 +231,7 @@ export function changeQuota(
 
   // The windows up to now close under the old definition; a later expiry may then open further ones.
   const before = roll(current, now)
+  // A moved start moves the first window with all that was booked in it.
   const moved = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
   const after = roll({ ...before.quota, ...fields, ...moved }, now)
   const quota: Quota = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
@@ -258,17 +260,15 @@ export function deleteQuota(
   }
 }
 
-/** Where a quota begins to count: the window of `now`, or of its start or last moment when `now` lies outside. */
+/** The first window of a quota: that of `now`, or of its start or last moment when `now` lies outside. */
 function firstWindow(
   definition: Pick<Quota, 'period' | 'time_zone' | 'starts_at' | 'expires_at'>,
   now: Instant,
-): QuotaCounters {
+): Pick<QuotaCounters, 'window_start' | 'window_end'> {
   const { period, time_zone, starts_at, expires_at } = definition
-  const counters = { window_no: 0, used: 0, reserved: 0, rolled_over: 0 }
-  if (period === null) return { ...counters, window_start: starts_at, window_end: null }
+  if (period === null) return { window_start: starts_at, window_end: null }
   const at = Math.max(starts_at, Math.min(now, expires_at === null ? now : expires_at - 1))
   return {
-    ...counters,
     window_start: Math.max(starts_at, lastBoundary(period, time_zone, at)),
     window_end: nextBoundary(period, time_zone, at),
   }
@@ -302,11 +302,5 @@ function immutableFaults(current: Quota, fields: QuotaPatch, now: Instant): Faul
 }
 
 function differs<T extends object>(one: T, other: Partial<T>, name: keyof T): boolean {
-  return canonical(one[name]) !== canonical(other[name])
-}
-
-/** A text that two equal field values share, whatever the order of a map's keys. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value)
-  return JSON.stringify(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return !isDeepStrictEqual(one[name], other[name])
 }

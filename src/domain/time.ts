@@ -1,7 +1,29 @@
 /** A moment: whole milliseconds since 1970-01-01T00:00:00Z. The domain is told the time; it has no clock of its own. */
 export type Instant = number
 
+/** The first and the last moment that a request may name. */
+const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
+const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
+
+const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/
+
 /** RFC 3339 in UTC with milliseconds: how every moment leaves the service. */
 export function formatInstant(at: Instant): string {
   return new Date(at).toISOString()
+}
+
+export function formatNullable(at: Instant | null): string | null {
+  return at === null ? null : formatInstant(at)
+}
+
+/** Reads RFC 3339 with any offset; digits past the millisecond are cut off. Null if it is no such moment. */
+export function parseInstant(text: string): Instant | null {
+  const match = RFC_3339.exec(text)
+  if (match === null) return null
+  const [, date = '', time = '', fraction = '', zone = ''] = match
+  // Date.parse lets the 30th of February pass into March; written back, it is another text.
+  const wallClock = Date.parse(`${date}T${time}Z`)
+  if (Number.isNaN(wallClock) || new Date(wallClock).toISOString() !== `${date}T${time}.000Z`) return null
+  const at = Date.parse(`${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}${zone.toUpperCase()}`)
+  return at >= EARLIEST && at <= LATEST ? at : null
 }

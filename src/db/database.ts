@@ -1,0 +1,274 @@
+/**
+ * The only way to PostgreSQL: statements, transactions, the types that come back, and what an error means.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import type { Instant } from '../domain/time.ts'
+import { getTypeParser } from './values.ts'
+
+export { instantParam } from './values.ts'
+
+/** What a parameter can be. No Date (see `instantParam`), no object: JSON is passed as text and cast in the SQL. */
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[]
+
+/** One statement. With a `name` it is parsed and planned once per connection; a name always goes with the same text. */
+interface Statement {
+  readonly name?: string
+  readonly text: string
+  readonly values?: readonly SqlValue[]
+}
+
+/** Where statements can be sent: the database itself (each is a transaction of its own) or an open transaction. */
+export interface Queryable {
+  /** Runs a statement and answers its rows. `R` is the type of a row. */
+  query<R extends object>(statement: Statement): Promise<R[]>
+}
+
+export type Transaction = Queryable
+
+/** A `snapshot` only reads, and all of it sees the database of one moment: its numbers add up. */
+type TransactionMode = 'write' | 'snapshot'
+
+export interface Database extends Queryable {
+  /**
+   * Runs `work` in a transaction and commits it; on any error nothing of it stays. After a deadlock or a serialization
+   * failure the work is **run again**, up to three times: outside of the transaction it must have no effect.
+   * A `ConnectionLost` from a writing transaction leaves open whether it was committed.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
+  /** Proves that the database answers, with the time on its clock. */
+  ping(): Promise<Instant>
+  /** Waits for what is running, then closes every connection. */
+  close(): Promise<void>
+}
+
+/** Where a part tells the operator something; pino's loggers are of this shape. */
+export interface Log {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+/** Times are in milliseconds; 0 means no bound. */
+export interface DatabaseOptions {
+  /** `postgresql://user:password@host:port/database`; a socket's folder goes into `?host=`. */
+  readonly url: string
+  readonly maxConnections?: number
+  /** Longest a statement may run. */
+  readonly statementTimeout?: number
+  /** Longest a statement may wait for a lock. */
+  readonly lockTimeout?: number
+  /** Longest a transaction may idle between two statements. */
+  readonly idleTransactionTimeout?: number
+  /** Longest to wait for a connection. */
+  readonly connectTimeout?: number
+  readonly log?: Log
+}
+
+const BEGIN: Record<TransactionMode, string> = {
+  write: 'begin isolation level read committed read write',
+  snapshot: 'begin isolation level repeatable read read only',
+}
+
+const ATTEMPTS = 4
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const { statementTimeout = 5_000, log } = options
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    fallback_application_name: 'sms-quota',
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: options.connectTimeout ?? 3_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // The server itself ends a slow statement. This is for a server that went away without a word.
+    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
+    types: { getTypeParser },
+    onConnect: client => settle(client, options),
+  })
+
+  // A connection can break at any moment, idle or not. Node would end the process if nobody listened.
+  const broken = new WeakSet<pg.ClientBase>()
+  pool.on('connect', client => client.on('error', () => broken.add(client)))
+  pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'an idle database connection was lost'))
+
+  async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch(error => {
+      throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
+    })
+    try {
+      return await work(client)
+    } finally {
+      client.release(broken.has(client))
+    }
+  }
+
+  async function send<R extends object>(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult<R>> {
+    try {
+      return await client.query<R, SqlValue[]>({ ...statement, values: [...(statement.values ?? [])] })
+    } catch (error) {
+      const state = sqlStateOf(error)
+      if (state !== undefined) {
+        // The server says good-bye before it hangs up; nobody shall be given this connection in between.
+        if (endsConnection(state)) broken.add(client)
+        throw error
+      }
+      if (!broken.has(client) && reasonOf(error) !== 'Query read timeout') throw error
+      broken.add(client)
+      throw new ConnectionLost('the database connection was lost', error)
+    }
+  }
+
+  async function run<R extends object>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
+    const result = await send<R>(client, statement)
+    // Several statements in one text, as in a migration, come back as several results.
+    return Array.isArray(result) ? [] : result.rows
+  }
+
+  function attempt<T>(work: (tx: Transaction) => Promise<T>, mode: TransactionMode): Promise<T> {
+    return withConnection(async client => {
+      try {
+        await send(client, { text: BEGIN[mode] })
+        const answer = await work({ query: statement => run(client, statement) })
+        await commit(client)
+        return answer
+      } catch (error) {
+        // A connection that cannot roll back is closed, and the server rolls back by itself.
+        if (!broken.has(client)) await send(client, { text: 'rollback' }).catch(() => broken.add(client))
+        throw error
+      }
+    })
+  }
+
+  /** Success is exactly the tag COMMIT and no warning: a warning tells that a standby has not confirmed. */
+  async function commit(client: pg.PoolClient): Promise<void> {
+    let warning: string | undefined
+    const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
+      if (notice.severity === 'WARNING') warning = notice.message
+    }
+    client.on('notice', onNotice)
+    const { command } = await send(client, { text: 'commit' }).finally(() => client.off('notice', onNotice))
+    if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
+    if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
+  }
+
+  const query = <R extends object>(statement: Statement) => withConnection(client => run<R>(client, statement))
+
+  return {
+    query,
+
+    async transaction(work, mode = 'write') {
+      for (let n = 1; ; n++) {
+        try {
+          return await attempt(work, mode)
+        } catch (error) {
+          if (n === ATTEMPTS || !isConflict(error)) throw error
+          await pause(Math.random() * 20 * n)
+        }
+      }
+    },
+
+    async ping() {
+      const [row] = await query<{ now: Instant }>({ text: 'select clock_timestamp() as now' })
+      if (row === undefined) throw new Error('the database answers without an answer')
+      return row.now
+    },
+
+    close: () => pool.end(),
+  }
+}
+
+/**
+ * What every session has, whatever the server's own settings. They are set after the connection was made, not in its
+ * options, so that options in the URL still count and poolers that refuse options still work.
+ */
+async function settle(client: pg.ClientBase, options: DatabaseOptions): Promise<void> {
+  const settings = {
+    TimeZone: 'UTC',
+    DateStyle: 'ISO',
+    statement_timeout: String(options.statementTimeout ?? 5_000),
+    lock_timeout: String(options.lockTimeout ?? 1_000),
+    idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
+  }
+  // An answer means durable: on, or more than that if the operator asked for it.
+  const text = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
+    union all
+    select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`
+  await client.query({ text, values: [Object.keys(settings), Object.values(settings)] })
+  try {
+    // A statement of a caller that is gone ends soon. Some platforms cannot tell and refuse the setting.
+    await client.query("set client_connection_check_interval = '1s'")
+  } catch (error) {
+    if (sqlStateOf(error) !== '22023') throw error
+  }
+}
+
+// -- errors ----------------------------------------------------------------------------------------------------------
+
+/** No connection could be had, or it broke before the answer: what was under way may or may not have happened. */
+export class ConnectionLost extends Error {
+  override name = 'ConnectionLost'
+
+  constructor(what: string, cause: unknown) {
+    super(`${what}: ${reasonOf(cause)}`)
+  }
+}
+
+/**
+ * True if the error says nothing about the request, only that the database cannot serve it now: it is away, starting,
+ * stopping, full, refuses us, or did not get to it in time.
+ */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof ConnectionLost) return true
+  const state = sqlStateOf(error)
+  if (state === undefined) return false
+  return endsConnection(state) || /^(28|3D|53)/.test(state) || MOMENTARY.has(state) || isConflict(error)
+}
+
+/** A statement or lock timeout, and a server that became a read-only standby. */
+const MOMENTARY: ReadonlySet<string> = new Set(['57014', '55P03', '25006'])
+
+const endsConnection = (state: string) => /^(08|57P|25P03|25P04)/.test(state)
+
+const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
+
+/** The name of the unique constraint or index that the statement would have broken, if that is what went wrong. */
+export function violatedUnique(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
+}
+
+/** The five letters by which PostgreSQL names an error; undefined if it is none of PostgreSQL's. */
+export function sqlStateOf(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError ? error.code : undefined
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}
+
+// -- trust -----------------------------------------------------------------------------------------------------------
+
+const OLDEST_SERVER = 15
+
+/** Refuses a server that is too old, or that could lose what it has confirmed: the error names every fault and its cure. */
+export async function assertTrustworthy(db: Queryable): Promise<void> {
+  // `reset_val` is what the server, database or role says; this session's own setting is better (see `settle`).
+  const settings = await db.query<{ name: string; value: string }>({
+    text: `select name, reset_val as value from pg_settings
+      where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')`,
+  })
+  const faults = settings.flatMap(({ name, value }) => {
+    switch (name) {
+      case 'server_version':
+        return Number.parseInt(value, 10) >= OLDEST_SERVER
+          ? []
+          : [`it is PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`]
+      case 'server_encoding':
+        return value === 'UTF8' ? [] : [`its encoding is ${value}; create the database with encoding 'UTF8'`]
+      default:
+        return value === 'off' ? [`${name} is off, so it can lose what it has confirmed; set ${name} = on`] : []
+    }
+  })
+  if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)
+}

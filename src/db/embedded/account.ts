@@ -1,0 +1,67 @@
+/**
+ * Who runs the server. PostgreSQL refuses to run as root, so under root somebody else does, who must be able to enter
+ * the folder.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmod, chown, readFile, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Folders } from './folders.ts'
+
+export interface Account {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+/**
+ * The account to run the server as; undefined for our own. Under root it is whoever owns the database or the data
+ * folder, else `postgres`, else `nobody`.
+ */
+export async function accountFor({ dataDir, cluster }: Folders): Promise<Account | undefined> {
+  const [folder, database] = await Promise.all([stat(dataDir), stat(cluster).catch(() => undefined)])
+  const self = process.getuid?.()
+  if (self !== 0) {
+    if (database === undefined || database.uid === self) return undefined
+    throw new Error(
+      `the database in ${dataDir} belongs to the user with the id ${database.uid}: start the service as that user or as root`,
+    )
+  }
+  const owner = [database, folder].find(entry => entry !== undefined && entry.uid !== 0)
+  const account = owner ? { name: `id ${owner.uid}`, uid: owner.uid, gid: owner.gid } : await serverAccount()
+  if (folder.uid === 0) await chmod(dataDir, folder.mode | 0o011)
+  assertReachable(dataDir, account)
+  return account
+}
+
+/** The options that make a child process the account's. Its working folder must be one that anybody may enter. */
+export function runAs(account: Account | undefined): { cwd: string; uid?: number; gid?: number } {
+  return account === undefined ? { cwd: '/' } : { cwd: '/', uid: account.uid, gid: account.gid }
+}
+
+export async function giveTo(account: Account | undefined, path: string): Promise<void> {
+  if (account !== undefined) await chown(path, account.uid, account.gid)
+}
+
+async function serverAccount(): Promise<Account> {
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map(line => line.split(':'))
+  for (const wanted of ['postgres', 'nobody']) {
+    const [name, , uid, gid] = users.find(user => user[0] === wanted) ?? []
+    // Some systems write the number of nobody as -2.
+    if (name !== undefined) return { name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
+  }
+  throw new Error(
+    'PostgreSQL refuses to run as root, and there is neither a user "postgres" nor "nobody" to run it as: start the service as an ordinary user',
+  )
+}
+
+/** Tries it for real, because access lists count as much as a folder's mode. */
+function assertReachable(folder: string, account: Account): void {
+  const canEnter = (path: string) =>
+    spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', path], { ...runAs(account), stdio: 'ignore' }).status === 0
+  if (canEnter(folder)) return
+  let blocked = folder
+  while (blocked !== '/' && !canEnter(dirname(blocked))) blocked = dirname(blocked)
+  throw new Error(
+    `PostgreSQL refuses to run as root, and the user it runs as instead (${account.name}) cannot enter ${blocked}. Set DATA_DIR to a folder which that user can reach, for example /var/lib/sms-quota.`,
+  )
+}

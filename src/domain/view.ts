@@ -1,0 +1,40 @@
+import { overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
+import { formatInstant, formatNullable, type Instant } from './time.ts'
+
+/** What people see of a quota at `now`: rolled to that moment, with what is derived and without what is internal. */
+export function viewOf(stored: Quota, now: Instant) {
+  const { quota } = roll(stored, now)
+  return {
+    id: quota.id,
+    user_id: quota.user_id,
+    kind: quota.kind,
+    name: quota.name,
+    limit: quota.limit,
+    period: quota.period,
+    time_zone: quota.time_zone,
+    rollover_limit: quota.rollover_limit,
+    overage_limit: quota.overage_limit,
+    priority: quota.priority,
+    starts_at: formatInstant(quota.starts_at),
+    expires_at: formatNullable(quota.expires_at),
+    countries: quota.countries,
+    message_types: quota.message_types,
+    alert_at: quota.alert_at,
+    enabled: quota.enabled,
+    external_ref: quota.external_ref,
+    metadata: quota.metadata,
+    used: quota.used,
+    reserved: quota.reserved,
+    rolled_over: quota.rolled_over,
+    remaining: remainingOf(quota),
+    overage: overageOf(quota),
+    window_start: formatInstant(quota.window_start),
+    window_end: formatNullable(shownWindowEnd(quota)),
+    status: statusOf(quota, now),
+    version: quota.version,
+    created_at: formatInstant(quota.created_at),
+    created_by: quota.created_by,
+    updated_at: formatInstant(quota.updated_at),
+    updated_by: quota.updated_by,
+  }
+}

@@ -1,0 +1,187 @@
+import { Temporal } from 'temporal-polyfill'
+import type { Instant } from './time.ts'
+
+/**
+ * Calendar windows in a time zone: where they begin and how many there are. A window contains `at` when
+ * `lastBoundary <= at < nextBoundary`.
+ *
+ * A day, week, month or year begins at the first instant of its first date. A date that the zone skipped makes no
+ * window. An hour begins when the clock reads HH:00, or when it jumps forward past an HH:00: an hour that the clock
+ * shows twice is two windows, one it never shows is none, and half an hour shown twice makes one longer window.
+ */
+export const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
+export type Period = (typeof PERIODS)[number]
+
+/**
+ * The IANA name of a time zone in its proper case, or null. An alias stays the name it is: zones that share their rules
+ * today can part tomorrow. Offsets are no names, and neither is `SystemV/…`, which only ICU knows.
+ */
+export function timeZoneName(text: string): string | null {
+  if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return null
+  try {
+    return zonedAt(text.toLowerCase(), 0).timeZoneId
+  } catch {
+    return null
+  }
+}
+
+/** The first boundary after `at`. */
+export function nextBoundary(period: Period, timeZone: string, at: Instant): Instant {
+  return windowAt(period, timeZone, at).end
+}
+
+/** The last boundary at or before `at`. */
+export function lastBoundary(period: Period, timeZone: string, at: Instant): Instant {
+  return windowAt(period, timeZone, at).start
+}
+
+/** How many boundaries lie after `from` and not after `to`. The cost grows with the zone's clock changes in between. */
+export function boundariesBetween(period: Period, timeZone: string, from: Instant, to: Instant): number {
+  if (to < nextBoundary(period, timeZone, from)) return 0
+  if (period === 'hour') return hoursBetween(timeZone, from, to)
+  const unit = `${period}s` as const
+  const first = firstDate(period, zonedAt(timeZone, lastBoundary(period, timeZone, from)).toPlainDate())
+  const last = firstDate(period, zonedAt(timeZone, lastBoundary(period, timeZone, to)).toPlainDate())
+  const count = first.until(last, { largestUnit: unit })[unit]
+  return period === 'day' ? count - datesSkipped(timeZone, from, to) : count
+}
+
+interface Window {
+  start: Instant
+  end: Instant
+}
+
+/** The window last found for each period and zone: callers ask about now, over and over. */
+const lastFound = new Map<string, Window>()
+const MOST_REMEMBERED = 4096
+
+function windowAt(period: Period, timeZone: string, at: Instant): Window {
+  const key = `${period} ${timeZone}`
+  const known = lastFound.get(key)
+  if (known !== undefined && known.start <= at && at < known.end) return known
+  const found = period === 'hour' ? hourAt(timeZone, at) : datesAt(period, timeZone, at)
+  if (lastFound.size >= MOST_REMEMBERED) lastFound.clear()
+  lastFound.set(key, found)
+  return found
+}
+
+type DatePeriod = Exclude<Period, 'hour'>
+
+function datesAt(period: DatePeriod, timeZone: string, at: Instant): Window {
+  let date = firstDate(period, zonedAt(timeZone, at).toPlainDate())
+  let next = date.add({ [`${period}s`]: 1 })
+  let end = firstInstant(timeZone, next)
+  // A clock set back just after midnight shows yesterday again, in a day that has begun (America/St_Johns, 00:01).
+  while (end <= at) {
+    date = next
+    next = date.add({ [`${period}s`]: 1 })
+    end = firstInstant(timeZone, next)
+  }
+  return { start: firstInstant(timeZone, date), end }
+}
+
+/** The first date of the week, month or year that a date lies in. */
+function firstDate(period: DatePeriod, date: Temporal.PlainDate): Temporal.PlainDate {
+  if (period === 'week') return date.subtract({ days: date.dayOfWeek - 1 })
+  if (period === 'month') return date.with({ day: 1 })
+  if (period === 'year') return date.with({ month: 1, day: 1 })
+  return date
+}
+
+/** When a date begins; for a date that the zone skipped, when the next one does. */
+function firstInstant(timeZone: string, date: Temporal.PlainDate): Instant {
+  return date.toZonedDateTime(timeZone).epochMilliseconds
+}
+
+function datesSkipped(timeZone: string, from: Instant, to: Instant): number {
+  let skipped = 0
+  let change = nextChange(timeZone, from, to)
+  while (change !== null) {
+    const before = zonedAt(timeZone, change - 1).toPlainDate()
+    const after = zonedAt(timeZone, change).toPlainDate()
+    skipped += Math.max(0, before.until(after).days - 1)
+    change = nextChange(timeZone, change, to)
+  }
+  return skipped
+}
+
+const HOUR = 3_600_000
+
+function hourAt(timeZone: string, at: Instant): Window {
+  return { start: lastHour(timeZone, at), end: nextHour(timeZone, at) }
+}
+
+function nextHour(timeZone: string, at: Instant): Instant {
+  let from = at
+  while (true) {
+    const offset = offsetAt(timeZone, from)
+    const mark = floorHour(from + offset) + HOUR - offset
+    const change = nextChange(timeZone, from, mark)
+    if (change === null) return mark
+    if (isHourBoundary(timeZone, change)) return change
+    from = change
+  }
+}
+
+function lastHour(timeZone: string, at: Instant): Instant {
+  let to = at
+  while (true) {
+    const offset = offsetAt(timeZone, to)
+    const mark = floorHour(to + offset) - offset
+    const change = nextChange(timeZone, mark, to)
+    if (change === null) return mark
+    if (isHourBoundary(timeZone, change)) return change
+    to = change - 1
+  }
+}
+
+function hoursBetween(timeZone: string, from: Instant, to: Instant): number {
+  let count = 0
+  let start = from
+  while (true) {
+    const offset = offsetAt(timeZone, start)
+    const change = nextChange(timeZone, start, to)
+    const end = change === null ? to : change - 1
+    count += (floorHour(end + offset) - floorHour(start + offset)) / HOUR
+    if (change === null) return count
+    if (isHourBoundary(timeZone, change)) count += 1
+    start = change
+  }
+}
+
+/** Whether an hour begins where the clock changes: it then reads HH:00, or has passed over one. */
+function isHourBoundary(timeZone: string, change: Instant): boolean {
+  const before = change + offsetAt(timeZone, change - 1)
+  const after = change + offsetAt(timeZone, change)
+  const mark = floorHour(after)
+  return mark === after || mark >= before
+}
+
+/** The first change of the zone's offset after `after` and not after `until`. */
+function nextChange(timeZone: string, after: Instant, until: Instant): Instant | null {
+  // Twice within an hour no clock was ever changed; asking for offsets is far cheaper than searching for a change.
+  if (until - after <= HOUR && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
+  let from = after
+  while (from < until) {
+    const change = zonedAt(timeZone, from).getTimeZoneTransition('next')?.epochMilliseconds
+    if (change !== undefined) return change <= until ? change : null
+    from += SEARCHED
+  }
+  return null
+}
+
+/** How far ahead a search for a change surely looks: the polyfill gives up three years after the later of now and its start. */
+const SEARCHED = 1000 * 24 * HOUR
+
+/** Milliseconds that the zone's clock is ahead of UTC. */
+function offsetAt(timeZone: string, at: Instant): number {
+  return zonedAt(timeZone, at).offsetNanoseconds / 1e6
+}
+
+function floorHour(clock: number): number {
+  return Math.floor(clock / HOUR) * HOUR
+}
+
+function zonedAt(timeZone: string, at: Instant): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone)
+}

@@ -1,0 +1,365 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import {
+  assertTrustworthy,
+  ConnectionLost,
+  type Database,
+  instantParam,
+  isUnavailable,
+  openDatabase,
+  type SqlValue,
+  sqlStateOf,
+  violatedUnique,
+} from '../../src/db/database.ts'
+import { emptyDatabase } from '../support/database.ts'
+
+const { db, url } = await emptyDatabase()
+await db.query({ text: 'create table entry (id bigint primary key, at timestamptz)' })
+
+async function evaluate(expression: string, ...values: SqlValue[]): Promise<unknown> {
+  const [row] = await db.query<{ value: unknown }>({ text: `select ${expression} as value`, values })
+  return row?.value
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+const countEntries = (where = 'true') => evaluate(`(select count(*) from entry where ${where})`)
+
+/** What the pool's only connection is called by the server. */
+const backendOf = async (database: Database) =>
+  (await database.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' }))[0]?.pid ?? 0
+
+describe('types', () => {
+  test.each([
+    ['9007199254740991::bigint', Number.MAX_SAFE_INTEGER],
+    ['(-5)::bigint', -5],
+    ['array[80, 100]::smallint[]', [80, 100]],
+    ['array[1, null, 9007199254740991]::bigint[]', [1, null, Number.MAX_SAFE_INTEGER]],
+    ["'{}'::bigint[]", []],
+    [`array['a', 'b "c" \\ d,', 'NULL', '']::text[]`, ['a', 'b "c" \\ d,', 'NULL', '']],
+    [`'{"a": [1, null]}'::jsonb`, { a: [1, null] }],
+    ['null::timestamptz', null],
+  ])('%s', async (expression, expected) => {
+    expect(await evaluate(expression)).toEqual(expected)
+  })
+
+  test('a bigint that no number can hold is an error, not another number', async () => {
+    await expect(evaluate('9007199254740993::bigint')).rejects.toThrow(/9007199254740993/)
+  })
+
+  test.each([
+    ['2026-02-28 23:59:59+00', '2026-02-28T23:59:59.000Z'],
+    ['2026-02-28 23:59:59.1+00', '2026-02-28T23:59:59.100Z'],
+    ['2026-02-28 23:59:59.12+00', '2026-02-28T23:59:59.120Z'],
+    ['2026-02-28 23:59:59.123+00', '2026-02-28T23:59:59.123Z'],
+    ['2026-02-28 23:59:59.123999+00', '2026-02-28T23:59:59.123Z'],
+    ['2026-03-01 01:00:00+14', '2026-02-28T11:00:00.000Z'],
+    ['0099-12-31 00:00:00+00', '0099-12-31T00:00:00.000Z'],
+    ['0001-01-01 00:00:00+00', '0001-01-01T00:00:00.000Z'],
+    ['0001-01-01 00:00:00.5+00 BC', '0000-01-01T00:00:00.500Z'],
+    ['0044-03-15 00:00:00+00 BC', '-000043-03-15T00:00:00.000Z'],
+    ['9999-12-31 23:59:59.999+00', '9999-12-31T23:59:59.999Z'],
+    ['10000-01-01 00:00:00+00', '+010000-01-01T00:00:00.000Z'],
+    ['1969-12-31 23:59:59.999+00', '1969-12-31T23:59:59.999Z'],
+  ])('timestamptz %s', async (text, iso) => {
+    const at = await evaluate(`'${text}'::timestamptz`)
+    expect(at).toBe(Date.parse(iso))
+    expect(await evaluate('$1::timestamptz', instantParam(Date.parse(iso)))).toBe(at)
+  })
+
+  test('the ends of time', async () => {
+    expect(await evaluate("'infinity'::timestamptz")).toBe(Number.POSITIVE_INFINITY)
+    expect(await evaluate('$1::timestamptz', instantParam(Number.NEGATIVE_INFINITY))).toBe(Number.NEGATIVE_INFINITY)
+    expect(instantParam(null)).toBeNull()
+  })
+
+  test('a server whose sessions are not in UTC could not be read, so ours are', async () => {
+    const elsewhere = openDatabase({ url: withOptions('-c TimeZone=Asia/Tokyo -c DateStyle=German') })
+    expect(await elsewhere.query({ text: "select '2026-01-01T00:00:00Z'::timestamptz as at" })).toEqual([
+      { at: Date.UTC(2026, 0, 1) },
+    ])
+    await elsewhere.close()
+  })
+})
+
+function withOptions(options: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set('options', options)
+  return changed.href
+}
+
+describe('sessions', () => {
+  test('wait for nobody for long, and confirm only what is on the disk', async () => {
+    const database = openDatabase({ url: withOptions('-c synchronous_commit=off'), lockTimeout: 250 })
+    const settings = await database.query({
+      text: `select name, setting from pg_settings
+        where name in ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
+          'client_connection_check_interval', 'synchronous_commit', 'application_name')
+        order by name`,
+    })
+    await database.close()
+    expect(settings).toEqual([
+      { name: 'application_name', setting: 'sms-quota' },
+      { name: 'client_connection_check_interval', setting: '1000' },
+      { name: 'idle_in_transaction_session_timeout', setting: '5000' },
+      { name: 'lock_timeout', setting: '250' },
+      { name: 'statement_timeout', setting: '5000' },
+      { name: 'synchronous_commit', setting: 'on' },
+    ])
+  })
+
+  test('remember a named statement', async () => {
+    const statement = { name: 'double', text: 'select $1::bigint * 2 as twice' }
+    expect(await db.query({ ...statement, values: [4] })).toEqual([{ twice: 8 }])
+    expect(await db.query({ ...statement, values: [5] })).toEqual([{ twice: 10 }])
+  })
+
+  test('ping tells the time of the database', async () => {
+    expect(Math.abs((await db.ping()) - Date.now())).toBeLessThan(60_000)
+  })
+})
+
+describe('a transaction', () => {
+  test('commits what its work did and answers what it answered', async () => {
+    const answer = await db.transaction(async tx => {
+      await tx.query({ text: 'insert into entry (id) values (1)' })
+      return 'done'
+    })
+    expect(answer).toBe('done')
+    expect(await countEntries('id = 1')).toBe(1)
+  })
+
+  test.each([
+    ['an error of the work', () => Promise.reject(new Error('changed my mind'))],
+    ['an error of the database', () => db.query({ text: 'select 1 / 0' })],
+  ])('leaves nothing after %s', async (_, fail) => {
+    const work = db.transaction(async tx => {
+      await tx.query({ text: 'insert into entry (id) values (2)' })
+      await fail()
+    })
+    await expect(work).rejects.toThrow(/changed my mind|division by zero/)
+    expect(await countEntries('id = 2')).toBe(0)
+  })
+
+  test('is not taken for committed when its work hid a failed statement', async () => {
+    const work = db.transaction(async tx => {
+      await tx.query({ text: 'insert into entry (id) values (3)' })
+      await tx.query({ text: 'select 1 / 0' }).catch(() => {})
+    })
+    await expect(work).rejects.toThrow(/ROLLBACK/)
+    expect(await countEntries('id = 3')).toBe(0)
+  })
+
+  test('leaves a clean connection to the next', async () => {
+    const single = openDatabase({ url, maxConnections: 1 })
+    for (let i = 0; i < 3; i++) {
+      await failureOf(single.transaction(tx => tx.query({ text: 'select 1 / 0' })))
+      expect(await single.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
+    }
+    await single.close()
+  })
+
+  test('as a snapshot sees one moment and cannot write', async () => {
+    await db.transaction(async tx => {
+      const read = () => tx.query({ text: 'select count(*) from entry where id = 4' })
+      const before = await read()
+      await db.query({ text: 'insert into entry (id) values (4)' })
+      expect(await read()).toEqual(before)
+    }, 'snapshot')
+    const writing = db.transaction(tx => tx.query({ text: 'insert into entry (id) values (5)' }), 'snapshot')
+    expect(sqlStateOf(await failureOf(writing))).toBe('25006')
+  })
+
+  test('runs its work again after a deadlock', async () => {
+    await db.query({ text: 'insert into entry (id) values (10), (11)' })
+    let runs = 0
+    const lock = (id: number) => ({ text: 'update entry set at = now() where id = $1', values: [id] })
+    const meet = gate(2)
+    const both = [
+      [10, 11],
+      [11, 10],
+    ].map(([first = 0, second = 0]) =>
+      db.transaction(async tx => {
+        runs++
+        await tx.query({ text: "set local lock_timeout = '10s'" })
+        await tx.query(lock(first))
+        await meet()
+        await tx.query(lock(second))
+      }),
+    )
+    await Promise.all(both)
+    expect(runs).toBe(3)
+  })
+
+  test('gives up a conflict that does not end', async () => {
+    let runs = 0
+    const work = db.transaction(async tx => {
+      runs++
+      await tx.query({ text: "do $$ begin raise exception using errcode = '40001'; end $$" })
+    })
+    expect(isUnavailable(await failureOf(work))).toBe(true)
+    expect(runs).toBe(4)
+  })
+})
+
+/** Opens once `size` have come. */
+function gate(size: number): () => Promise<void> {
+  let open = () => {}
+  const opened = new Promise<void>(resolve => {
+    open = resolve
+  })
+  let waiting = 0
+  return () => {
+    waiting++
+    if (waiting === size) open()
+    return opened
+  }
+}
+
+describe('a lost connection', () => {
+  test('is told from other errors, and the next statement has a new one', async () => {
+    const single = openDatabase({ url, maxConnections: 1 })
+    const pid = await backendOf(single)
+    const sleeping = failureOf(single.query({ text: 'select pg_sleep(4)' }))
+    await db.query({ text: 'select pg_terminate_backend($1)', values: [pid] })
+    const error = await sleeping
+    expect(sqlStateOf(error)).toBe('57P01')
+    expect(isUnavailable(error)).toBe(true)
+    expect(await backendOf(single)).not.toBe(pid)
+    await single.close()
+  })
+
+  test('while it idles is nobody’s error', async () => {
+    const warnings: string[] = []
+    const log = { info: () => {}, warn: (_: object, message: string) => warnings.push(message), error: () => {} }
+    const single = openDatabase({ url, maxConnections: 1, log })
+    const pid = await backendOf(single)
+    await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [pid] })
+    await expect.poll(() => warnings).toEqual(['an idle database connection was lost'])
+    expect(await backendOf(single)).not.toBe(pid)
+    await single.close()
+  })
+
+  test('between two statements of a transaction fails it, and nothing of it stays', async () => {
+    const work = db.transaction(async tx => {
+      const [row] = await tx.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
+      await tx.query({ text: 'insert into entry (id) values (6)' })
+      await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [row?.pid ?? 0] })
+      await tx.query({ text: 'insert into entry (id) values (7)' })
+    })
+    const error = await failureOf(work)
+    expect(isUnavailable(error)).toBe(true)
+    expect(await countEntries('id in (6, 7)')).toBe(0)
+  })
+
+  test('that idles in a transaction for too long is cut by the server, which is no crash of ours', async () => {
+    const hasty = openDatabase({ url, maxConnections: 1, idleTransactionTimeout: 50 })
+    const work = hasty.transaction(async tx => {
+      await tx.query({ text: 'insert into entry (id) values (8)' })
+      await new Promise(resolve => setTimeout(resolve, 300))
+    })
+    expect(await failureOf(work)).toBeInstanceOf(ConnectionLost)
+    expect(await hasty.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
+    expect(await countEntries('id = 8')).toBe(0)
+    await hasty.close()
+  })
+
+  test('is what a server that is not there, or does not answer, amounts to', async () => {
+    const silent = createServer(socket => socket.resume()).listen(0, '127.0.0.1')
+    await new Promise(resolve => silent.once('listening', resolve))
+    const { port } = silent.address() as AddressInfo
+    const slow = openDatabase({ url: `postgresql://u:p@127.0.0.1:${port}/d?sslmode=disable`, connectTimeout: 200 })
+    expect(await failureOf(slow.ping())).toBeInstanceOf(ConnectionLost)
+    await new Promise(resolve => silent.close(resolve))
+    const refused = await failureOf(slow.ping())
+    expect(refused).toBeInstanceOf(ConnectionLost)
+    expect(String(refused)).toMatch(/ECONNREFUSED/)
+    expect(isUnavailable(refused)).toBe(true)
+  })
+
+  test('is also what waiting in vain for a free one is', async () => {
+    const single = openDatabase({ url, maxConnections: 1, connectTimeout: 100 })
+    const busy = single.query({ text: 'select pg_sleep(0.5)' })
+    expect(await failureOf(single.ping())).toBeInstanceOf(ConnectionLost)
+    await busy
+    await single.ping()
+    await single.close()
+  })
+})
+
+describe('an error', () => {
+  test.each([
+    ['a statement that takes too long', { statementTimeout: 50 }, 'select pg_sleep(2)', '57014', true],
+    ['a wrong statement', {}, 'select no_such_column', '42703', false],
+    ['a broken constraint', {}, 'insert into entry (id) values (1)', '23505', false],
+    ['a wrong database', { url: databaseCalled('no_such_database') }, 'select 1', '3D000', true],
+  ])('%s', async (_, options, text, state, unavailable) => {
+    const database = openDatabase({ url, ...options })
+    const error = await failureOf(database.query({ text }))
+    await database.close()
+    expect(sqlStateOf(error)).toBe(state)
+    expect(isUnavailable(error)).toBe(unavailable)
+  })
+
+  test('a lock that others hold for too long', async () => {
+    const lock = { text: 'select from entry where id = 1 for update' }
+    const hasty = openDatabase({ url, lockTimeout: 50 })
+    const error = await db.transaction(async tx => {
+      await tx.query(lock)
+      return failureOf(hasty.query(lock))
+    })
+    await hasty.close()
+    expect(sqlStateOf(error)).toBe('55P03')
+    expect(isUnavailable(error)).toBe(true)
+  })
+
+  test('of uniqueness names what it would break; others name nothing', async () => {
+    const error = await failureOf(db.query({ text: 'insert into entry (id) values (1)' }))
+    expect(violatedUnique(error)).toBe('entry_pkey')
+    expect(violatedUnique(new Error('23505'))).toBeUndefined()
+  })
+})
+
+function databaseCalled(name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+describe('trust', () => {
+  const report = (settings: Record<string, string>) => ({
+    query: async <R extends object>() => Object.entries(settings).map(([name, value]) => ({ name, value })) as R[],
+  })
+  const good = {
+    server_version: '15.4',
+    fsync: 'on',
+    full_page_writes: 'on',
+    synchronous_commit: 'on',
+    server_encoding: 'UTF8',
+  }
+
+  test('the server of these tests has it', async () => {
+    await assertTrustworthy(db)
+    await assertTrustworthy(report(good))
+  })
+
+  test.each([
+    [{ fsync: 'off' }, /fsync is off.*set fsync = on/],
+    [{ full_page_writes: 'off', fsync: 'off' }, /fsync is off.*full_page_writes is off/],
+    [{ synchronous_commit: 'off' }, /synchronous_commit is off/],
+    [{ server_version: '14.19 (Debian)' }, /PostgreSQL 14.*version 15/],
+    [{ server_encoding: 'SQL_ASCII' }, /SQL_ASCII.*UTF8/],
+  ])('%o has not', async (settings, fault) => {
+    await expect(assertTrustworthy(report({ ...good, ...settings }))).rejects.toThrow(fault)
+  })
+
+  test('a database that is set not to wait for the disk has not, though our own sessions would', async () => {
+    const careless = openDatabase({ url: withOptions('-c synchronous_commit=off') })
+    await expect(assertTrustworthy(careless)).rejects.toThrow(/synchronous_commit is off/)
+    await careless.close()
+  })
+})

@@ -1,0 +1,335 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded.ts'
+import { scratchFolder } from '../support/cluster.ts'
+
+const isRoot = process.getuid?.() === 0
+const { folder: root, remove } = await scratchFolder()
+
+const started: Embedded[] = []
+const services: ChildProcess[] = []
+
+afterEach(async () => {
+  for (const service of services.splice(0)) service.kill('SIGKILL')
+  for (const embedded of started.splice(0)) await embedded.stop()
+})
+afterAll(remove)
+
+function recorder() {
+  const messages: string[] = []
+  const note = (_: object, message: string) => messages.push(message)
+  return { messages, log: { info: note, warn: note, error: note } }
+}
+
+async function start(dataDir: string, log = recorder().log, checkInterval = 15_000): Promise<Embedded> {
+  const embedded = await startEmbedded({ dataDir, log, checkInterval })
+  started.push(embedded)
+  return embedded
+}
+
+/** A service in a process of its own, that can be killed. It tells its address, or why it does not start. */
+function spawnService(dataDir: string): ChildProcess {
+  const script = `
+    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded.ts', import.meta.url).href)})
+    const log = { info() {}, warn() {}, error() {} }
+    await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log }).then(
+      ({ url }) => console.log(JSON.stringify({ url })),
+      error => console.log(JSON.stringify({ error: error.message })),
+    )
+    process.stdin.resume().on('end', () => process.exit())`
+  const service = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  services.push(service)
+  return service
+}
+
+async function answerOf(service: ChildProcess): Promise<{ url?: string; error?: string }> {
+  let output = ''
+  for await (const chunk of service.stdout ?? []) {
+    output += chunk
+    if (output.endsWith('\n')) break
+  }
+  return JSON.parse(output)
+}
+
+async function startService(dataDir: string): Promise<{ url: string; pid: number | undefined; kill(): Promise<void> }> {
+  const service = spawnService(dataDir)
+  const { url, error } = await answerOf(service)
+  if (url === undefined) throw new Error(error)
+  return { url, pid: service.pid, kill: () => kill(service) }
+}
+
+async function kill(service: ChildProcess): Promise<void> {
+  service.kill('SIGKILL')
+  await new Promise(resolve => service.once('exit', resolve))
+}
+
+async function withDatabase<T>(url: string, work: (db: Database) => Promise<T>): Promise<T> {
+  const db = openDatabase({ url, maxConnections: 2 })
+  try {
+    return await work(db)
+  } finally {
+    await db.close()
+  }
+}
+
+const write = (url: string, value: number) =>
+  withDatabase(url, async db => {
+    await db.query({ text: 'create table if not exists kept (value integer)' })
+    await db.query({ text: 'insert into kept values ($1)', values: [value] })
+  })
+
+const readAll = (db: Database) => db.query({ text: 'select value from kept order by value' })
+const read = (url: string) => withDatabase(url, readAll)
+
+const pidFileOf = (dataDir: string) => join(dataDir, 'database', 'postmaster.pid')
+const pidOf = async (dataDir: string) => Number.parseInt(await readFile(pidFileOf(dataDir), 'utf8'), 10)
+
+async function settings(url: string, ...names: string[]): Promise<Record<string, string>> {
+  const rows = await withDatabase(url, db =>
+    db.query<{ name: string; setting: string }>({
+      text: 'select name, setting from pg_settings where name = any($1::text[])',
+      values: [names],
+    }),
+  )
+  return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))
+}
+
+describe('a data folder with spaces in its path', () => {
+  const dataDir = join(root, "a folder, it's here", 'data')
+
+  test('is made at the first start, with a database that loses nothing and that only we can open', async () => {
+    const { messages, log } = recorder()
+    const { url, adopted } = await start(dataDir, log)
+    expect(adopted).toBe(false)
+    expect(messages).toEqual([
+      'copying PostgreSQL into the data folder',
+      expect.stringMatching(/^preparing the database for the first time/),
+      'database started',
+    ])
+    const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', data_checksums: 'on' }
+    const guarded = { listen_addresses: '', password_encryption: 'scram-sha-256', server_encoding: 'UTF8' }
+    const expected = { ...durable, ...guarded }
+    expect(await settings(url, ...Object.keys(expected))).toEqual(expected)
+    expect((await stat(join(dataDir, 'postgres-password'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(dataDir, 'socket'))).mode & 0o777).toBe(0o700)
+    const wrong = openDatabase({ url: url.replace(/sms_quota:[^@]+@/, 'sms_quota:guessed@') })
+    await expect(wrong.ping()).rejects.toThrow(/password authentication failed/)
+    await wrong.close()
+    await write(url, 1)
+  })
+
+  test('is found again at the second', async () => {
+    const { messages, log } = recorder()
+    const { url, adopted, version } = await start(dataDir, log)
+    expect(messages).toEqual(['database started'])
+    expect(adopted).toBe(false)
+    expect(version).toMatch(/^\d+\.\d+/)
+    expect(await read(url)).toEqual([{ value: 1 }])
+  })
+
+  test('has no server after the stop', async () => {
+    const embedded = await start(dataDir)
+    const pid = await pidOf(dataDir)
+    await embedded.stop()
+    expect(() => process.kill(pid, 0)).toThrow(/ESRCH/)
+    expect(await connectionOf(dataDir)).toBeUndefined()
+    await embedded.stop()
+  })
+
+  test('is stopped in time though a statement runs', async () => {
+    const { url, stop } = await start(dataDir)
+    await withDatabase(url, async db => {
+      const sleeping = expect(db.query({ text: 'select pg_sleep(4)' })).rejects.toThrow()
+      await pause(100)
+      const begin = Date.now()
+      await stop()
+      expect(Date.now() - begin).toBeLessThan(3_000)
+      await sleeping
+    })
+  })
+})
+
+test('a path too long for a socket has it elsewhere, as private', async () => {
+  const dataDir = join(root, 'long'.repeat(40))
+  const { url } = await start(dataDir)
+  const socketFolder = new URL(url).searchParams.get('host') ?? ''
+  expect(socketFolder.length).toBeLessThan(90)
+  expect((await stat(socketFolder)).mode & 0o777).toBe(0o700)
+  await write(url, 1)
+  expect(await connectionOf(dataDir)).toBe(url)
+  await started.pop()?.stop()
+  await rm(socketFolder, { recursive: true })
+})
+
+test('a folder that the server’s user cannot reach is refused with what to do; to us it is none', async () => {
+  const home = join(root, 'home')
+  await mkdir(home, { mode: 0o700 })
+  const dataDir = join(home, 'data')
+  if (isRoot) await expect(start(dataDir)).rejects.toThrow(/cannot enter .*\/home\..*DATA_DIR/)
+  else await start(dataDir)
+})
+
+describe('after a crash', () => {
+  const dataDir = join(root, 'crash')
+
+  test('of the service, the server that it left running is adopted', async () => {
+    const service = await startService(dataDir)
+    await write(service.url, 1)
+    const pid = await pidOf(dataDir)
+    await service.kill()
+    const { url, adopted } = await start(dataDir)
+    expect(adopted).toBe(true)
+    expect(await pidOf(dataDir)).toBe(pid)
+    expect(await read(url)).toEqual([{ value: 1 }])
+  })
+
+  test.each(['SIGKILL', 'SIGINT', 'SIGTERM'] as const)('of the server by %s, it is started again', async signal => {
+    const { messages, log } = recorder()
+    const { url } = await start(dataDir, log, 500)
+    await withDatabase(url, async db => {
+      expect(await readAll(db)).toEqual([{ value: 1 }])
+      process.kill(await pidOf(dataDir), signal)
+      await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+      expect(await readAll(db)).toEqual([{ value: 1 }])
+    })
+  })
+
+  test('of an adopted server, it is started again', async () => {
+    await (await startService(dataDir)).kill()
+    const { messages, log } = recorder()
+    const { url, adopted } = await start(dataDir, log)
+    expect(adopted).toBe(true)
+    process.kill(await pidOf(dataDir), 'SIGKILL')
+    await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+    expect(await read(url)).toEqual([{ value: 1 }])
+    // The lock is ours again, too.
+    await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/in use/)
+  })
+
+  test('of one of the server’s processes, the service comes back to it', async () => {
+    const { messages, log } = recorder()
+    const { url } = await start(dataDir, log)
+    const [row] = await withDatabase(url, db =>
+      db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where backend_type = 'checkpointer'" }),
+    )
+    process.kill(row?.pid ?? 0, 'SIGKILL')
+    await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+    expect(await read(url)).toEqual([{ value: 1 }])
+  })
+
+  test('of both, the next start serves what was confirmed', async () => {
+    const service = await startService(dataDir)
+    await write(service.url, 2)
+    const pid = await pidOf(dataDir)
+    await service.kill()
+    process.kill(pid, 'SIGKILL')
+    const { url, adopted } = await start(dataDir)
+    expect(adopted).toBe(false)
+    expect(await read(url)).toEqual([{ value: 1 }, { value: 2 }])
+  })
+
+  test('a stop right after the server died leaves none', async () => {
+    const embedded = await start(dataDir)
+    process.kill(await pidOf(dataDir), 'SIGKILL')
+    await pause(30)
+    await embedded.stop()
+    expect(await connectionOf(dataDir)).toBeUndefined()
+  })
+
+  test('a lock file whose number went to another process stops nobody, and that process lives on', async () => {
+    const { uid, gid } = await stat(join(dataDir, 'database'))
+    const stranger = spawn('sleep', ['60'], isRoot ? { uid, gid } : {})
+    const socket = join(dataDir, 'socket')
+    const lines = [stranger.pid, join(dataDir, 'database'), 1, 5432, socket, '', '', 'ready', '']
+    await writeFile(pidFileOf(dataDir), lines.join('\n'))
+    await writeFile(join(socket, '.s.PGSQL.5432.lock'), lines.join('\n'))
+    const embedded = await start(dataDir)
+    expect(await read(embedded.url)).toHaveLength(2)
+    await embedded.stop()
+    expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+    stranger.kill()
+  })
+
+  test('an empty lock file stops nobody', async () => {
+    await writeFile(pidFileOf(dataDir), '')
+    const { url } = await start(dataDir)
+    expect(await read(url)).toHaveLength(2)
+  })
+
+  test('a copy of the folder is not taken for the original, whose server it names', async () => {
+    const { url } = await start(dataDir)
+    const copied = join(root, 'copy')
+    await cp(dataDir, copied, { recursive: true, filter: path => !path.endsWith('.s.PGSQL.5432') })
+    if (isRoot) await changeOwner(copied, dataDir)
+    expect(await connectionOf(copied)).toBeUndefined()
+    const copy = await start(copied)
+    expect(copy.url).not.toBe(url)
+    await write(copy.url, 99)
+    expect(await read(url)).toHaveLength(2)
+  })
+})
+
+/** `cp` under root makes everything root's. */
+async function changeOwner(folder: string, like: string): Promise<void> {
+  const { uid, gid } = await stat(join(like, 'database'))
+  const done = spawn('chown', ['-R', `${uid}:${gid}`, join(folder, 'database'), join(folder, 'socket')])
+  await new Promise(resolve => done.once('exit', resolve))
+}
+
+describe('two services', () => {
+  test('on one folder: the second says who has it, until that one is killed', async () => {
+    const dataDir = join(root, 'crash')
+    const first = await startService(dataDir)
+    expect(await connectionOf(dataDir)).toBe(first.url)
+    await expect(start(dataDir)).rejects.toThrow(new RegExp(`${dataDir} is in use .*process ${first.pid}\\b.*DATA_DIR`))
+    await first.kill()
+    expect((await start(dataDir)).adopted).toBe(true)
+  })
+
+  test('that make the same folder at the same moment: one has it', async () => {
+    const dataDir = join(root, 'race')
+    const answers = await Promise.all([0, 1, 2].map(() => answerOf(spawnService(dataDir))))
+    const [winner, ...others] = answers.flatMap(({ url }) => url ?? [])
+    expect(others).toEqual([])
+    expect(answers.flatMap(({ error }) => error ?? [])).toEqual([
+      expect.stringMatching(/in use/),
+      expect.stringMatching(/in use/),
+    ])
+    await write(winner ?? '', 1)
+    for (const service of services) await kill(service)
+    expect((await start(dataDir)).adopted).toBe(true)
+  })
+})
+
+test('a start that is killed while it prepares leaves nothing in the way of the next', async () => {
+  const dataDir = join(root, 'interrupted')
+  for (const moment of [150, 300, 450, 600, 750]) {
+    const service = spawnService(dataDir)
+    await pause(moment)
+    await kill(service)
+  }
+  const { url, stop } = await start(dataDir)
+  await write(url, 1)
+  await stop()
+  // What a killed start's initdb was still writing goes at the next.
+  await pause(1_000)
+  expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
+  expect((await readdir(dataDir)).filter(name => name.startsWith('.preparing'))).toEqual([])
+})
+
+test('a path that would break a shell command is refused', async () => {
+  await expect(start(join(root, 'a "quoted" folder'))).rejects.toThrow(/DATA_DIR/)
+})
+
+test('a database that another major version made is not touched', async () => {
+  const dataDir = join(root, 'older')
+  await mkdir(join(dataDir, 'database'), { recursive: true })
+  await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9\n')
+  await expect(start(dataDir)).rejects.toThrow(/made by PostgreSQL 9.*pg_dump/)
+})

@@ -1,0 +1,17 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // One database server for the whole run; each test file makes its own database on it.
+    globalSetup: ['test/support/cluster.ts'],
+    // Processes, not threads: tests start, kill and adopt processes of their own.
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    watch: false,
+    // What .ci/run counts.
+    reporters: process.env['CI'] ? ['default', ['json', { outputFile: 'test-results.json' }]] : ['default'],
+  },
+})
