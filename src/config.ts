@@ -1,0 +1,192 @@
+/**
+ * What the service is told from outside: one table of variables (config/variables.ts), from which parsing, faults, help
+ * and the printed settings are made. Nothing is read here but the texts that are handed in, so that every rule can be
+ * tested by a call.
+ */
+import { Refusal } from './config/parse.ts'
+import { type LogLevel, type Machine, type Texts, thisMachine, VARIABLES, type Variable } from './config/variables.ts'
+
+/** What tokens are checked with. `own`: a secret that the service makes for itself in its data folder. */
+export type AuthKey =
+  | { kind: 'secret'; secret: string }
+  | { kind: 'public-key'; file: string }
+  | { kind: 'jwks'; url: string }
+  | { kind: 'own' }
+
+export interface AuthConfig {
+  key: AuthKey
+  /** The `iss` a token must have; null: any. */
+  issuer: string | null
+  /** What a token's `aud` must contain; null: anything. Never null with a JWKS. */
+  audience: string | null
+  userClaim: string
+  rolesClaim: string
+  adminRole: string
+  senderRole: string
+}
+
+export interface Config {
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** Null: the PostgreSQL of its own, in `dataDir`. */
+  databaseUrl: string | null
+  /** Connections at most. */
+  databasePoolSize: number
+  /** An absolute path; it need not exist yet. */
+  dataDir: string
+  auth: AuthConfig
+  /** Calls a minute on user and admin paths for each principal; 0: no bound. */
+  rateLimitPerMinute: number
+  logLevel: LogLevel
+}
+
+/** One thing that is wrong with the configuration. The message never holds a secret. */
+export interface ConfigFault {
+  variable: string
+  message: string
+}
+
+/** The configuration cannot be used. The message names every fault, one a line. */
+export class ConfigError extends Error {
+  readonly faults: readonly ConfigFault[]
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(faults.map(fault => `${fault.variable}: ${fault.message}`).join('\n'))
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+type Name = keyof typeof VARIABLES
+type Parsed<N extends Name> = Exclude<ReturnType<(typeof VARIABLES)[N]['parse']>, Refusal>
+type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Parsed<N> | null : Parsed<N>
+
+const NAMES = Object.keys(VARIABLES) as Name[]
+const row = (name: Name): Variable<unknown> => VARIABLES[name]
+const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
+
+export interface LoadOptions {
+  /** The variables of an `--env-file`. The environment wins over them. */
+  file?: Texts
+  /** Whether tokens will be checked or minted, default true. A migration needs no key, and should not hold one. */
+  needsKey?: boolean
+  machine?: Machine
+}
+
+/**
+ * Reads the configuration from texts; an empty text counts as unset. Pure: opens no file and asks no network.
+ * The answer holds either the configuration or everything that is wrong with it, in the table's order.
+ */
+export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Config } | { faults: ConfigFault[] } {
+  const { file = {}, needsKey = true, machine = thisMachine() } = options
+  const faults: ConfigFault[] = []
+  const textOf = (name: Name): string | undefined => env[name] || file[name] || undefined
+  const isSet = (name: Name): boolean => textOf(name) !== undefined
+  const fault = (variable: string, message: string) => faults.push({ variable, message })
+
+  const values = new Map<Name, unknown>()
+  for (const name of NAMES) {
+    const { parse, accepts, fallback, mask } = row(name)
+    const text = textOf(name) ?? (typeof fallback === 'function' ? fallback(env, machine) : fallback)
+    const value = text === null ? null : parse(text)
+    if (value instanceof Refusal) {
+      fault(name, `${mask === undefined ? `${quote(text ?? '')} ` : ''}${value.why}; accepted: ${accepts}`)
+    } else {
+      values.set(name, value)
+    }
+  }
+
+  const keys = KEY_NAMES.filter(isSet)
+  if (keys.length > 1) fault(keys.join(', '), 'only one of them can be set, so that it is plain which key is trusted')
+  if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
+    fault('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, for its keys sign tokens for other services too')
+  }
+  if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
+    fault(
+      KEY_NAMES.join(', '),
+      'one of them is required with DATABASE_URL; only with its own database does the service make a secret of its own',
+    )
+  }
+  if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
+    fault('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
+  }
+  if (faults.length > 0) return { faults }
+
+  // Each value is what its row's parser returned, or null where the row has no fallback.
+  const get = <N extends Name>(name: N): Value<N> => values.get(name) as Value<N>
+  const config: Config = {
+    host: get('HOST'),
+    port: get('PORT'),
+    databaseUrl: get('DATABASE_URL'),
+    databasePoolSize: get('DATABASE_POOL_SIZE'),
+    dataDir: get('DATA_DIR'),
+    auth: {
+      key: authKey(get('AUTH_SECRET'), get('AUTH_PUBLIC_KEY_FILE'), get('AUTH_JWKS_URL')),
+      issuer: get('AUTH_ISSUER'),
+      audience: get('AUTH_AUDIENCE'),
+      userClaim: get('AUTH_USER_CLAIM'),
+      rolesClaim: get('AUTH_ROLES_CLAIM'),
+      adminRole: get('AUTH_ADMIN_ROLE'),
+      senderRole: get('AUTH_SENDER_ROLE'),
+    },
+    rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
+    logLevel: get('LOG_LEVEL'),
+  }
+  return { config }
+}
+
+function authKey(secret: string | null, file: string | null, url: string | null): AuthKey {
+  if (secret !== null) return { kind: 'secret', secret }
+  if (file !== null) return { kind: 'public-key', file }
+  return url === null ? { kind: 'own' } : { kind: 'jwks', url }
+}
+
+/** A variable as help shows it. `fallback` is null where there is none, `unset` then says what happens. */
+interface VariableHelp {
+  name: string
+  means: string
+  accepts: string
+  fallback: string | null
+  unset: string | null
+}
+
+/** The table for people, with the defaults of this machine. */
+export function configVariables(env: Texts = process.env, machine: Machine = thisMachine()): VariableHelp[] {
+  return NAMES.map(name => {
+    const { means, accepts, fallback, unset = null } = row(name)
+    return { name, means, accepts, fallback: typeof fallback === 'function' ? fallback(env, machine) : fallback, unset }
+  })
+}
+
+/** The settings that hold, in the table's order and with secrets masked; null: not set, `unset` says what that means. */
+export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
+  const { auth } = config
+  const values: Record<Name, string | number | null> = {
+    HOST: config.host,
+    PORT: config.port,
+    DATABASE_URL: config.databaseUrl,
+    DATABASE_POOL_SIZE: config.databasePoolSize,
+    DATA_DIR: config.dataDir,
+    AUTH_SECRET: auth.key.kind === 'secret' ? auth.key.secret : null,
+    AUTH_PUBLIC_KEY_FILE: auth.key.kind === 'public-key' ? auth.key.file : null,
+    AUTH_JWKS_URL: auth.key.kind === 'jwks' ? auth.key.url : null,
+    AUTH_ISSUER: auth.issuer,
+    AUTH_AUDIENCE: auth.audience,
+    AUTH_USER_CLAIM: auth.userClaim,
+    AUTH_ROLES_CLAIM: auth.rolesClaim,
+    AUTH_ADMIN_ROLE: auth.adminRole,
+    AUTH_SENDER_ROLE: auth.senderRole,
+    RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
+    LOG_LEVEL: config.logLevel,
+  }
+  return NAMES.map(name => {
+    const { mask = String, unset = null } = row(name)
+    const value = values[name]
+    return { name, value: value === null ? null : mask(String(value)), unset }
+  })
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

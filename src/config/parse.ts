@@ -1,0 +1,71 @@
+/** How the texts of variables are read and shown: a reader answers the value, or why it refuses the text. */
+import { isIP } from 'node:net'
+import { isAbsolute, normalize } from 'node:path'
+
+/** Why a text is refused. What is accepted is in the table and follows in the message. */
+export class Refusal {
+  readonly why: string
+  constructor(why: string) {
+    this.why = why
+  }
+}
+
+export const MASK = '********'
+
+export function whole(min: number, max: number): (text: string) => number | Refusal {
+  return text => {
+    if (!/^(0|[1-9]\d*)$/.test(text)) return new Refusal('is not a whole number')
+    const value = Number(text)
+    return value >= min && value <= max ? value : new Refusal('is out of bounds')
+  }
+}
+
+export function parseText(text: string): string | Refusal {
+  return /\p{Cc}/u.test(text) ? new Refusal('holds control characters') : text
+}
+
+export function parseWord(text: string): string | Refusal {
+  return /[\s\p{Cc}]/u.test(text) ? new Refusal('holds spaces') : text
+}
+
+export function parseHost(text: string): string | Refusal {
+  const isName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$/i.test(text)
+  return isName || isIP(text) !== 0 ? text : new Refusal('is neither')
+}
+
+export function parseFolder(text: string): string | Refusal {
+  return isAbsolute(text) && !text.includes('\0') ? normalize(text) : new Refusal('is not absolute')
+}
+
+export function parseDatabaseUrl(text: string): string | Refusal {
+  const url = URL.parse(text)
+  if (url === null) return new Refusal('is not a URL')
+  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return new Refusal('is not a PostgreSQL URL')
+  // Each of # ? / ends the password early, and what is left of it would pass for a path or a parameter.
+  if (url.hash !== '' || `${url.pathname}${url.search}`.includes('@')) {
+    return new Refusal('has a special character that is not escaped')
+  }
+  try {
+    decodeURIComponent(`${url.username}${url.password}${url.hostname}${url.pathname}`)
+  } catch {
+    return new Refusal('has a % that begins no escape')
+  }
+  return text
+}
+
+export function parseJwksUrl(text: string): string | Refusal {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an https URL')
+  if (url.username !== '' || url.password !== '') return new Refusal('holds a user or a password')
+  const { hostname } = url
+  const isLoopback =
+    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
+  return url.protocol === 'https:' || isLoopback ? text : new Refusal('would fetch keys in the clear')
+}
+
+export function maskUrl(text: string): string {
+  const url = new URL(text)
+  if (url.password !== '') url.password = MASK
+  for (const name of url.searchParams.keys()) if (/pass|secret|token/i.test(name)) url.searchParams.set(name, MASK)
+  return url.href
+}

@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type Config,
+  ConfigError,
+  configVariables,
+  describeConfig,
+  type LoadOptions,
+  loadConfig,
+} from '../src/config.ts'
+
+const MACHINE = { platform: 'linux', isRoot: false, home: '/home/ann' } as const
+const SECRET = 'correct horse battery staple, twice'
+const DATABASE = 'postgres://sms:pa%23ss@db.example:5433/quota?sslmode=require'
+
+function load(env: Record<string, string>, options: LoadOptions = {}): Config {
+  const result = loadConfig(env, { machine: MACHINE, ...options })
+  if ('faults' in result) throw new ConfigError(result.faults)
+  return result.config
+}
+
+function faultsOf(env: Record<string, string>, options: LoadOptions = {}): string[] {
+  const result = loadConfig(env, { machine: MACHINE, ...options })
+  return 'faults' in result ? result.faults.map(({ variable, message }) => `${variable}: ${message}`) : []
+}
+
+describe('what holds', () => {
+  test('without any variable: the defaults', () => {
+    expect(load({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      databaseUrl: null,
+      databasePoolSize: 10,
+      dataDir: '/home/ann/.local/share/sms-quota',
+      auth: {
+        key: { kind: 'own' },
+        issuer: null,
+        audience: null,
+        userClaim: 'sub',
+        rolesClaim: 'roles',
+        adminRole: 'sms-quota:admin',
+        senderRole: 'sms-quota:sender',
+      },
+      rateLimitPerMinute: 6000,
+      logLevel: 'info',
+    })
+  })
+
+  test('every variable', () => {
+    const config = load({
+      HOST: '::1',
+      PORT: '0',
+      DATABASE_URL: DATABASE,
+      DATABASE_POOL_SIZE: '3',
+      DATA_DIR: '/srv/sms quota/../sms',
+      AUTH_JWKS_URL: 'https://id.example/keys',
+      AUTH_ISSUER: 'https://id.example',
+      AUTH_AUDIENCE: 'sms',
+      AUTH_USER_CLAIM: 'https://id.example/uid',
+      AUTH_ROLES_CLAIM: 'realm_access.roles',
+      AUTH_ADMIN_ROLE: 'boss',
+      AUTH_SENDER_ROLE: 'gateway',
+      RATE_LIMIT_PER_MINUTE: '0',
+      LOG_LEVEL: 'silent',
+    })
+    expect(config).toEqual({
+      host: '::1',
+      port: 0,
+      databaseUrl: DATABASE,
+      databasePoolSize: 3,
+      dataDir: '/srv/sms',
+      auth: {
+        key: { kind: 'jwks', url: 'https://id.example/keys' },
+        issuer: 'https://id.example',
+        audience: 'sms',
+        userClaim: 'https://id.example/uid',
+        rolesClaim: 'realm_access.roles',
+        adminRole: 'boss',
+        senderRole: 'gateway',
+      },
+      rateLimitPerMinute: 0,
+      logLevel: 'silent',
+    })
+  })
+
+  test('the environment wins over the file, and an empty text is none', () => {
+    const file = { PORT: '1', HOST: 'localhost', LOG_LEVEL: '' }
+    expect(load({ PORT: '2', HOST: '', OTHER: 'x' }, { file })).toMatchObject({
+      port: 2,
+      host: 'localhost',
+      logLevel: 'info',
+    })
+  })
+
+  test.each([
+    [{ ...MACHINE, isRoot: true }, {}, '/var/lib/sms-quota'],
+    [MACHINE, { XDG_DATA_HOME: '/data' }, '/data/sms-quota'],
+    [MACHINE, { XDG_DATA_HOME: 'relative' }, '/home/ann/.local/share/sms-quota'],
+    [
+      { platform: 'darwin', isRoot: false, home: '/Users/ann' } as const,
+      {},
+      '/Users/ann/Library/Application Support/sms-quota',
+    ],
+  ])('the data folder on %j with %j is %s', (machine, env, expected) => {
+    expect(load(env, { machine }).dataDir).toBe(expected)
+  })
+
+  test.each([
+    'postgresql://localhost/sms',
+    'postgres:///sms?host=/run/postgresql',
+    'postgres://%2Frun%2Fpostgresql/sms',
+    'postgres://u:p@[::1]:5432',
+  ])('%s is a database', DATABASE_URL => {
+    expect(load({ DATABASE_URL, AUTH_SECRET: SECRET }).databaseUrl).toBe(DATABASE_URL)
+  })
+
+  test.each(['http://127.0.0.1:9/keys', 'http://127.8.8.8/keys', 'http://localhost/keys', 'http://[::1]:9/keys'])(
+    '%s is fetched from this machine and may be http',
+    AUTH_JWKS_URL => {
+      expect(load({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'sms' }).auth.key).toEqual({ kind: 'jwks', url: AUTH_JWKS_URL })
+    },
+  )
+
+  test('a secret or a public key file', () => {
+    expect(load({ AUTH_SECRET: SECRET }).auth.key).toEqual({ kind: 'secret', secret: SECRET })
+    expect(load({ AUTH_PUBLIC_KEY_FILE: 'a key.pem' }).auth.key).toEqual({ kind: 'public-key', file: 'a key.pem' })
+  })
+})
+
+describe('what is refused', () => {
+  test.each([
+    ['HOST', 'local host', 'is neither; accepted: an IP address'],
+    ['HOST', '[::1]', 'without brackets'],
+    ['HOST', '256.0.0.1', 'is neither'],
+    ['HOST', '127.0.0.1:80', 'is neither'],
+    ['PORT', '65536', 'is out of bounds; accepted: a whole number from 0 to 65535'],
+    ['PORT', '80a', 'is not a whole number'],
+    ['PORT', '-1', 'is not a whole number'],
+    ['PORT', '080', 'is not a whole number'],
+    ['PORT', ' 80', 'is not a whole number'],
+    ['PORT', '1e3', 'is not a whole number'],
+    ['DATABASE_POOL_SIZE', '0', 'is out of bounds'],
+    ['DATA_DIR', 'data', 'is not absolute'],
+    ['DATA_DIR', '~/data', 'is not absolute'],
+    ['AUTH_ISSUER', 'a\nb', 'holds control characters'],
+    ['AUTH_ADMIN_ROLE', 'the boss', 'holds spaces'],
+    ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
+    ['LOG_LEVEL', 'INFO', 'is none of the levels; accepted: one of fatal, error, warn, info, debug, trace, silent'],
+  ])('%s=%j %s', (name, value, words) => {
+    const faults = faultsOf({ [name]: value })
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toContain(`${name}: ${JSON.stringify(value)}`)
+    expect(faults[0]).toContain(words)
+  })
+
+  test.each([
+    ['DATABASE_URL', 'hunter2', 'is not a URL'],
+    ['DATABASE_URL', 'mysql://u:hunter2@h/d', 'is not a PostgreSQL URL'],
+    ['DATABASE_URL', 'postgres://u:hunter2#x@h/d', 'is not a URL'],
+    ['DATABASE_URL', 'postgres://u:1#hunter2@h/d', 'has a special character that is not escaped'],
+    ['DATABASE_URL', 'postgres://u:1/hunter2@h/d', 'has a special character that is not escaped'],
+    ['DATABASE_URL', 'postgres://u:1?hunter2@h/d', 'has a special character that is not escaped'],
+    ['DATABASE_URL', 'postgres://u:hunter2%zz@h/d', 'has a % that begins no escape'],
+    ['AUTH_SECRET', 'hunter2', 'has only 7 bytes; accepted: at least 32 bytes'],
+    ['AUTH_PUBLIC_KEY_FILE', '-----BEGIN PRIVATE KEY-----\nhunter2', 'holds a key, not the path of its file'],
+    ['AUTH_PUBLIC_KEY_FILE', '{"kty":"OKP","d":"hunter2"}', 'holds a key, not the path of its file'],
+    ['AUTH_JWKS_URL', 'id.example/hunter2', 'is not an https URL'],
+    ['AUTH_JWKS_URL', 'ftp://id.example/hunter2', 'is not an https URL'],
+    ['AUTH_JWKS_URL', 'https://u:hunter2@id.example/keys', 'holds a user or a password'],
+    ['AUTH_JWKS_URL', 'http://id.example/hunter2', 'would fetch keys in the clear'],
+    ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys in the clear'],
+  ])('%s=%j, without repeating it', (name, value, words) => {
+    const key = name === 'DATABASE_URL' ? { AUTH_SECRET: SECRET } : {}
+    const faults = faultsOf({ ...key, [name]: value, AUTH_AUDIENCE: 'sms' })
+    expect(faults).toHaveLength(1)
+    expect(faults[0]).toContain(`${name}: ${words}`)
+    expect(faults[0]).toContain('accepted: ')
+    expect(faults[0]).not.toContain('hunter2')
+  })
+
+  test('a secret is measured in bytes', () => {
+    expect(faultsOf({ AUTH_SECRET: 'é'.repeat(16) })).toEqual([])
+    expect(faultsOf({ AUTH_SECRET: 'e'.repeat(31) })).toHaveLength(1)
+  })
+
+  test('a long value is cut', () => {
+    expect(faultsOf({ PORT: '9'.repeat(1_000) })[0]?.length).toBeLessThan(200)
+  })
+
+  test('all faults at once, those of values and those between them', () => {
+    const env = { PORT: 'x', AUTH_SECRET: 'short', AUTH_JWKS_URL: 'http://id.example', LOG_LEVEL: 'loud' }
+    expect(faultsOf(env).map(fault => fault.split(':')[0])).toEqual([
+      'PORT',
+      'AUTH_SECRET',
+      'AUTH_JWKS_URL',
+      'LOG_LEVEL',
+      'AUTH_SECRET, AUTH_JWKS_URL',
+      'AUTH_AUDIENCE',
+    ])
+  })
+
+  test('an outside database without a key, but for a migration', () => {
+    const env = { DATABASE_URL: DATABASE }
+    expect(faultsOf(env)).toEqual([expect.stringContaining('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of')])
+    expect(faultsOf(env, { needsKey: false })).toEqual([])
+    expect(faultsOf({ ...env, AUTH_SECRET: SECRET })).toEqual([])
+  })
+
+  test('one role for administrators and senders', () => {
+    expect(faultsOf({ AUTH_ADMIN_ROLE: 'x', AUTH_SENDER_ROLE: 'x' })).toEqual([
+      'AUTH_SENDER_ROLE: is the same as AUTH_ADMIN_ROLE: every sender would be an administrator',
+    ])
+    expect(faultsOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
+  })
+
+  test('the error names every fault', () => {
+    expect(() => load({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/^PORT: "x" .*\nLOG_LEVEL: "y" .*$/)
+  })
+})
+
+describe('what is shown', () => {
+  const shown = (config: Config) => Object.fromEntries(describeConfig(config).map(({ name, value }) => [name, value]))
+
+  test('secrets are masked, also the passwords inside the URL', () => {
+    const settings = shown(load({ DATABASE_URL: `${DATABASE}&password=hunter2&user=sms`, AUTH_SECRET: SECRET }))
+    expect(settings.DATABASE_URL).toBe(
+      'postgres://sms:********@db.example:5433/quota?sslmode=require&password=********&user=sms',
+    )
+    expect(settings.AUTH_SECRET).toBe('********')
+    expect(settings.PORT).toBe('8080')
+    expect(settings.AUTH_ISSUER).toBeNull()
+    expect(JSON.stringify(settings)).not.toMatch(/hunter2|pa%23ss|pa#ss|staple/)
+  })
+
+  test('a key server’s address without its token', () => {
+    const config = load({ AUTH_JWKS_URL: 'https://id.example/keys?access_token=hunter2', AUTH_AUDIENCE: 'sms' })
+    expect(shown(config).AUTH_JWKS_URL).toBe('https://id.example/keys?access_token=********')
+  })
+
+  test('what is shown says the same when it is set', () => {
+    const env = { HOST: '::1', PORT: '0', AUTH_PUBLIC_KEY_FILE: '/k.pem', AUTH_ISSUER: 'me', LOG_LEVEL: 'warn' }
+    const config = load(env)
+    const again = Object.fromEntries(Object.entries(shown(config)).flatMap(([k, v]) => (v === null ? [] : [[k, v]])))
+    expect(load(again)).toEqual(config)
+  })
+
+  test('the table for people has every variable, in the same order', () => {
+    const names = configVariables({}, MACHINE).map(({ name }) => name)
+    expect(names).toEqual(describeConfig(load({})).map(({ name }) => name))
+    expect(configVariables({}, MACHINE).find(({ name }) => name === 'DATA_DIR')?.fallback).toMatch(/^\/home\/ann/)
+  })
+})
