@@ -1,0 +1,61 @@
+import { MAX_INTEGER } from '../domain/bounds.ts'
+import { mintToken, ownSecret } from '../http/tokens.ts'
+import { type Arguments, didYouMean, UsageError } from './arguments.ts'
+import { readConfig } from './environment.ts'
+
+const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+const MAX_TTL_SECONDS = 366 * UNIT_SECONDS.d
+
+/** Prints a token on stdout and nothing else. */
+export async function token(args: Arguments): Promise<number> {
+  const userId = readUser(args.one('user'))
+  const subject = readSubject(args.one('subject'))
+  const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
+  if (userId === null && subject === null) {
+    throw new UsageError('say whose token it is: --user ID for a user, --subject NAME for a machine')
+  }
+  const { auth, dataDir } = readConfig(args)
+  if (userId !== null && subject !== null && auth.userClaim === 'sub') {
+    throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
+  }
+  const roles = args.all('role').map(role => readRole(role, auth.adminRole, auth.senderRole))
+  const { key } = auth
+  if (key.kind === 'public-key' || key.kind === 'jwks') {
+    const variable = key.kind === 'jwks' ? 'AUTH_JWKS_URL' : 'AUTH_PUBLIC_KEY_FILE'
+    process.stderr.write(
+      `sms-quota: ${variable} is set, so tokens come from your identity provider; this service can only check them\n`,
+    )
+    return 1
+  }
+  const secret = key.kind === 'secret' ? key.secret : await ownSecret(dataDir)
+  const request = { ...auth, secret, userId, subject: subject ?? String(userId), roles, ttlSeconds, now: Date.now() }
+  process.stdout.write(`${await mintToken(request)}\n`)
+  return 0
+}
+
+function readUser(text: string | undefined): number | null {
+  if (text === undefined) return null
+  const id = /^(0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
+  if (id <= MAX_INTEGER) return id
+  throw new UsageError(`--user is a whole number from 0 to ${MAX_INTEGER}, not "${text}"`)
+}
+
+function readSubject(text: string | undefined): string | null {
+  if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
+  throw new UsageError('--subject has 1 to 255 characters and no control characters')
+}
+
+function readTtl(text: string): number {
+  const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
+  const seconds = Number(count) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
+  if (seconds >= 1 && seconds <= MAX_TTL_SECONDS) return seconds
+  throw new UsageError(`--ttl is a number with s, m, h or d, such as 90s, 15m, 1h or 366d (the most), not "${text}"`)
+}
+
+/** A role by its short or its full name. No others: a misspelt one would make a token that may do nothing. */
+function readRole(text: string, admin: string, sender: string): string {
+  if (text === 'admin' || text === admin) return admin
+  if (text === 'sender' || text === sender) return sender
+  const names = [...new Set(['admin', 'sender', admin, sender])]
+  throw new UsageError(`--role is one of ${names.join(', ')}, not "${text}"${didYouMean(text, names)}`)
+}

@@ -1,0 +1,130 @@
+import type { AddressInfo } from 'node:net'
+import pino, { type Logger } from 'pino'
+import { type App, createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { isUnavailable } from './db/database.ts'
+import { startEmbedded } from './db/embedded.ts'
+import { migrate } from './db/migrate.ts'
+import { mintToken, ownSecret } from './http/tokens.ts'
+
+/** How long a stop may take before the process ends all the same. */
+const STOP_MS = 10_000
+
+/** Runs the service until it is told to stop. Answers the exit code. */
+export async function serve(config: Config): Promise<number> {
+  const log = createLog(config)
+  const stopAsked = stopSignal(log)
+  try {
+    const app = await createApp(config, log)
+    try {
+      const url = await listen(app, config)
+      process.stdout.write(await welcome(config, url))
+      log.info({ signal: await stopAsked }, 'stopping')
+    } finally {
+      await app.close()
+    }
+    log.info('stopped')
+    return 0
+  } catch (error) {
+    return fail('cannot serve', error, config, log)
+  }
+}
+
+/** Brings the schema of the configured database up to date, and nothing else. Answers the exit code. */
+export async function migrateOnly(config: Config): Promise<number> {
+  const log = createLog(config)
+  try {
+    const embedded = config.databaseUrl === null ? await startEmbedded({ dataDir: config.dataDir, log }) : undefined
+    try {
+      const applied = await migrate({ url: embedded?.url ?? config.databaseUrl ?? '', log })
+      process.stdout.write(applied.length === 0 ? 'Nothing to migrate.\n' : `Applied ${applied.join(', ')}.\n`)
+    } finally {
+      await embedded?.stop()
+    }
+    return 0
+  } catch (error) {
+    return fail('cannot migrate', error, config, log)
+  }
+}
+
+function createLog({ logLevel }: Config): Logger {
+  return pino({ level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+}
+
+/** Tells machines on stdout and people on stderr what is in the way. Answers the exit code. */
+function fail(what: string, error: unknown, config: Config, log: Logger): number {
+  const reason = reasonOf(error, config)
+  if (reason === undefined) log.fatal({ err: error }, what)
+  else log.fatal({ reason }, what)
+  process.stderr.write(`sms-quota: ${what}: ${reason ?? (error instanceof Error ? error.stack : String(error))}\n`)
+  return 1
+}
+
+/**
+ * The words for people that we, PostgreSQL and the system put into what we expect to go wrong; undefined for what
+ * JavaScript and Fastify throw: that is a bug, and where it comes from is all that helps.
+ */
+function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if ([TypeError, RangeError, ReferenceError, SyntaxError].some(kind => error instanceof kind)) return undefined
+  if ('code' in error && /^(ERR|FST)_/.test(String(error.code))) return undefined
+  const isOutside = databaseUrl !== null && isUnavailable(error)
+  return isOutside ? `the database of DATABASE_URL cannot be used: ${error.message}` : error.message
+}
+
+/**
+ * Settles with the first signal that asks to stop, and sees to it that the process then ends in time. Further ones
+ * change nothing: npm passes on the Ctrl-C that the terminal has sent to everybody already.
+ */
+async function stopSignal(log: Logger): Promise<NodeJS.Signals> {
+  const signal = await new Promise<NodeJS.Signals>(resolve => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, resolve)
+  })
+  setTimeout(() => {
+    log.fatal(`not stopped after ${STOP_MS} ms; giving up`)
+    process.exit(1)
+  }, STOP_MS).unref()
+  return signal
+}
+
+async function listen({ server }: App, { host, port }: Config): Promise<string> {
+  try {
+    await server.listen({ host, port })
+    return urlOf(server.server.address() as AddressInfo)
+  } catch (error) {
+    throw isSystemError(error) ? new Error(`HOST and PORT cannot be used: ${error.message}`, { cause: error }) : error
+  }
+}
+
+function urlOf({ address, port, family }: AddressInfo): string {
+  const isAnywhere = address === '0.0.0.0' || address === '::'
+  const host = isAnywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+  return `http://${host}:${port}`
+}
+
+/** What a newcomer needs: where it is, and a first call that works when pasted. */
+async function welcome(config: Config, url: string): Promise<string> {
+  const { key } = config.auth
+  const token =
+    key.kind === 'own'
+      ? await mintToken({
+          ...config.auth,
+          secret: await ownSecret(config.dataDir),
+          userId: 1,
+          subject: '1',
+          roles: [config.auth.adminRole],
+          ttlSeconds: 3600,
+          now: Date.now(),
+        })
+      : key.kind === 'secret'
+        ? '$(sms-quota token --user 1 --role admin)'
+        : '<a token of your identity provider>'
+  return `
+sms-quota is at ${url} — its documentation at ${url}/docs
+
+Grant user 7 a thousand units a month (the token is an administrator's, good for an hour):
+
+curl -X POST ${url}/api/sms/admin/quota -H 'content-type: application/json' -d '{"user_id":7,"limit":1000,"period":"month"}' -H 'authorization: Bearer ${token}'
+
+`
+}

@@ -1,0 +1,228 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadConfig } from '../src/config.ts'
+import { createAuthenticator } from '../src/http/auth.ts'
+
+const BIN = resolve(import.meta.dirname, '../bin/sms-quota')
+const SECRET = 'correct horse battery staple, twice'
+
+let folder: string
+let dataDir: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sms-quota cli '))
+})
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(folder, 'data '))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+interface Outcome {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs the real command in an environment of nothing but its own data folder and what the test adds. */
+function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promise<Outcome> {
+  const options = { env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, ...env }, cwd: folder }
+  return new Promise(done => {
+    const child = execFile(bin, args, options, (_, stdout, stderr) =>
+      done({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+/** The principal that a service with this environment sees in a token. */
+async function enter(token: string, env: Record<string, string> = {}) {
+  const result = loadConfig({ DATA_DIR: dataDir, ...env })
+  if ('faults' in result) throw new Error('faults')
+  const { authenticate } = await createAuthenticator(result.config, { now: Date.now })
+  return authenticate(`Bearer ${token}`)
+}
+
+describe('help', () => {
+  test('of everything', async () => {
+    const { code, stdout, stderr } = await run(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    for (const word of ['serve', 'migrate', 'token', 'config', 'Usage:', 'Examples:']) expect(stdout).toContain(word)
+    expect((await run(['-h'])).stdout).toBe(stdout)
+  })
+
+  test.each(['serve', 'migrate', 'token', 'config'])('of %s', async command => {
+    const { code, stdout, stderr } = await run([command, '--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`Usage: sms-quota ${command} [options]`)
+    expect(stdout).toContain('--env-file FILE')
+    expect(stdout).toContain(`Examples:\n  sms-quota ${command}`)
+  })
+
+  test('the help of config explains the variables', async () => {
+    const { stdout } = await run(['config', '-h'])
+    expect(stdout).toMatch(/ {2}PORT +the port to listen on.*\n +Accepted: a whole number.*\n +Default: 8080/)
+  })
+
+  test('the version is that of the package', async () => {
+    const { version } = JSON.parse(await readFile(resolve(import.meta.dirname, '../package.json'), 'utf8'))
+    expect(await run(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test('the command works through a link and from any folder', async () => {
+    const link = join(folder, 'a link')
+    await symlink(BIN, link)
+    expect((await run(['--version'], {}, link)).code).toBe(0)
+  })
+})
+
+describe('wrong usage exits 2 and says what is right', () => {
+  test.each([
+    [[], 'a command is missing'],
+    [['serv'], 'there is no command "serv" among serve, migrate, token, config; did you mean serve?'],
+    [['xyzzy'], 'there is no command "xyzzy" among serve, migrate, token, config\n'],
+    [['--hlep'], 'there is no option --hlep; did you mean --help?'],
+    [['--constructor'], 'there is no option --constructor\n'],
+    [['--help=yes'], '--help takes no value'],
+    [['config', '--env-fiel', 'x'], 'there is no option --env-fiel; did you mean --env-file?'],
+    [['config', '-x'], 'there is no option -x'],
+    [['config', '--env-file'], '--env-file needs a value: --env-file FILE'],
+    [['config', 'extra'], '"extra" is not expected here'],
+    [['token'], 'say whose token it is: --user ID for a user, --subject NAME for a machine'],
+    [['token', '--user', '--role', 'admin'], '--user needs a value: --user ID'],
+    [['token', '--user', '7', '--user', '8'], '--user can be given only once'],
+    [['token', '--user=-7'], '--user is a whole number from 0 to 9007199254740991, not "-7"'],
+    [['token', '--user', '07'], 'not "07"'],
+    [['token', '--user', '9007199254740992'], '--user is a whole number'],
+    [['token', '--user', '7', '--ttl', '1w'], '--ttl is a number with s, m, h or d'],
+    [['token', '--user', '7', '--ttl', '0s'], '--ttl is'],
+    [['token', '--user', '7', '--ttl', '367d'], '366d (the most), not "367d"'],
+    [['token', '--user', '7', '--role', 'amdin'], '--role is one of admin, sender, sms-quota:admin, sms-quota:sender'],
+    [['token', '--user', '7', '--subject', 'x'], 'give --user or --subject, not both'],
+    [['token', '--subject', ''], '--subject has 1 to 255 characters'],
+  ])('%j', async (args, words) => {
+    const { code, stdout, stderr } = await run(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(words)
+    expect(stderr).toMatch(/Usage: sms-quota .*\n"sms-quota .*--help" tells more\.\n$/)
+  })
+})
+
+describe('config', () => {
+  test('prints what holds, with secrets masked', async () => {
+    const env = { DATABASE_URL: 'postgres://u:hunter2@h/d', AUTH_SECRET: SECRET, PORT: '9000' }
+    const { code, stdout, stderr } = await run(['config'], env)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^PORT +9000$/m)
+    expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/u:\*+@h\/d$/m)
+    expect(stdout).toMatch(/^AUTH_SECRET +\*+$/m)
+    expect(stdout).toMatch(/^AUTH_ISSUER +\(not set: any issuer\)$/m)
+    expect(stdout).not.toMatch(/hunter2|staple/)
+  })
+
+  test('lists every fault and exits 1', async () => {
+    const { code, stdout, stderr } = await run(['config'], { PORT: 'x', LOG_LEVEL: 'loud', AUTH_SECRET: 'hunter2' })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/ {2}PORT: "x" .*\n {2}AUTH_SECRET: has only 7 bytes.*\n {2}LOG_LEVEL: "loud"/)
+    expect(stderr).not.toContain('hunter2')
+  })
+
+  test('reads the public key too', async () => {
+    const { code, stderr } = await run(['config'], { AUTH_PUBLIC_KEY_FILE: 'nowhere.pem' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('  AUTH_PUBLIC_KEY_FILE: the file "nowhere.pem" cannot be read (ENOENT)')
+  })
+
+  test('--env-file: the environment wins, misspelt names are faults, others are let be', async () => {
+    const file = join(folder, 'an env file')
+    await writeFile(file, '# ours\nPORT=1\nHOST="localhost"\nTZ=UTC\nexport LOG_LEVEL=warn\n')
+    const { stdout } = await run(['config', '--env-file', file], { PORT: '2' })
+    expect(stdout).toMatch(/^HOST +localhost\nPORT +2$/m)
+    expect(stdout).toMatch(/^LOG_LEVEL +warn$/m)
+
+    await writeFile(file, 'AUTH_AUDIENC=sms\nPROT=9000\nPORT=x\n')
+    const { code, stderr } = await run(['config', `--env-file=${file}`])
+    expect(code).toBe(1)
+    expect(stderr).toContain('PORT: "x" is not a whole number')
+    expect(stderr).toContain('AUTH_AUDIENC: is no variable of sms-quota; did you mean AUTH_AUDIENCE?')
+    expect(stderr).toContain('PROT: is no variable of sms-quota; did you mean PORT?')
+  })
+
+  test('--env-file that is not there', async () => {
+    const { code, stderr } = await run(['config', '--env-file', 'nowhere.env'])
+    expect(code, 'Node itself must not have taken the option').toBe(1)
+    expect(stderr).toContain('--env-file: "nowhere.env" cannot be read (ENOENT)')
+  })
+})
+
+describe('serve and migrate', () => {
+  test.each(['serve', 'migrate'])('%s starts nothing on a faulty configuration', async command => {
+    const { code, stdout, stderr } = await run([command], { PORT: 'x' })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain('PORT: "x"')
+  })
+
+  test('an outside database needs a key to serve', async () => {
+    const { code, stderr } = await run(['serve'], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/d' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of them is required')
+    expect(stderr).not.toContain('hunter2')
+  })
+})
+
+describe('token', () => {
+  test('of a user, with the secret of its own, made private', async () => {
+    const { code, stdout, stderr } = await run(['token', '--user', '7'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+    const { exp = 0, iat = 0 } = decodeJwt(stdout.trim())
+    expect(exp - iat).toBe(3_600)
+    expect(await enter(stdout.trim())).toEqual({ subject: '7', userId: 7, roles: new Set() })
+    expect((await stat(join(dataDir, 'auth-secret'))).mode & 0o777).toBe(0o600)
+
+    const again = await run(['token', '--user', '8'])
+    expect((await enter(again.stdout.trim())).userId).toBe(8)
+  })
+
+  test('with roles by either name, and a time', async () => {
+    const env = { AUTH_SECRET: SECRET, AUTH_ADMIN_ROLE: 'boss', AUTH_ISSUER: 'me', AUTH_AUDIENCE: 'sms' }
+    const args = ['token', '--user=0', '--role', 'admin', '--role', 'sms-quota:sender', '--ttl', '2d']
+    const { stdout } = await run(args, env)
+    expect(decodeJwt(stdout)).toMatchObject({ iss: 'me', aud: 'sms', sub: '0' })
+    expect(await enter(stdout.trim(), env)).toMatchObject({ userId: 0, roles: new Set(['boss', 'sms-quota:sender']) })
+    const { exp = 0, iat = 0 } = decodeJwt(stdout)
+    expect(exp - iat).toBe(172_800)
+  })
+
+  test('of a machine, and of a user with another claim', async () => {
+    const gateway = await run(['token', '--subject', 'gateway-1', '--role', 'sender'])
+    expect(await enter(gateway.stdout.trim())).toMatchObject({ subject: 'gateway-1', userId: null })
+    const env = { AUTH_USER_CLAIM: 'uid', AUTH_ROLES_CLAIM: 'scope' }
+    const ann = await run(['token', '--subject', 'ann', '--user', '7', '--role', 'admin'], env)
+    expect(await enter(ann.stdout.trim(), env)).toEqual({
+      subject: 'ann',
+      userId: 7,
+      roles: new Set(['sms-quota:admin']),
+    })
+  })
+
+  test.each([{ AUTH_JWKS_URL: 'https://id.example/keys', AUTH_AUDIENCE: 'sms' }, { AUTH_PUBLIC_KEY_FILE: 'key.pem' }])(
+    'not where tokens come from elsewhere: %j',
+    async env => {
+      const { code, stdout, stderr } = await run(['token', '--user', '7'], env)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toContain(`${Object.keys(env)[0]} is set, so tokens come from your identity provider`)
+    },
+  )
+
+  test('a secret that cannot be made is explained', async () => {
+    const file = join(folder, 'a file')
+    await writeFile(file, '')
+    await chmod(file, 0o600)
+    const { code, stderr } = await run(['token', '--user', '7'], { DATA_DIR: join(file, 'data') })
+    expect(code).toBe(1)
+    expect(stderr).toContain('DATA_DIR: the secret')
+    expect(stderr).not.toContain('    at ')
+  })
+})

@@ -1,0 +1,546 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config.ts'
+import { Problem } from '../../src/errors.ts'
+import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth.ts'
+import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/tokens.ts'
+
+const NOW = Date.parse('2026-03-01T12:00:00Z')
+const NOW_S = NOW / 1_000
+const SECRET = 'a secret of more than thirty-two bytes'
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sms-quota auth '))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const DEFAULTS: AuthConfig = {
+  key: { kind: 'secret', secret: SECRET },
+  issuer: null,
+  audience: null,
+  userClaim: 'sub',
+  rolesClaim: 'roles',
+  adminRole: 'sms-quota:admin',
+  senderRole: 'sms-quota:sender',
+}
+
+/** An authenticator with a clock that the test sets. */
+async function build(auth: Partial<AuthConfig> = {}, cacheSize = 10) {
+  const clock = { ms: NOW }
+  const config = { auth: { ...DEFAULTS, ...auth }, dataDir: folder }
+  return { clock, ...(await createAuthenticator(config, { now: () => clock.ms, cacheSize })) }
+}
+
+/** Claims as they come, be they right or wrong. */
+type Claims = Record<string, unknown>
+
+function sign(claims: Claims, key: CryptoKey | Uint8Array = utf8(SECRET), header: { alg?: string; kid?: string } = {}) {
+  return new SignJWT({ sub: '7', exp: NOW_S + 60, ...claims } as JWTPayload)
+    .setProtectedHeader({ alg: 'HS256', ...header })
+    .sign(key)
+}
+
+type Authenticating = Pick<Authenticator, 'authenticate'>
+const enter = async ({ authenticate }: Authenticating, token: string): Promise<Principal> =>
+  authenticate(`Bearer ${token}`)
+
+async function problemOf(attempt: Promise<unknown>): Promise<Problem> {
+  const error = await attempt.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof Problem)) throw new Error(`no Problem, but ${String(error)}`)
+  return error
+}
+
+/** Expects 401 with this in its words, in the body and in the header alike. */
+async function expectRefused(authenticator: Authenticating, token: string, words: string) {
+  const problem = await problemOf(enter(authenticator, token))
+  expect(problem.code).toBe('unauthenticated')
+  expect(problem.message).toContain(words)
+  expect(problem.headers).toEqual({
+    'www-authenticate': `Bearer realm="sms-quota", error="invalid_token", error_description="${problem.message}"`,
+  })
+}
+
+describe('the header', () => {
+  test.each([undefined, '', 'Bearer', 'Bearer ', 'Basic YTpi', 'Bearer two words', 'Bearertoken'])(
+    '%j holds no token',
+    async header => {
+      const { authenticate } = await build()
+      const problem = await problemOf((async () => authenticate(header))())
+      expect(problem.code).toBe('unauthenticated')
+      expect(problem.headers).toEqual({ 'www-authenticate': 'Bearer realm="sms-quota"' })
+    },
+  )
+
+  test('the scheme is read in any case', async () => {
+    const { authenticate } = await build()
+    expect((await authenticate(`bEARER  ${await sign({})}`)).userId).toBe(7)
+  })
+
+  test('a token that is too long is refused unread', async () => {
+    await expectRefused(await build(), await sign({ padding: 'x'.repeat(8_192) }), 'longer than 8192')
+  })
+})
+
+describe('claims', () => {
+  test('expiry, with five seconds for clocks that differ', async () => {
+    const authenticator = await build()
+    const token = await sign({ exp: NOW_S + 60 })
+    authenticator.clock.ms = NOW + 64_999
+    expect((await enter(authenticator, token)).subject).toBe('7')
+    authenticator.clock.ms = NOW + 65_000
+    await expectRefused(authenticator, token, 'expired')
+  })
+
+  test.each<[string, Claims, string]>([
+    ['no expiry', { exp: undefined }, 'no expiry'],
+    ['an expiry in words', { exp: 'tomorrow' }, 'malformed'],
+    ['expired in the stone age', { exp: -1e300 }, 'expired'],
+    ['not valid yet', { nbf: NOW_S + 6 }, 'not valid yet'],
+    ['wrong issuer', { iss: 'https://evil.example' }, 'issuer'],
+    ['no issuer', { iss: undefined }, 'issuer'],
+    ['wrong audience', { aud: ['other', 'another'] }, 'audience'],
+    ['no audience', { aud: undefined }, 'audience'],
+    ['nobody', { sub: undefined }, 'names nobody'],
+    ['an empty name', { sub: '' }, 'names nobody'],
+    ['a name with NUL', { sub: 'a\0b' }, 'names nobody'],
+    ['half a character', { sub: '\ud800' }, 'names nobody'],
+    ['too long a name', { sub: 'x'.repeat(256) }, 'names nobody'],
+    ['a name that is no text', { sub: ['7'] }, 'names nobody'],
+  ])('%s is refused', async (_, claims, words) => {
+    const authenticator = await build({ issuer: 'https://id.example', audience: 'sms' })
+    const good = { iss: 'https://id.example', aud: 'sms' }
+    expect((await enter(authenticator, await sign({ ...good, nbf: NOW_S + 5 }))).userId).toBe(7)
+    await expectRefused(authenticator, await sign({ ...good, ...claims }), words)
+  })
+
+  test.each<[unknown, number | null]>([
+    ['7', 7],
+    ['0', 0],
+    [0, 0],
+    [7, 7],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+    ['9007199254740992', null],
+    [2 ** 53, null],
+    ['07', null],
+    ['+7', null],
+    ['-7', null],
+    [-7, null],
+    ['7.0', null],
+    [7.5, null],
+    ['7e0', null],
+    [' 7', null],
+    ['7\n', null],
+    ['٧', null],
+    ['', null],
+    ['gateway-1', null],
+    [true, null],
+    [['7'], null],
+    [null, null],
+  ])('the user id of %j is %j', async (uid, expected) => {
+    const authenticator = await build({ userClaim: 'uid' })
+    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'somebody' }))
+    expect({ userId, subject }).toEqual({ userId: expected, subject: 'somebody' })
+  })
+
+  test('a number as sub, and a user id without sub, name the caller too', async () => {
+    const numeric = await enter(await build(), await sign({ sub: 42 }))
+    expect(numeric).toMatchObject({ subject: '42', userId: 42 })
+    const nameless = await enter(await build({ userClaim: 'uid' }), await sign({ sub: undefined, uid: 43 }))
+    expect(nameless).toMatchObject({ subject: '43', userId: 43 })
+  })
+
+  test.each<[string, Claims, string[]]>([
+    ['roles', { roles: ['a', 'b'] }, ['a', 'b']],
+    ['roles', { roles: ['a', 5, null, '', ['b']] }, ['a']],
+    ['roles', { roles: { a: true } }, []],
+    ['roles', {}, []],
+    ['scope', { scope: ' a  b ' }, ['a', 'b']],
+    ['realm_access.roles', { realm_access: { roles: ['a'] } }, ['a']],
+    ['realm_access.roles', { realm_access: null }, []],
+    ['realm_access.roles', { realm_access: { roles: ['a'] }, 'realm_access.roles': ['b'] }, ['b']],
+    ['https://example.com/roles', { 'https://example.com/roles': ['a'] }, ['a']],
+    ['constructor.name', {}, []],
+    ['roles.0', { roles: ['a'] }, ['a']],
+  ])('roles from %j of %j are %j', async (rolesClaim, claims, expected) => {
+    const { roles } = await enter(await build({ rolesClaim }), await sign(claims))
+    expect([...roles]).toEqual(expected)
+  })
+})
+
+describe('what a caller may do', () => {
+  test('users need a numeric id, administrators and senders their roles', async () => {
+    const authenticator = await build({ adminRole: 'boss' })
+    const { requireUser, requireAdmin, requireSender } = authenticator
+    const user = await enter(authenticator, await sign({ sub: '7' }))
+    const admin = await enter(authenticator, await sign({ sub: '8', roles: ['boss'] }))
+    const sender = await enter(authenticator, await sign({ sub: 'gateway', roles: 'sms-quota:sender' }))
+
+    expect(requireUser(user)).toBe(7)
+    expect(requireUser(admin)).toBe(8)
+    expect(() => requireUser(sender)).toThrow('no user id (a whole number) in its claim "sub"')
+    requireAdmin(admin)
+    expect(() => requireAdmin(user)).toThrow('for administrators: the token needs the role "boss"')
+    expect(() => requireAdmin(sender)).toThrow(Problem)
+    requireSender(sender)
+    expect(() => requireSender(admin)).toThrow('for senders: the token needs the role "sms-quota:sender"')
+  })
+})
+
+describe('the secret', () => {
+  test.each(['HS384', 'HS512'])('%s is not HS256', async alg => {
+    await expectRefused(await build(), await sign({}, utf8(SECRET.repeat(2)), { alg }), 'another algorithm than HS256')
+  })
+
+  test('another secret, a changed payload, no signature and rubbish are refused', async () => {
+    const authenticator = await build()
+    const [head = '', body = '', signature = ''] = (await sign({})).split('.')
+    const none = Buffer.from('{"alg":"none"}').toString('base64url')
+    const other = Buffer.from(JSON.stringify({ sub: '8', exp: NOW_S + 60 })).toString('base64url')
+    await expectRefused(authenticator, await sign({}, utf8('some other secret of thirty-two bytes')), 'signature')
+    await expectRefused(authenticator, `${head}.${other}.${signature}`, 'signature')
+    await expectRefused(authenticator, `${head}.${body}.`, 'signature')
+    await expectRefused(authenticator, `${none}.${body}.`, 'another algorithm')
+    await expectRefused(authenticator, `${none}.${body}.${signature}`, 'another algorithm')
+    for (const rubbish of [
+      'x',
+      '..',
+      'a.b',
+      'a.b.c',
+      'a.b.c.d.e',
+      `${head}.${body}`,
+      `${head}.!.${signature}`,
+      'é.é.é',
+    ]) {
+      await expectRefused(authenticator, rubbish, 'The ')
+    }
+  })
+
+  test('any one character changed is refused with 401, never with a crash', async () => {
+    const authenticator = await build()
+    const token = await sign({ roles: ['a'] })
+    for (let i = 0; i < token.length; i++) {
+      for (const letter of ['A', '.', '-']) {
+        const forged = token.slice(0, i) + letter + token.slice(i + 1)
+        // The last letter has two bits that mean nothing; some decoders take them, and the signature stays the same.
+        if (forged === token || i === token.length - 1) continue
+        expect((await problemOf(enter(authenticator, forged))).code).toBe('unauthenticated')
+      }
+    }
+  })
+})
+
+describe('a public key file', () => {
+  const kinds = [
+    { alg: 'RS256', options: {} },
+    { alg: 'ES256', options: {} },
+    { alg: 'EdDSA', options: { crv: 'Ed25519' } },
+  ]
+
+  async function write(name: string, content: string): Promise<AuthKey> {
+    const file = join(folder, name)
+    await writeFile(file, content)
+    return { kind: 'public-key', file }
+  }
+
+  test.each(kinds)('$alg, as PEM and as JWK', async ({ alg, options }) => {
+    const { publicKey, privateKey } = await generateKeyPair(alg, options)
+    const stranger = await generateKeyPair(alg, options)
+    const pem = await exportSPKI(publicKey)
+    const contents = { [`${alg}.pem`]: pem, [`${alg}.jwk`]: JSON.stringify(await exportJWK(publicKey)) }
+    for (const [name, content] of Object.entries(contents)) {
+      const authenticator = await build({ key: await write(name, content) })
+      expect((await enter(authenticator, await sign({}, privateKey, { alg }))).userId).toBe(7)
+      await expectRefused(authenticator, await sign({}, stranger.privateKey, { alg }), 'signature')
+      // The classic confusion: the public key, which everybody has, taken as the secret of an HMAC.
+      await expectRefused(authenticator, await sign({}, utf8(content)), 'another algorithm')
+      await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'another algorithm')
+    }
+  })
+
+  test('an RSA key is for RS256 alone', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('PS256', { extractable: true })
+    const authenticator = await build({ key: await write('ps.pem', await exportSPKI(publicKey)) })
+    await expectRefused(authenticator, await sign({}, privateKey, { alg: 'PS256' }), 'another algorithm than RS256')
+  })
+
+  test('an X.509 certificate', async () => {
+    const file = join(folder, 'x509.crt')
+    await writeFile(file, CERTIFICATE)
+    expect((await readPublicKey(file)).algorithms).toEqual(['ES256'])
+  })
+
+  test.each<[string, () => string, string]>([
+    ['nothing', () => '', 'holds no PEM public key'],
+    ['words', () => 'ssh-ed25519 AAAA', 'holds no PEM public key'],
+    ['broken JSON', () => '{"kty":', 'holds no PEM public key'],
+    ['a symmetric JWK', () => '{"kty":"oct","k":"AAAA"}', 'holds no PEM public key'],
+    ['a key set', () => '{"keys":[]}', 'AUTH_JWKS_URL'],
+    ['a private key', () => pemOf(generateKeyPairSync('ed25519').privateKey), 'holds a private key'],
+    ['a private JWK', () => jwkOf(generateKeyPairSync('ed25519').privateKey), 'holds a private key'],
+    ['P-384', () => pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey), 'another kind'],
+    ['a short RSA key', () => pemOf(generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey), 'another kind'],
+    ['X25519', () => pemOf(generateKeyPairSync('x25519').publicKey), 'another kind'],
+  ])('%s is refused', async (name, content, words) => {
+    const key = await write(`bad ${name}`, content())
+    const error = await build({ key }).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(String(error)).toContain('AUTH_PUBLIC_KEY_FILE')
+    expect(String(error)).toContain(words)
+  })
+
+  test('a file that is not there', async () => {
+    await expect(readPublicKey(join(folder, 'nowhere.pem'))).rejects.toThrow('nowhere.pem" cannot be read (ENOENT)')
+  })
+})
+
+describe('a key server', () => {
+  /** A real key server whose keys and manners the test sets. */
+  async function keyServer() {
+    const state = { keys: [] as JWK[], asked: 0, status: 200, body: null as string | null }
+    const server = createServer((_, response) => {
+      state.asked += 1
+      const headers = { 'content-type': 'application/json', location: '/elsewhere' }
+      response.writeHead(state.status, headers).end(state.body ?? JSON.stringify({ keys: state.keys }))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    onTestFinished(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return { state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys` }
+  }
+
+  async function pair(kid: string, alg = 'ES256') {
+    const { publicKey, privateKey } = await generateKeyPair(alg)
+    return {
+      jwk: { ...(await exportJWK(publicKey)), kid },
+      signed: (claims: Claims = {}) => sign({ aud: 'sms', ...claims }, privateKey, { alg, kid }),
+    }
+  }
+
+  const expectAway = async (attempt: Promise<unknown>) =>
+    expect(await problemOf(attempt)).toMatchObject({ code: 'unavailable', headers: { 'retry-after': '5' } })
+
+  const buildFor = (url: string) => build({ key: { kind: 'jwks', url }, audience: 'sms' })
+
+  test('every kind of key, fetched once for any number of tokens', async () => {
+    const { state, url } = await keyServer()
+    const pairs = await Promise.all(['RS256', 'ES256', 'EdDSA', 'Ed25519'].map(alg => pair(`the ${alg}`, alg)))
+    state.keys = pairs.map(({ jwk }) => jwk)
+    const authenticator = await buildFor(url)
+    const tokens = await Promise.all(pairs.map(({ signed }) => signed()))
+    await Promise.all(tokens.map(token => enter(authenticator, token)))
+    expect(state.asked).toBe(1)
+    await expectRefused(authenticator, await sign({ aud: 'sms' }), 'another algorithm')
+    expect(state.asked).toBe(1)
+  })
+
+  test('rotation: a new key is fetched, and forged ones do not make us ask more than twice a minute', async () => {
+    const { state, url } = await keyServer()
+    const [first, second, forged] = await Promise.all([pair('1'), pair('2'), pair('3')])
+    state.keys = [first.jwk]
+    const authenticator = await buildFor(url)
+    await enter(authenticator, await first.signed())
+    state.keys = [second.jwk]
+    await expectRefused(authenticator, await second.signed(), 'does not know')
+    expect(state.asked).toBe(1)
+
+    authenticator.clock.ms += 30_000
+    expect((await enter(authenticator, await second.signed())).userId).toBe(7)
+    expect(state.asked).toBe(2)
+    await expectRefused(authenticator, await forged.signed(), 'does not know')
+    await expectRefused(authenticator, await first.signed({ sub: '8' }), 'does not know')
+    expect(state.asked).toBe(2)
+  })
+
+  test('a key that is withdrawn stops being good, even for tokens that were', async () => {
+    const { state, url } = await keyServer()
+    const [first, second] = await Promise.all([pair('1'), pair('2')])
+    state.keys = [first.jwk]
+    const authenticator = await buildFor(url)
+    const token = await first.signed({ exp: NOW_S + 86_400 })
+    await enter(authenticator, token)
+    state.keys = [second.jwk]
+    authenticator.clock.ms += 599_999
+    await enter(authenticator, token)
+    authenticator.clock.ms += 1
+    await expectRefused(authenticator, token, 'does not know')
+  })
+
+  test('while the key server is away, known keys serve for an hour', async () => {
+    const { state, url } = await keyServer()
+    const [first, second] = await Promise.all([pair('1'), pair('2')])
+    state.keys = [first.jwk]
+    const authenticator = await buildFor(url)
+    const token = await first.signed({ exp: NOW_S + 86_400 })
+    await enter(authenticator, token)
+    state.status = 500
+    authenticator.clock.ms = NOW + 3_599_999
+    expect((await enter(authenticator, token)).userId).toBe(7)
+    // Whether this key is good, only the key server could say.
+    await expectAway(enter(authenticator, await second.signed({ exp: NOW_S + 86_400 })))
+    authenticator.clock.ms = NOW + 3_600_000 + 599_999
+    await expectAway(enter(authenticator, token))
+    state.status = 200
+    authenticator.clock.ms += 5_000
+    expect((await enter(authenticator, token)).userId).toBe(7)
+  })
+
+  test.each<[string, { status?: number; body?: string }]>([
+    ['an error', { status: 503 }],
+    ['a redirect', { status: 302 }],
+    ['no JSON', { body: '<html>' }],
+    ['no key set', { body: '{"keys":5}' }],
+    ['a broken key', { body: '{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"AAAA","y":"AAAA"}]}' }],
+  ])('%s is our fault, not the caller’s', async (_, answer) => {
+    const { state, url } = await keyServer()
+    Object.assign(state, answer)
+    const token = await (await pair('1')).signed()
+    await expectAway(enter(await buildFor(url), token))
+  })
+
+  test('nobody there: 503, asked again after five seconds', async () => {
+    const { state, url } = await keyServer()
+    const { jwk, signed } = await pair('1')
+    state.keys = [jwk]
+    state.status = 500
+    const authenticator = await buildFor(url)
+    const token = await signed()
+    await Promise.all([1, 2, 3].map(() => expectAway(enter(authenticator, token))))
+    await expectAway(enter(authenticator, token))
+    expect(state.asked).toBe(1)
+    state.status = 200
+    authenticator.clock.ms += 5_000
+    expect((await enter(authenticator, token)).userId).toBe(7)
+
+    const unreachable = await buildFor('http://127.0.0.1:1/keys')
+    await expectAway(enter(unreachable, token))
+  })
+
+  test('a token without kid is good if only one key can be meant', async () => {
+    const { state, url } = await keyServer()
+    const { publicKey, privateKey } = await generateKeyPair('ES256')
+    const jwk = await exportJWK(publicKey)
+    const token = await sign({ aud: 'sms' }, privateKey, { alg: 'ES256' })
+    state.keys = [{ ...jwk, kid: '1' }]
+    expect((await enter(await buildFor(url), token)).userId).toBe(7)
+    state.keys.push((await pair('2')).jwk)
+    await expectRefused(await buildFor(url), token, 'does not say which key')
+  })
+})
+
+describe('verified tokens are remembered', () => {
+  test('at once the second time, until they expire', async () => {
+    const authenticator = await build()
+    const header = `Bearer ${await sign({})}`
+    const first = await authenticator.authenticate(header)
+    expect(authenticator.authenticate(header)).toBe(first)
+    authenticator.clock.ms = NOW + 65_000
+    await expectRefused(authenticator, header.slice(7), 'expired')
+  })
+
+  test('the least recently used is forgotten first', async () => {
+    const authenticator = await build({}, 2)
+    const headers = await Promise.all(['1', '2', '3'].map(async sub => `Bearer ${await sign({ sub })}`))
+    const [one = '', two = '', three = ''] = headers
+    await authenticator.authenticate(one)
+    await authenticator.authenticate(two)
+    await authenticator.authenticate(one)
+    await authenticator.authenticate(three)
+    expect(authenticator.authenticate(one)).not.toBeInstanceOf(Promise)
+    expect(authenticator.authenticate(three)).not.toBeInstanceOf(Promise)
+    const again = authenticator.authenticate(two)
+    expect(again).toBeInstanceOf(Promise)
+    expect((await again).subject).toBe('2')
+  })
+
+  test('bad tokens are not remembered', async () => {
+    const authenticator = await build({}, 1)
+    const header = `Bearer ${await sign({})}`
+    await authenticator.authenticate(header)
+    await expectRefused(authenticator, await sign({ exp: NOW_S - 60 }), 'expired')
+    expect(authenticator.authenticate(header)).not.toBeInstanceOf(Promise)
+  })
+})
+
+describe('the secret of its own', () => {
+  test('is made once, privately, however many ask at once', async () => {
+    const dataDir = join(folder, 'new', 'data')
+    const secrets = await Promise.all(Array.from({ length: 20 }, () => ownSecret(dataDir)))
+    expect(new Set(secrets).size).toBe(1)
+    expect(Buffer.from(secrets[0] ?? '', 'base64url').length).toBe(32)
+    expect(await readdir(dataDir)).toEqual(['auth-secret'])
+    expect((await stat(ownSecretFile(dataDir))).mode & 0o777).toBe(0o600)
+    expect(await ownSecret(dataDir)).toBe(secrets[0])
+  })
+
+  test('a file that others can read is made private again', async () => {
+    const dataDir = join(folder, 'loose')
+    const secret = await ownSecret(dataDir)
+    await chmod(ownSecretFile(dataDir), 0o644)
+    expect(await ownSecret(dataDir)).toBe(secret)
+    expect((await stat(ownSecretFile(dataDir))).mode & 0o777).toBe(0o600)
+  })
+
+  test('a short file and an impossible folder are named, and no secret is', async () => {
+    const dataDir = join(folder, 'short')
+    const secret = await ownSecret(dataDir)
+    await writeFile(ownSecretFile(dataDir), secret.slice(0, 20))
+    const error = await ownSecret(dataDir).catch(String)
+    expect(error).toContain('is cut short')
+    expect(error).not.toContain(secret.slice(0, 20))
+    await expect(ownSecret(join(ownSecretFile(dataDir), 'below-a-file'))).rejects.toThrow('cannot be read or made (E')
+  })
+
+  test('checks the tokens that are minted with it', async () => {
+    const secret = await ownSecret(folder)
+    const auth = { ...DEFAULTS, key: { kind: 'own' }, issuer: 'us', audience: 'sms' } satisfies AuthConfig
+    const request = { ...auth, secret, userId: 7, subject: 'x', roles: ['a', 'b'], ttlSeconds: 60, now: NOW + 999 }
+    for (const names of [
+      { userClaim: 'sub', rolesClaim: 'roles' },
+      { userClaim: 'uid', rolesClaim: 'scope' },
+      { userClaim: 'https://x.example/id', rolesClaim: 'realm_access.roles' },
+    ]) {
+      const authenticator = await build({ ...auth, ...names })
+      const token = await mintToken({ ...request, ...names })
+      const { userId, roles, subject } = await enter(authenticator, token)
+      expect({ userId, roles: [...roles] }).toEqual({ userId: 7, roles: ['a', 'b'] })
+      expect(subject).toBe(names.userClaim === 'sub' ? '7' : 'x')
+      authenticator.clock.ms = NOW + 65_000
+      await expectRefused(authenticator, token, 'expired')
+    }
+    const sender = await mintToken({ ...request, userId: null, subject: 'gateway-1' })
+    expect(await enter(await build(auth), sender)).toMatchObject({ subject: 'gateway-1', userId: null })
+  })
+})
+
+type NodeKey = ReturnType<typeof generateKeyPairSync>['publicKey']
+const pemOf = (key: NodeKey) => String(key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }))
+const jwkOf = (key: NodeKey) => JSON.stringify(key.export({ format: 'jwk' }))
+
+/** Self-signed, EC P-256. Its private key was thrown away. */
+const CERTIFICATE = `-----BEGIN CERTIFICATE-----
+MIIBhjCCAS2gAwIBAgIUPJAaxXnii5398lpPbolxXVGLKfswCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOc21zLXF1b3RhLXRlc3QwHhcNMjYxMTIwMTEyMzI0WhcNMjYx
+MjIwMTEyMzI0WjAZMRcwFQYDVQQDDA5zbXMtcXVvdGEtdGVzdDBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABNrrlO/Hjy2sz43GNIb9yfh2WAmUTFPntl3MxG8vOPMn
+Ea7VWOXMS38kSzAXEquNcoPVLmIuM3Jvs0JbuSCVPqCjUzBRMB0GA1UdDgQWBBSK
++aDKgOSz7yJP8BsJ2hFxe9goFTAfBgNVHSMEGDAWgBSK+aDKgOSz7yJP8BsJ2hFx
+e9goFTAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCICxU+4G0WspN
+2iqS709DAxmZ+0tQzcGVEZIt6GnZpdPgAiASNY8Hj9N9S4Nq+zdzByXKAQsSgNvS
+VMgD6AdH0plScg==
+-----END CERTIFICATE-----
+`

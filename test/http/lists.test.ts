@@ -1,0 +1,207 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findQuota } from '../../src/db/quotas.ts'
+import { roll, statusOf } from '../../src/domain/quota.ts'
+import { START, startService } from '../support/service.ts'
+
+const DAY = 86_400_000
+const at = (offset: number) => new Date(START + offset).toISOString()
+
+const service = await startService()
+const { call, clock } = service
+
+async function create(body: object): Promise<number> {
+  const answer = await call('POST', '/api/sms/admin/quota', { body })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer.body.id
+}
+
+/** Walks a list by cursor to its end and answers the ids of each page. */
+async function walk(
+  query: string,
+  token = service.adminToken,
+  path = '/api/sms/admin/quota/list',
+): Promise<number[][]> {
+  const pages: number[][] = []
+  let url = `${path}?${query}`
+  for (;;) {
+    const { status, body } = await call('GET', url, { token })
+    expect(status, JSON.stringify(body)).toBe(200)
+    pages.push(body.items.map((item: { id: number }) => item.id))
+    if (body.next_cursor === null) return pages
+    url = `${path}?page_size=${body.page_size}&cursor=${body.next_cursor}`
+  }
+}
+
+describe('one user', async () => {
+  const user = 7
+  const made: Record<string, number> = {}
+  // In the order of their ids.
+  made.active = await create({ user_id: user, limit: 100, expires_at: at(30 * DAY) })
+  made.suspended = await create({ user_id: user, limit: 300, enabled: false })
+  made.scheduled = await create({ user_id: user, limit: 50, starts_at: at(DAY), expires_at: at(2 * DAY) })
+  made.exhausted = await create({ user_id: user, limit: 0 })
+  made.expired = await create({ user_id: user, limit: 10, starts_at: at(-2 * DAY), expires_at: at(-DAY) })
+  made.cap = await create({ user_id: user, limit: 40, kind: 'cap', period: 'day' })
+  made.unlimited = await create({ user_id: user, limit: null })
+  made.deleted = await create({ user_id: user, limit: 1 })
+  await call('DELETE', `/api/sms/admin/quota/${made.deleted}`)
+  await create({ user_id: 8, limit: 1 })
+  const name = (id: number) => Object.entries(made).find(([, value]) => value === id)?.[0]
+  const names = (ids: number[]) => ids.map(name)
+  const ALL = ['active', 'suspended', 'scheduled', 'exhausted', 'expired', 'cap', 'unlimited']
+
+  test.each([
+    ['', ALL.toReversed()],
+    ['sort=id', ALL],
+    ['sort=expires_at', ['expired', 'scheduled', 'active', 'suspended', 'exhausted', 'cap', 'unlimited']],
+    ['sort=-expires_at', ['unlimited', 'cap', 'exhausted', 'suspended', 'active', 'scheduled', 'expired']],
+    ['sort=remaining', ['exhausted', 'expired', 'cap', 'scheduled', 'active', 'suspended', 'unlimited']],
+    ['sort=-remaining', ['unlimited', 'suspended', 'active', 'scheduled', 'cap', 'expired', 'exhausted']],
+    ['kind=cap', ['cap']],
+    ['status=active', ['unlimited', 'cap', 'active']],
+    ['status=suspended', ['suspended']],
+    ['status=scheduled', ['scheduled']],
+    ['status=exhausted', ['exhausted']],
+    ['status=expired', ['expired']],
+    ['status=active&kind=grant&sort=id', ['active', 'unlimited']],
+  ])('"%s" selects and orders', async (query, expected) => {
+    const mine = await call('GET', `/api/sms/quota/list?${query}`, { token: await service.userToken(user) })
+    expect(names(mine.body.items.map((item: { id: number }) => item.id))).toEqual(expected)
+    expect(mine.body).toMatchObject({
+      total: expected.length,
+      page: 1,
+      page_size: 20,
+      total_pages: 1,
+      next_cursor: null,
+    })
+    const asAdmin = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&${query}`)
+    expect(asAdmin.body).toEqual(mine.body)
+
+    // However it is cut into pages, by number or by cursor, it is the same list.
+    const pages = await walk(`user_id=${user}&page_size=2&${query}`)
+    expect(names(pages.flat())).toEqual(expected)
+    const numbered = []
+    for (let page = 1; page <= Math.ceil(expected.length / 2) + 1; page++) {
+      const { body } = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&page_size=2&page=${page}&${query}`)
+      expect(body).toMatchObject({ total: expected.length, page, total_pages: Math.ceil(expected.length / 2) })
+      numbered.push(...body.items.map((item: { id: number }) => item.id))
+    }
+    expect(names(numbered)).toEqual(expected)
+  })
+
+  test('deleted quotas show only to administrators who ask', async () => {
+    const { body } = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&status=deleted`)
+    expect(names(body.items.map((item: { id: number }) => item.id))).toEqual(['deleted'])
+    const asUser = await call('GET', '/api/sms/quota/list?status=deleted', { token: await service.userToken(user) })
+    expect(asUser.status).toBe(400)
+  })
+
+  test('a user sees their own and only their own', async () => {
+    const other = await call('GET', '/api/sms/quota/list', { token: await service.userToken(8) })
+    expect(other.body.items.map((item: { user_id: number }) => item.user_id)).toEqual([8])
+    const none = await call('GET', '/api/sms/quota/list', { token: await service.userToken(999) })
+    expect(none.body).toMatchObject({ items: [], total: 0, total_pages: 0, next_cursor: null })
+    expect((await call('GET', '/api/sms/quota/list?user_id=8', { token: await service.userToken(7) })).status).toBe(400)
+  })
+
+  test('a cursor fixes sort and filters, and is refused when it is not ours or not for us', async () => {
+    const list = (query: string, token = service.adminToken) =>
+      call('GET', `/api/sms/admin/quota/list?${query}`, { token })
+    const { body } = await list(`user_id=${user}&kind=grant&sort=id&page_size=1`)
+    const cursor = body.next_cursor
+    expect((await list(`cursor=${cursor}&user_id=${user}&kind=grant&sort=id&page_size=1`)).status).toBe(200)
+    expect((await list(`cursor=${cursor}`)).body).not.toHaveProperty('total')
+    for (const [query, path] of [
+      [`cursor=${cursor}&page=2`, 'page'],
+      [`cursor=${cursor}&kind=cap`, 'kind'],
+      [`cursor=${cursor}&sort=-id`, 'sort'],
+      [`cursor=${cursor}&user_id=8`, 'user_id'],
+      [`cursor=${cursor}&status=active`, 'status'],
+      ['cursor=nonsense', 'cursor'],
+      [`cursor=${Buffer.from('{"sort":"id","value":1,"id":"x"}').toString('base64url')}`, 'cursor'],
+      ['cursor=a.b', 'cursor'],
+    ] as const) {
+      expect(await list(query), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
+    }
+    // An administrator's cursor names a user; it opens nothing for another one.
+    const asUser = await call('GET', `/api/sms/quota/list?cursor=${cursor}`, { token: await service.userToken(8) })
+    expect(asUser.status).toBe(400)
+  })
+})
+
+describe('all users', () => {
+  test('totals are exact without counting, whatever is created and deleted', async () => {
+    const total = async (query: string) => (await call('GET', `/api/sms/admin/quota/list?${query}`)).body.total
+    const queries = ['', 'kind=cap', 'kind=grant', 'status=deleted', 'status=deleted&kind=cap', 'status=active']
+    const before = await Promise.all(queries.map(total))
+    const grant = await create({ user_id: 20, limit: 1 })
+    const cap = await create({ user_id: 21, limit: 1, kind: 'cap' })
+    await create({ user_id: 21, limit: 1, kind: 'cap' })
+    await call('DELETE', `/api/sms/admin/quota/${cap}`)
+    await call('PUT', `/api/sms/admin/quota/${grant}`, { body: { limit: 2 } })
+    const after = await Promise.all(queries.map(total))
+    expect(after.map((count, index) => count - before[index])).toEqual([2, 1, 1, 1, 1, 2])
+  })
+
+  test('remaining is no order over all users', async () => {
+    const answer = await call('GET', '/api/sms/admin/quota/list?sort=remaining')
+    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'sort' }] } })
+  })
+
+  test.each(['id', '-id', 'expires_at', '-expires_at'])('walking by %s sees every quota once', async sort => {
+    const pages = await walk(`sort=${sort}&page_size=3`)
+    const { body } = await call('GET', `/api/sms/admin/quota/list?sort=${sort}&page_size=200`)
+    expect(pages.flat()).toEqual(body.items.map((item: { id: number }) => item.id))
+    expect(body.total).toBe(body.items.length)
+  })
+
+  test('a page past the end is empty, however far', async () => {
+    for (const page of [50, Number.MAX_SAFE_INTEGER]) {
+      const { body } = await call('GET', `/api/sms/admin/quota/list?page=${page}&page_size=200`)
+      expect(body).toMatchObject({ items: [], page, next_cursor: null })
+      expect(body.total).toBeGreaterThan(0)
+    }
+  })
+})
+
+test('the status that filters is the status that shows, for any quota at any moment', async () => {
+  const user = 30
+  const count = fc.integer({ min: 0, max: 3 })
+  const quota = fc.record({
+    limit: fc.option(count, { freq: 5 }),
+    period: fc.constantFrom('hour', 'day', 'month', null),
+    rollover_limit: count,
+    overage_limit: fc.integer({ min: 0, max: 1 }),
+    enabled: fc.boolean(),
+    starts_at: fc.constantFrom(-100, -40, 1).map(days => at(days * DAY)),
+    expires_at: fc.constantFrom(null, null, 2, 60).map(days => (days === null ? null : at(days * DAY))),
+    counters: fc.record({ used: count, reserved: count, rolled_over: count }),
+    later: fc.constantFrom(0, DAY, 3 * DAY, 45 * DAY, 100 * DAY),
+  })
+  await fc.assert(
+    fc.asyncProperty(quota, async ({ counters, later, ...drawn }) => {
+      clock.now = START
+      const isLimitedGrant = drawn.limit !== null
+      const body = {
+        ...drawn,
+        user_id: user,
+        rollover_limit: isLimitedGrant && drawn.period !== null ? drawn.rollover_limit : 0,
+        overage_limit: isLimitedGrant ? drawn.overage_limit : 0,
+      }
+      const id = await create(body)
+      await service.db.query({
+        text: 'update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1',
+        values: [id, counters.used, counters.reserved, counters.rolled_over],
+      })
+      clock.now = START + later
+      const stored = await findQuota(service.db, id)
+      if (stored === undefined) throw new Error('the quota is gone')
+      const expected = statusOf(roll(stored, clock.now).quota, clock.now)
+      const { body: found } = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&status=${expected}`)
+      expect(found.items).toMatchObject([{ id, status: expected }])
+      await call('DELETE', `/api/sms/admin/quota/${id}`)
+    }),
+    { numRuns: 150 },
+  )
+})

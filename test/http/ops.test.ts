@@ -1,0 +1,123 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
+import { startService } from '../support/service.ts'
+
+const { call, app, adminToken } = await startService()
+const anonymous = { token: null }
+
+describe('health', () => {
+  test('livez and readyz answer without a token', async () => {
+    for (const url of ['/livez', '/readyz']) {
+      expect(await call('GET', url, anonymous)).toMatchObject({ status: 200, body: { status: 'ok' } })
+    }
+  })
+})
+
+describe('the OpenAPI document', async () => {
+  const { body: document } = await call('GET', '/openapi.json', anonymous)
+  const operations: [
+    string,
+    string,
+    { operationId: string; responses: Record<string, object>; security?: object[] },
+  ][] = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item as object).map(([method, operation]) => [method, path, operation] as never),
+  )
+
+  test('is valid OpenAPI 3.1 by an outside validator', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(document.openapi).toMatch(/^3\.1\./)
+  })
+
+  test('has the seven endpoints that were asked for', () => {
+    const asked = [
+      ['get', '/api/sms/quota/list'],
+      ['get', '/api/sms/quota/summary'],
+      ['get', '/api/sms/admin/quota/list'],
+      ['get', '/api/sms/admin/quota/summary'],
+      ['post', '/api/sms/admin/quota'],
+      ['put', '/api/sms/admin/quota/{id}'],
+      ['delete', '/api/sms/admin/quota/{id}'],
+    ]
+    const present = operations.map(([method, path]) => `${method} ${path}`)
+    for (const [method, path] of asked) expect(present).toContain(`${method} ${path}`)
+  })
+
+  test('names every operation once, and refers to every component by its name', () => {
+    const ids = operations.map(([, , operation]) => operation.operationId)
+    expect(ids.every(id => /^[a-z][A-Za-z]+$/.test(id))).toBe(true)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(Object.keys(document.components.schemas).filter(name => /^def-/.test(name))).toEqual([])
+    const body = document.paths['/api/sms/admin/quota'].post.requestBody.content['application/json'].schema
+    expect(body).toEqual({ $ref: '#/components/schemas/CreateQuotaReq' })
+  })
+
+  test('says which operations need a token, and lists its errors with examples', () => {
+    for (const [method, path, operation] of operations) {
+      const isOpen = operation.security?.length === 0
+      expect(isOpen, `${method} ${path}`).toBe(!path.startsWith('/api/'))
+      if (isOpen) continue
+      for (const status of ['401', '403', '400', '429', '500', '503']) {
+        expect(operation.responses, `${method} ${path}`).toHaveProperty(status)
+      }
+    }
+    const unprocessable = document.paths['/api/sms/admin/quota/{id}'].put.responses['422']
+    expect(Object.keys(unprocessable.content['application/problem+json'].examples)).toEqual([
+      'immutable_field',
+      'below_usage',
+      'too_many_quotas',
+    ])
+  })
+})
+
+describe('the documents for people', () => {
+  test('/docs comes whole from this service, and may run nothing but its own files', async () => {
+    const page = await app.inject({ url: '/docs' })
+    const html = page.statusCode === 302 ? await app.inject({ url: String(page.headers.location) }) : page
+    expect(html.statusCode).toBe(200)
+    const policy = String(html.headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self'")
+    const sources = [...html.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
+    expect(sources.length).toBeGreaterThan(3)
+    for (const source of sources) {
+      expect(source).not.toMatch(/^(https?:)?\/\//)
+      const file = await app.inject({ url: new URL(source, 'http://host/docs/').pathname })
+      expect(file.statusCode, source).toBe(200)
+    }
+  })
+
+  test('every error code is explained where `type` points', async () => {
+    const { body, headers } = await call('GET', '/docs/errors', anonymous)
+    expect(headers['content-type']).toMatch(/^text\/html/)
+    for (const code of Object.keys(ERRORS)) expect(body).toContain(`<dt id="${code}">`)
+  })
+})
+
+describe('every answer', () => {
+  test.each([
+    ['GET', '/api/sms/admin/quota/list', adminToken],
+    ['GET', '/api/sms/admin/quota/list', null],
+    ['GET', '/nowhere', null],
+    ['GET', '/livez', null],
+    ['GET', '/docs/errors', null],
+    ['GET', '/openapi.json', null],
+    ['GET', '/api/sms/admin/quota/%ff', adminToken],
+  ])('%s %s carries a request id, is not stored and says nothing of the server', async (method, url, token) => {
+    const { headers } = await call(method, url, { token })
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
+  })
+
+  test("repeats the caller's request id if it is a sane one", async () => {
+    const ask = async (id: string) =>
+      (await call('GET', '/livez', { token: null, headers: { 'x-request-id': id } })).headers['x-request-id']
+    expect(await ask('abc-123.X:y_z')).toBe('abc-123.X:y_z')
+    for (const id of ['a b', '<script>', 'x'.repeat(129), 'é']) expect(await ask(id)).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})

@@ -1,0 +1,353 @@
+import { describe, expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock } = service
+let nextUser = 100
+
+/** A user nobody else uses. */
+function someone(): number {
+  nextUser += 1
+  return nextUser
+}
+
+async function create(body: object, status = 201) {
+  const answer = await call('POST', '/api/sms/admin/quota', { body })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+  return answer.body
+}
+
+describe('create', () => {
+  test('answers the whole quota with its defaults, Location and ETag', async () => {
+    const user = someone()
+    const answer = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 1000 } })
+    expect(answer.status).toBe(201)
+    expect(answer.headers.location).toBe(`/api/sms/admin/quota/${answer.body.id}`)
+    expect(answer.headers.etag).toBe('"1"')
+    expect(answer.body).toEqual({
+      id: expect.any(Number),
+      user_id: user,
+      kind: 'grant',
+      name: null,
+      limit: 1000,
+      period: null,
+      time_zone: 'UTC',
+      rollover_limit: 0,
+      overage_limit: 0,
+      priority: 100,
+      starts_at: '2026-03-15T12:00:00.000Z',
+      expires_at: null,
+      countries: null,
+      message_types: null,
+      alert_at: [80, 100],
+      enabled: true,
+      external_ref: null,
+      metadata: {},
+      used: 0,
+      reserved: 0,
+      rolled_over: 0,
+      remaining: 1000,
+      overage: 0,
+      window_start: '2026-03-15T12:00:00.000Z',
+      window_end: null,
+      status: 'active',
+      version: 1,
+      created_at: '2026-03-15T12:00:00.000Z',
+      created_by: '1',
+      updated_at: '2026-03-15T12:00:00.000Z',
+      updated_by: '1',
+    })
+  })
+
+  test('keeps every field it is given, in one canonical form', async () => {
+    const asked = {
+      user_id: someone(),
+      kind: 'grant',
+      name: 'Paket für März 🎉',
+      limit: 5000,
+      period: 'month',
+      time_zone: 'europe/berlin',
+      rollover_limit: 200,
+      overage_limit: 50,
+      priority: 0,
+      starts_at: '2026-01-10T00:00:00+01:00',
+      expires_at: '2027-01-01T00:00:00Z',
+      countries: ['DE', 'AT'],
+      message_types: ['otp', 'marketing'],
+      alert_at: [100, 50],
+      enabled: false,
+      external_ref: 'K-1042',
+      metadata: { contract: 'K-1042', 'sold.by': 'web' },
+    }
+    const created = await create(asked)
+    const expected = {
+      ...asked,
+      time_zone: 'Europe/Berlin',
+      starts_at: '2026-01-09T23:00:00.000Z',
+      expires_at: '2027-01-01T00:00:00.000Z',
+      countries: ['AT', 'DE'],
+      message_types: ['marketing', 'otp'],
+      alert_at: [50, 100],
+      // A start in the past opens the window that holds now, with nothing rolled over.
+      window_start: '2026-02-28T23:00:00.000Z',
+      window_end: '2026-03-31T22:00:00.000Z',
+      rolled_over: 0,
+      status: 'suspended',
+    }
+    expect(created).toMatchObject(expected)
+    expect((await call('GET', `/api/sms/admin/quota/${created.id}`)).body).toEqual(created)
+  })
+
+  test('external_ref is unique among the undeleted quotas of one user', async () => {
+    const user = someone()
+    const first = await create({ user_id: user, limit: 1, external_ref: 'A' })
+    const second = await create({ user_id: user, limit: 1, external_ref: 'A' }, 409)
+    expect(second).toMatchObject({ code: 'conflict', existing_id: first.id })
+    await create({ user_id: someone(), limit: 1, external_ref: 'A' })
+    await call('DELETE', `/api/sms/admin/quota/${first.id}`)
+    await create({ user_id: user, limit: 1, external_ref: 'A' })
+  })
+
+  test('a user has at most 200 undeleted, unexpired quotas; ended and deleted ones do not count', async () => {
+    const user = someone()
+    const created = []
+    for (let n = 0; n < 200; n++) created.push(await create({ user_id: user, limit: n }))
+    expect(await create({ user_id: user, limit: 1 }, 422)).toMatchObject({ code: 'too_many_quotas' })
+    const ended = { starts_at: '2025-01-01T00:00:00Z', expires_at: '2026-01-01T00:00:00Z' }
+    const past = await create({ user_id: user, limit: 1, ...ended })
+
+    await call('DELETE', `/api/sms/admin/quota/${created[0].id}`)
+    await create({ user_id: user, limit: 1 })
+    // Reviving an ended quota takes a place like a new one.
+    const revived = await call('PUT', `/api/sms/admin/quota/${past.id}`, { body: { expires_at: null } })
+    expect(revived).toMatchObject({ status: 422, body: { code: 'too_many_quotas' } })
+  })
+})
+
+describe('Idempotency-Key', () => {
+  const post = (key: string, body: object, token = service.adminToken) =>
+    call('POST', '/api/sms/admin/quota', { token, body, headers: { 'idempotency-key': key } })
+
+  test('the same key with the same body gives the same answer and makes one quota', async () => {
+    const user = someone()
+    const body = { user_id: user, limit: 10, metadata: { a: '1', b: '2' } }
+    const first = await post('k1', body)
+    clock.now += 60_000
+    await call('PUT', `/api/sms/admin/quota/${first.body.id}`, { body: { limit: 11 } })
+    const again = await post('k1', { limit: 10, metadata: { b: '2', a: '1' }, user_id: user })
+    expect(again.status).toBe(201)
+    expect(again.body).toEqual(first.body)
+    expect(again.headers.location).toBe(first.headers.location)
+    const list = await call('GET', `/api/sms/admin/quota/list?user_id=${user}`)
+    expect(list.body.total).toBe(1)
+  })
+
+  test('the same key with another body is refused and told what differs', async () => {
+    const user = someone()
+    await post('k2', { user_id: user, limit: 10 })
+    const other = await post('k2', { user_id: user + 5_000, limit: 10, name: 'x' })
+    expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
+    expect(other.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(['/name', '/user_id'])
+  })
+
+  test('many at once make one quota', async () => {
+    const user = someone()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post('k3', { user_id: user, limit: 10 })))
+    expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([201]))
+    expect(new Set(answers.map(answer => answer.body.id)).size).toBe(1)
+  })
+
+  test("a refusal is not remembered, and one administrator's key is not another's", async () => {
+    const user = someone()
+    const twin = { user_id: user, limit: 1, external_ref: 'R' }
+    const first = await create(twin)
+    expect((await post('k4', twin)).status).toBe(409)
+    await call('DELETE', `/api/sms/admin/quota/${first.id}`)
+    const made = await post('k4', twin)
+    expect(made.status).toBe(201)
+    const colleague = await service.token({ sub: '2', roles: ['sms-quota:admin'] })
+    expect((await post('k4', { user_id: user, limit: 2 }, colleague)).status).toBe(201)
+  })
+})
+
+describe('update', () => {
+  const put = (id: number, body: object, headers = {}) => call('PUT', `/api/sms/admin/quota/${id}`, { body, headers })
+
+  test('merges: what is omitted stays, null clears, and the version grows by one', async () => {
+    const { id, user_id } = await create({
+      user_id: someone(),
+      limit: 10,
+      name: 'a',
+      external_ref: 'r',
+      countries: ['DE'],
+    })
+    clock.now += 1_000
+    const changed = await put(id, { limit: 20, name: null, user_id, kind: 'grant', time_zone: 'utc', period: null })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { limit: 20, name: null, external_ref: 'r', countries: ['DE'], version: 2 },
+    })
+    expect(changed.headers.etag).toBe('"2"')
+    expect(changed.body.updated_at).toBe(new Date(clock.now).toISOString())
+    expect((await call('GET', `/api/sms/admin/quota/${id}`)).body).toEqual(changed.body)
+  })
+
+  test('a body that changes nothing changes nothing', async () => {
+    const created = await create({
+      user_id: someone(),
+      limit: 10,
+      metadata: { a: '1', b: '2' },
+      countries: ['DE', 'AT'],
+    })
+    clock.now += 1_000
+    for (const body of [{}, { limit: 10 }, { metadata: { b: '2', a: '1' }, countries: ['AT', 'DE'] }]) {
+      const same = await put(created.id, body)
+      expect(same.body).toMatchObject({ version: 1, updated_at: created.updated_at })
+    }
+    const { rows } = await changesOf(created.id)
+    expect(rows).toHaveLength(1)
+  })
+
+  test.each([
+    ['user_id', { user_id: 1 }],
+    ['kind', { kind: 'cap' }],
+    ['period', { period: 'day' }],
+    ['time_zone', { time_zone: 'Europe/Paris' }],
+    ['starts_at', { starts_at: '2030-01-01T00:00:00Z' }],
+  ])('%s cannot be changed', async (name, body) => {
+    const { id } = await create({ user_id: someone(), limit: 10 })
+    const answer = await put(id, body)
+    expect(answer).toMatchObject({ status: 422, body: { code: 'immutable_field', errors: [{ path: `/${name}` }] } })
+  })
+
+  test('starts_at moves until it is reached, and the first window with it', async () => {
+    const { id } = await create({
+      user_id: someone(),
+      limit: 10,
+      period: 'month',
+      starts_at: new Date(clock.now + 86_400_000).toISOString(),
+    })
+    const later = await put(id, { starts_at: '2031-05-10T00:00:00Z' })
+    expect(later.body).toMatchObject({
+      status: 'scheduled',
+      window_start: '2031-05-10T00:00:00.000Z',
+      window_end: '2031-06-01T00:00:00.000Z',
+    })
+  })
+
+  test('If-Match lets only the named version through', async () => {
+    const { id } = await create({ user_id: someone(), limit: 10 })
+    expect((await put(id, { limit: 11 }, { 'if-match': '"1"' })).status).toBe(200)
+    const stale = await put(id, { limit: 12 }, { 'if-match': '"1"' })
+    expect(stale).toMatchObject({ status: 412, body: { code: 'version_mismatch' } })
+    expect(stale.headers.etag).toBe('"2"')
+    expect((await put(id, { limit: 12 }, { 'if-match': '"1", "2"' })).status).toBe(200)
+    expect((await put(id, { limit: 13 }, { 'if-match': '*' })).status).toBe(200)
+    expect((await put(id, { limit: 13 }, { 'if-match': 'W/"4"' })).status).toBe(400)
+  })
+
+  test('a limit below what is used is refused unless it is meant', async () => {
+    const { id } = await create({ user_id: someone(), limit: 100 })
+    // Units that were drawn: there is no sender yet to draw them.
+    await service.db.query({ text: 'update quota set used = 60, reserved = 10 where id = $1', values: [id] })
+    expect(await put(id, { limit: 69 })).toMatchObject({ status: 422, body: { code: 'below_usage' } })
+    expect(await put(id, { limit: 60, overage_limit: 10 })).toMatchObject({ status: 200, body: { overage: 10 } })
+    const forced = await put(id, { limit: 5, overage_limit: 0, allow_below_usage: true })
+    expect(forced).toMatchObject({ status: 200, body: { used: 60, reserved: 10, remaining: 0, status: 'exhausted' } })
+  })
+
+  test('a conflict of external_ref and rules between fields are found in the merged quota', async () => {
+    const user = someone()
+    const taken = await create({ user_id: user, limit: 1, external_ref: 'A' })
+    const { id } = await create({ user_id: user, limit: 1 })
+    expect(await put(id, { external_ref: 'A' })).toMatchObject({ status: 409, body: { existing_id: taken.id } })
+    const cap = await create({ user_id: user, limit: 1, kind: 'cap' })
+    const faulty = await put(cap.id, { limit: null, overage_limit: 5, expires_at: '2000-01-01T00:00:00Z' })
+    expect(faulty).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect(faulty.body.errors.map((fault: { path: string }) => fault.path)).toEqual([
+      '/limit',
+      '/overage_limit',
+      '/expires_at',
+    ])
+  })
+
+  test('ends a quota and revives it, the gap counting as untouched windows', async () => {
+    clock.now = Date.parse('2026-04-10T00:00:00Z')
+    const { id } = await create({ user_id: someone(), limit: 100, period: 'month', rollover_limit: 250 })
+    clock.now += 1_000
+    const ended = await put(id, { expires_at: new Date(clock.now).toISOString() })
+    expect(ended.body).toMatchObject({ status: 'expired', window_start: '2026-04-10T00:00:00.000Z' })
+    clock.now = Date.parse('2026-06-10T00:00:00Z')
+    const revived = await put(id, { expires_at: null })
+    expect(revived.body).toMatchObject({
+      status: 'active',
+      rolled_over: 200,
+      remaining: 300,
+      window_start: '2026-06-01T00:00:00.000Z',
+      window_end: '2026-07-01T00:00:00.000Z',
+    })
+    const windows = await service.db.query({
+      text: 'select window_no, carried from quota_window where quota_id = $1',
+      values: [id],
+    })
+    expect(windows).toEqual([{ window_no: 0, carried: 100 }])
+  })
+})
+
+describe('delete', () => {
+  test('answers 204, then 404; the record stays for administrators who ask', async () => {
+    const user = someone()
+    const { id } = await create({ user_id: user, limit: 10 })
+    const url = `/api/sms/admin/quota/${id}`
+    expect((await call('DELETE', url, { headers: { 'if-match': '"9"' } })).status).toBe(412)
+    const gone = await call('DELETE', url)
+    expect(gone).toMatchObject({ status: 204, body: '' })
+    for (const method of ['GET', 'DELETE']) expect((await call(method, url)).status).toBe(404)
+    expect((await call('PUT', url, { body: { limit: 5 } })).status).toBe(404)
+    expect((await call('GET', `/api/sms/admin/quota/list?user_id=${user}`)).body.items).toEqual([])
+    const kept = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&status=deleted`)
+    expect(kept.body).toMatchObject({ total: 1, items: [{ id, status: 'deleted', version: 2 }] })
+  })
+})
+
+describe('each change leaves its record and its event in the same transaction', () => {
+  test('create, update, delete', async () => {
+    const user = someone()
+    const { id } = await create({ user_id: user, limit: 10 })
+    await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 }, headers: { 'x-request-id': 'req-7' } })
+    await call('DELETE', `/api/sms/admin/quota/${id}`)
+    const { rows, events } = await changesOf(id)
+    expect(rows).toMatchObject([
+      { version: 1, action: 'created', before: null, after: { limit: 10 } },
+      { version: 2, action: 'updated', request_id: 'req-7', actor: '1', before: { limit: 10 }, after: { limit: 20 } },
+      { version: 3, action: 'deleted', before: { status: 'active' }, after: { status: 'deleted' } },
+    ])
+    expect(events).toMatchObject([
+      { sequence: 1, type: 'quota.created', data: { quota: { id, limit: 10 } } },
+      { sequence: 2, type: 'quota.updated', data: { quota: { id, limit: 20 } } },
+      { sequence: 3, type: 'quota.deleted', data: { quota: { id, status: 'deleted' } } },
+    ])
+  })
+
+  test("numbers of a shard's events have no gaps, whoever writes at once", async () => {
+    const users = Array.from({ length: 12 }, someone)
+    await Promise.all(users.flatMap(user => [1, 2, 3].map(limit => create({ user_id: user, limit }))))
+    const gaps = await service.db.query({
+      text: `select shard from event group by shard having max(number) <> count(*)
+             union all
+             select e.shard from event e group by e.shard, e.user_id having max(e.sequence) <> count(*)`,
+    })
+    expect(gaps).toEqual([])
+  })
+})
+
+async function changesOf(id: number) {
+  const values = [id]
+  return {
+    rows: await service.db.query({ text: 'select * from quota_change where quota_id = $1 order by version', values }),
+    events: await service.db.query({
+      text: `select * from event where data -> 'quota' ->> 'id' = $1::text order by number`,
+      values,
+    }),
+  }
+}

@@ -1,0 +1,55 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+
+interface Operation {
+  responses: Record<string, { content?: Record<string, { schema: object }> }>
+}
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, object> }
+}
+
+/**
+ * Checks answers against the OpenAPI document that the service itself serves, with a validator that has nothing to do
+ * with the service's own: the path, the status and the body must all be described.
+ */
+export function createAnswerCheck(document: object) {
+  const { paths, components } = document as Document
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  addFormats.default(ajv)
+  for (const name of ['text', 'time-zone', 'country']) ajv.addFormat(name, true)
+  ajv.addSchema({ $id: 'openapi', components })
+  const validators = new Map<string, ValidateFunction>()
+  const templates = Object.keys(paths).map(template => ({
+    template,
+    pattern: new RegExp(`^${template.replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+    weight: template.includes('{') ? 1 : 0,
+  }))
+  templates.sort((one, other) => one.weight - other.weight)
+
+  return function check(method: string, url: string, status: number, contentType: string, body: string): void {
+    const path = url.split('?')[0] ?? ''
+    const template = templates.find(({ pattern }) => pattern.test(path))?.template
+    const operation = template === undefined ? undefined : paths[template]?.[method.toLowerCase()]
+    if (template === undefined || operation === undefined) return
+    const answer = operation.responses[String(status)]
+    if (answer === undefined) throw new Error(`${method} ${template} does not document the status ${status}: ${body}`)
+    if (answer.content === undefined) {
+      if (body !== '') throw new Error(`${method} ${template} ${status} should have no body, but has ${body}`)
+      return
+    }
+    const mediaType = contentType.split(';')[0] ?? ''
+    const schema = answer.content[mediaType]?.schema
+    if (schema === undefined) throw new Error(`${method} ${template} ${status} does not document ${mediaType}`)
+    const key = `${method} ${template} ${status}`
+    let validate = validators.get(key)
+    if (validate === undefined) {
+      const rebased = JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"openapi#/components/'))
+      validate = ajv.compile(rebased)
+      validators.set(key, validate)
+    }
+    if (!validate(JSON.parse(body))) {
+      throw new Error(`${key}: the answer is not as documented: ${ajv.errorsText(validate.errors)}: ${body}`)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import type { FastifyInstance } from 'fastify'
+import { SignJWT } from 'jose'
+import pino from 'pino'
+import { afterAll } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import type { Database } from '../../src/db/database.ts'
+import type { Instant } from '../../src/domain/time.ts'
+import { createAuthenticator } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { freshDatabase } from './database.ts'
+import { createAnswerCheck } from './openapi-check.ts'
+
+const SECRET = 'a secret for tests only, long enough for HS256'
+
+interface Answer {
+  status: number
+  headers: Record<string, string | undefined>
+  /** Parsed JSON of whatever shape; the OpenAPI document has judged it already. */
+  body: ReturnType<typeof JSON.parse>
+}
+
+interface CallOptions {
+  token?: string | null
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export interface Service {
+  app: FastifyInstance
+  db: Database
+  databaseUrl: string
+  /** The moment the service believes it is; tests move it. */
+  clock: { now: Instant }
+  adminToken: string
+  senderToken: string
+  userToken(userId: number): Promise<string>
+  token(claims: Record<string, unknown>): Promise<string>
+  /**
+   * Calls the service, as the administrator unless told otherwise, and checks the answer against the service's own
+   * OpenAPI document. A body that is text is sent as it is.
+   */
+  call(method: string, url: string, options?: CallOptions): Promise<Answer>
+}
+
+export const START = Date.parse('2026-03-15T12:00:00.000Z')
+
+/** The real routes on a database of their own, with a clock that stands still until it is moved. */
+export async function startService(options: { rateLimitPerMinute?: number } = {}): Promise<Service> {
+  const { db, url } = await freshDatabase()
+  const clock = { now: START }
+  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url })
+  if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
+  const app = await createServer({
+    db,
+    now: () => clock.now,
+    log: pino({ level: 'silent' }),
+    authenticator: await createAuthenticator(loaded.config, { now: () => clock.now }),
+    readiness: () =>
+      db.ping().then(
+        () => [],
+        () => ['the database does not answer'],
+      ),
+    rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+  })
+  afterAll(() => app.close())
+  await app.ready()
+  const check = createAnswerCheck(app.swagger())
+
+  const token = (claims: Record<string, unknown>) =>
+    new SignJWT({ exp: Math.floor(clock.now / 1000) + 100 * 365 * 86_400, ...claims })
+      .setProtectedHeader({ alg: 'HS256' })
+      .sign(Buffer.from(SECRET))
+  const adminToken = await token({ sub: '1', roles: ['sms-quota:admin'] })
+
+  return {
+    app,
+    db,
+    databaseUrl: url,
+    clock,
+    adminToken,
+    senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender'] }),
+    userToken: userId => token({ sub: String(userId) }),
+    token,
+    async call(method, url, { token: bearer = adminToken, body, headers = {} } = {}) {
+      const answer = await app.inject({
+        method: method as 'GET',
+        url,
+        headers: {
+          ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+      })
+      const contentType = String(answer.headers['content-type'] ?? '')
+      check(method, url, answer.statusCode, contentType, answer.body)
+      return {
+        status: answer.statusCode,
+        headers: answer.headers as Record<string, string | undefined>,
+        body: contentType.includes('json') ? answer.json() : answer.body,
+      }
+    },
+  }
+}
