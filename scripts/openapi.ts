@@ -1,0 +1,35 @@
+/**
+ * Writes docs/openapi.json from the routes, or with --check says whether it is current (exit code 1 if not).
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import pino from 'pino'
+import { openDatabase } from '../src/db/database.ts'
+import { createServer } from '../src/http/server.ts'
+
+const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
+
+// The document needs the routes, not what answers them: nothing here ever connects.
+const db = openDatabase({ url: 'postgresql://127.0.0.1:1/never' })
+const nobody = () => {
+  throw new Error('nobody is served here')
+}
+const app = await createServer({
+  db,
+  now: Date.now,
+  log: pino({ level: 'silent' }),
+  authenticator: { authenticate: nobody, requireUser: nobody, requireAdmin: nobody, requireSender: nobody },
+  readiness: nobody,
+  rateLimitPerMinute: 0,
+})
+await app.ready()
+const current = `${JSON.stringify(app.swagger(), null, 2)}\n`
+await app.close()
+await db.close()
+
+if (!process.argv.includes('--check')) {
+  await writeFile(FILE, current)
+} else if ((await readFile(FILE, 'utf8').catch(() => '')) !== current) {
+  process.stderr.write('docs/openapi.json is not current: run npm run openapi\n')
+  process.exitCode = 1
+}
