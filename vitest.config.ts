@@ -12,6 +12,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     watch: false,
     // What .ci/run counts.
-    reporters: process.env['CI'] ? ['default', ['json', { outputFile: 'test-results.json' }]] : ['default'],
+    reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results.json' }]] : ['default'],
   },
 })

@@ -53,7 +53,9 @@ test('the domain imports nothing that does I/O and reads no clock', () => {
       .filter(name => !name.startsWith('.') && !PURE_PACKAGES.has(name))
       .map(name => `${path} imports ${name}`),
   )
-  const clocks = domain.filter(({ text }) => /\bDate\.now\(|\bnew Date\(\)|\bTemporal\.Now\b|\bperformance\b/.test(text))
+  const clocks = domain.filter(({ text }) =>
+    /\bDate\.now\(|\bnew Date\(\)|\bTemporal\.Now\b|\bperformance\b/.test(text),
+  )
   const waits = domain.filter(({ text }) => /\basync\b|\bawait\b|\bPromise\b/.test(text))
   expect([outside, clocks, waits]).toEqual([[], [], []])
 })
