@@ -302,5 +302,6 @@ function immutableFaults(current: Quota, fields: QuotaPatch, now: Instant): Faul
 }
 
 function differs<T extends object>(one: T, other: Partial<T>, name: keyof T): boolean {
-  return !isDeepStrictEqual(one[name], other[name])
+  // By === first: JSON can hold -0, which is 0.
+  return one[name] !== other[name] && !isDeepStrictEqual(one[name], other[name])
 }

@@ -19,7 +19,7 @@ export type Period = (typeof PERIODS)[number]
 export function timeZoneName(text: string): string | null {
   if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return null
   try {
-    return zonedAt(text.toLowerCase(), 0).timeZoneId
+    return zonedAt(text, 0).timeZoneId
   } catch {
     return null
   }

@@ -1,0 +1,51 @@
+import { createQuota, type Quota, type QuotaDraft } from '../../src/domain/quota.ts'
+import type { Instant } from '../../src/domain/time.ts'
+
+/** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
+export function at(text: string): Instant {
+  return Date.parse(text.length > 10 ? `${text.replace(' ', 'T')}Z` : text)
+}
+
+/** A grant of 100 units a month in the window of January 2026, untouched but for what `fields` say. */
+export function aQuota(fields: Partial<Quota> = {}): Quota {
+  return {
+    id: 64,
+    user_id: 7,
+    kind: 'grant',
+    name: null,
+    limit: 100,
+    period: 'month',
+    time_zone: 'UTC',
+    rollover_limit: 0,
+    overage_limit: 0,
+    priority: 100,
+    starts_at: at('2026-01-01'),
+    expires_at: null,
+    countries: null,
+    message_types: null,
+    alert_at: [80, 100],
+    enabled: true,
+    external_ref: null,
+    metadata: {},
+    window_no: 0,
+    window_start: at('2026-01-01'),
+    window_end: at('2026-02-01'),
+    used: 0,
+    reserved: 0,
+    rolled_over: 0,
+    version: 1,
+    created_at: at('2026-01-01'),
+    created_by: 'ada',
+    updated_at: at('2026-01-01'),
+    updated_by: 'ada',
+    deleted_at: null,
+    ...fields,
+  }
+}
+
+/** The quota that a draft makes; throws if it is refused. */
+export function created(draft: Partial<QuotaDraft>, now: Instant): Quota {
+  const made = createQuota({ user_id: 7, limit: 100, ...draft }, { id: 64, now, actor: 'ada' })
+  if ('faults' in made) throw new Error(JSON.stringify(made.faults))
+  return made.quota
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
+import { nextBoundary, PERIODS } from '../../src/domain/window.ts'
+import { at, created } from './fixture.ts'
+
+const DAY = 86_400_000
+const units = fc.oneof(fc.nat(20), fc.nat(10 ** 12))
+
+/** Days of idleness that make some dozens of windows at most. */
+const IDLE_DAYS = { hour: 2, day: 40, week: 200, month: 1000, year: 6000 }
+
+interface Case {
+  quota: Quota
+  /** Three moments in order, the first of which may lie before the quota's window. */
+  times: [number, number, number]
+}
+
+const anyCase: fc.Arbitrary<Case> = fc
+  .record({
+    period: fc.constantFrom(null, ...PERIODS),
+    time_zone: fc.constantFrom('UTC', 'Europe/Berlin', 'America/St_Johns', 'Australia/Lord_Howe', 'Pacific/Apia'),
+    limit: fc.option(units),
+    counters: fc.record({ used: units, reserved: units, rolled_over: units, window_no: fc.nat(99) }),
+    rollover: units,
+    starts_at: fc.integer({ min: at('2006-10-01'), max: at('2012-01-10') }),
+    life: fc.option(fc.double({ min: 0.001, max: 1.5, noNaN: true })),
+    moments: fc.array(fc.double({ min: -0.1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
+    deleted: fc.boolean(),
+  })
+  .map(({ period, time_zone, limit, counters, rollover, starts_at, life, moments, deleted }) => {
+    const reach = IDLE_DAYS[period ?? 'year'] * DAY
+    const rollover_limit = period === null || limit === null ? 0 : rollover
+    const expires_at = life === null ? null : starts_at + Math.ceil(life * reach)
+    const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)
+    const [first = 0, second = 0, third = 0] = moments
+      .map(share => starts_at + Math.floor(share * reach))
+      .sort((one, other) => one - other)
+    const deleted_at = deleted && counters.window_no % 4 === 0 ? starts_at : null
+    return { quota: { ...quota, ...counters, deleted_at }, times: [first, second, third] }
+  })
+
+/** Rolls through every window, one by one, in the words of the contract. */
+function rolledOneByOne(quota: Quota, now: number): Quota {
+  const { period, time_zone, limit, rollover_limit, expires_at, deleted_at } = quota
+  let { window_no, window_start, window_end, used, reserved, rolled_over } = quota
+  while (period !== null && window_end !== null && window_end <= now && deleted_at === null) {
+    if (expires_at !== null && window_end >= expires_at) break
+    const unused = limit === null ? 0 : Math.max(0, limit + rolled_over - used - reserved)
+    window_no += 1
+    window_start = window_end
+    window_end = nextBoundary(period, time_zone, window_start)
+    rolled_over = Math.min(rollover_limit, unused)
+    used = 0
+    reserved = 0
+  }
+  return { ...quota, window_no, window_start, window_end, used, reserved, rolled_over }
+}
+
+test('rolling in one step is rolling through every window', () => {
+  fc.assert(
+    fc.property(anyCase, ({ quota, times: [, , now] }) => {
+      expect(roll(quota, now).quota).toEqual(rolledOneByOne(quota, now))
+    }),
+    { numRuns: 1500 },
+  )
+})
+
+test('rolling twice is rolling once, and rolling on the way makes no difference', () => {
+  fc.assert(
+    fc.property(anyCase, ({ quota, times: [, between, now] }) => {
+      const { quota: rolled } = roll(quota, now)
+      expect(roll(rolled, now)).toEqual({ quota: rolled, closed: null })
+      expect(roll(roll(quota, between).quota, now).quota).toEqual(rolled)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a window never goes back, whatever the clock says', () => {
+  fc.assert(
+    fc.property(anyCase, ({ quota, times: [early, , late] }) => {
+      const { quota: rolled, closed } = roll(quota, late)
+      expect(rolled.window_no).toBeGreaterThanOrEqual(quota.window_no)
+      expect(rolled.window_start).toBeGreaterThanOrEqual(quota.window_start)
+      expect(closed === null).toBe(rolled.window_no === quota.window_no)
+      expect(roll(rolled, early).quota).toEqual(rolled)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('an expiry that is lifted finds the quota as if it had never been set', () => {
+  fc.assert(
+    fc.property(anyCase, ({ quota, times: [, ended, now] }) => {
+      fc.pre(quota.deleted_at === null && quota.expires_at !== null)
+      const revived = changeQuota(roll(quota, ended).quota, { expires_at: null }, { now, actor: 'bob' })
+      const untouched = roll({ ...quota, expires_at: null }, now).quota
+      const changed = { version: 2, updated_at: now, updated_by: 'bob' }
+      expect(revived).toMatchObject({ outcome: 'changed', quota: { ...untouched, ...changed } })
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('naming every field as it is changes nothing', () => {
+  fc.assert(
+    fc.property(anyCase, ({ quota, times: [, , now] }) => {
+      const { user_id, kind, period, time_zone, limit, rollover_limit, starts_at, expires_at, metadata } = quota
+      const patch = { user_id, kind, period, time_zone, limit, rollover_limit, starts_at, expires_at, metadata }
+      expect(changeQuota(quota, patch, { now, actor: 'bob' })).toEqual({ outcome: 'unchanged' })
+    }),
+    { numRuns: 200 },
+  )
+})
