@@ -9,6 +9,16 @@ export const MAX_UNITS = 1_000_000_000_000
 /** Undeleted, unexpired quotas a user can have. */
 export const MAX_QUOTAS_PER_USER = 200
 
+/** The most units that one reservation can hold, a long campaign's. */
+export const MAX_RESERVED_UNITS = 1_000_000_000
+
+/** How long a reservation stays open. */
+export const DEFAULT_TTL_SECONDS = 600
+export const MAX_TTL_SECONDS = 7 * 86_400
+
+/** Operations in a batch of a sender. */
+export const MAX_BATCH_OPERATIONS = 1_000
+
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20
 

@@ -54,15 +54,22 @@ interface QuotaCounters {
   rolled_over: number
 }
 
-export interface Quota extends QuotaIdentity, QuotaSettings, QuotaCounters {
+/** All of a quota that decides about units; the rest is for people. */
+export interface Allowance
+  extends QuotaIdentity,
+    Omit<QuotaSettings, 'name' | 'alert_at' | 'external_ref' | 'metadata'>,
+    QuotaCounters {
   id: number
+  deleted_at: Instant | null
+}
+
+export interface Quota extends Allowance, QuotaSettings {
   /** Grows by one at each administrator's change that changes something. */
   version: number
   created_at: Instant
   created_by: string
   updated_at: Instant
   updated_by: string
-  deleted_at: Instant | null
 }
 
 export const QUOTA_STATUSES = ['deleted', 'expired', 'suspended', 'scheduled', 'exhausted', 'active'] as const
@@ -71,7 +78,10 @@ export type QuotaStatus = (typeof QUOTA_STATUSES)[number]
 /** A quota to be made: what is omitted takes its default. */
 export type QuotaDraft = Pick<QuotaIdentity, 'user_id'> &
   Pick<QuotaSettings, 'limit'> &
-  Partial<Omit<QuotaIdentity, 'user_id'> & Omit<QuotaSettings, 'limit'>>
+  Partial<Omit<QuotaIdentity, 'user_id'> & Omit<QuotaSettings, 'limit'>> & {
+    /** Units already used elsewhere in the first window; more than the limit allows is overage. */
+    opening_used?: number
+  }
 
 /** A change asked for: what is omitted stays. Immutable fields may be named if they are equal. */
 export type QuotaPatch = Partial<QuotaIdentity & QuotaSettings> & { allow_below_usage?: boolean }
@@ -104,7 +114,7 @@ export interface ClosedWindow {
 }
 
 /** Status is derived at the moment of reading, never stored; the first match wins. `quota` is rolled to `now`. */
-export function statusOf(quota: Quota, now: Instant): QuotaStatus {
+export function statusOf(quota: Allowance, now: Instant): QuotaStatus {
   if (quota.deleted_at !== null) return 'deleted'
   if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
   if (!quota.enabled) return 'suspended'
@@ -113,29 +123,29 @@ export function statusOf(quota: Quota, now: Instant): QuotaStatus {
 }
 
 /** Live: not deleted, enabled, started, not expired. An exhausted quota is live. */
-export function isLive(quota: Quota, now: Instant): boolean {
+export function isLive(quota: Allowance, now: Instant): boolean {
   const status = statusOf(quota, now)
   return status === 'active' || status === 'exhausted'
 }
 
 /** Units of the quota's own left in its window, overage aside; negative when overdrawn, Infinity when unlimited. */
-export function balanceOf(quota: Pick<Quota, 'limit' | 'rolled_over' | 'used' | 'reserved'>): number {
+export function balanceOf(quota: Allowance): number {
   if (quota.limit === null) return Number.POSITIVE_INFINITY
   return quota.limit + quota.rolled_over - quota.used - quota.reserved
 }
 
 /** Units that may still be drawn in this window, overage included; Infinity when unlimited. */
-export function headroomOf(quota: Quota): number {
+export function headroomOf(quota: Allowance): number {
   return balanceOf(quota) + quota.overage_limit
 }
 
 /** Units left for people to see: never below 0; null when unlimited. */
-export function remainingOf(quota: Quota): number | null {
+export function remainingOf(quota: Allowance): number | null {
   return quota.limit === null ? null : Math.max(0, balanceOf(quota))
 }
 
 /** Units drawn past the limit. */
-export function overageOf(quota: Quota): number {
+export function overageOf(quota: Allowance): number {
   return quota.limit === null ? 0 : Math.max(0, -balanceOf(quota))
 }
 
@@ -143,7 +153,7 @@ export function overageOf(quota: Quota): number {
  * The end people see: the earlier of the calendar's next boundary and the expiry, but no earlier than the start of the
  * window (an expiry may be moved to before it; a window never goes back).
  */
-export function shownWindowEnd(quota: Quota): Instant | null {
+export function shownWindowEnd(quota: Allowance): Instant | null {
   if (quota.expires_at === null) return quota.window_end
   return Math.max(quota.window_start, Math.min(quota.window_end ?? quota.expires_at, quota.expires_at))
 }
@@ -156,7 +166,7 @@ export function shownWindowEnd(quota: Quota): Instant | null {
  * touched; overage is no debt. A deleted quota never rolls, an expired one stays in its last window, and a clock that
  * lags behind the window counts as the window's start.
  */
-export function roll(quota: Quota, now: Instant): { quota: Quota; closed: ClosedWindow | null } {
+export function roll<Q extends Allowance>(quota: Q, now: Instant): { quota: Q; closed: ClosedWindow | null } {
   if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
   const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
   if (at < quota.window_end) return { quota, closed: null }
@@ -195,7 +205,8 @@ export function createQuota(
   context: { id: number; now: Instant; actor: string },
 ): { quota: Quota } | { faults: Fault[] } {
   const { id, now, actor } = context
-  const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...draft }
+  const { opening_used: used = 0, ...named } = draft
+  const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...named }
   const faults = faultsOf(definition)
   if (faults.length > 0) return { faults }
   return {
@@ -203,7 +214,7 @@ export function createQuota(
       ...definition,
       ...firstWindow(definition, now),
       window_no: 0,
-      used: 0,
+      used,
       reserved: 0,
       rolled_over: 0,
       id,

@@ -1,0 +1,71 @@
+import type { Outcome, SettleCommand } from './command.ts'
+import { book, type Draft } from './draft.ts'
+import { outstandingOf, type Reservation } from './reservation.ts'
+import type { Instant } from './time.ts'
+
+/**
+ * Settles by target: the command says how much shall be committed, released or refunded by now in all, so it may be
+ * repeated safely. A quota's status does not matter any more.
+ */
+export function settle(draft: Draft, command: SettleCommand, now: Instant): Outcome {
+  const reservation = expireIfDue(draft, command.id, now)
+  if (reservation === undefined) return { outcome: 'not_found' }
+
+  const { done, possible } = progressOf(reservation, command)
+  const target = command.total_units ?? possible
+  if (target > reservation.units) return { outcome: 'exceeds_reservation', reservation }
+  // To ask for all when there is nothing to be had is not to be mistaken for a success.
+  if (target > possible || (command.total_units === null && possible === 0)) {
+    const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in all, and ${done} are.`
+    return { outcome: 'reservation_closed', reservation, detail }
+  }
+  if (target <= done) return { outcome: 'settled', reservation, replayed: true }
+
+  const settled = settledTo(reservation, command.op, target)
+  book(draft, settled, now)
+  return { outcome: 'settled', reservation: settled, replayed: false }
+}
+
+const PAST = { commit: 'committed', release: 'released', refund: 'refunded' }
+
+/** How many units the command's kind of settlement has reached, and how many it could. */
+function progressOf(reservation: Reservation, { op, force }: SettleCommand): { done: number; possible: number } {
+  const { units, committed, released, refunded } = reservation
+  switch (op) {
+    case 'commit':
+      return { done: committed, possible: force ? units : units - released }
+    case 'release':
+      return { done: released, possible: units - committed }
+    case 'refund':
+      return { done: refunded, possible: committed }
+  }
+}
+
+function settledTo(reservation: Reservation, op: SettleCommand['op'], target: number): Reservation {
+  switch (op) {
+    case 'commit':
+      // By force, units that were given back are taken again, in the windows they were drawn from.
+      return { ...reservation, committed: target, released: Math.min(reservation.released, reservation.units - target) }
+    case 'release':
+      return { ...reservation, released: target }
+    case 'refund':
+      return { ...reservation, refunded: target }
+  }
+}
+
+/**
+ * The reservation, closed if its time has come: what is outstanding is then released, or committed for a gateway that
+ * may have crashed after handing over. Undefined if there is none.
+ */
+export function expireIfDue(draft: Draft, id: string, now: Instant): Reservation | undefined {
+  const reservation = draft.reservations.get(id)
+  if (reservation === undefined || reservation.expires_at > now) return reservation
+  const outstanding = outstandingOf(reservation)
+  if (outstanding === 0) return reservation
+  const closed =
+    reservation.on_expiry === 'commit'
+      ? { ...reservation, expired: true, committed: reservation.committed + outstanding }
+      : { ...reservation, expired: true, released: reservation.released + outstanding }
+  book(draft, closed, now)
+  return closed
+}
