@@ -71,13 +71,24 @@ create table quota (
   check (cardinality(countries) > 0 and cardinality(message_types) > 0)
 ) with (fillfactor = 70);
 
-create unique index quota_of_user on quota (shard, user_id, id);
+-- Each list and summary has an index to walk (docs/plans.md). Deleted quotas stay for ever, so nobody who does not ask
+-- for them passes over them: their entries are in indexes of their own.
+create index quota_of_user on quota (shard, user_id, id) where deleted_at is null;
+create index quota_deleted_of_user on quota (shard, user_id, id) where deleted_at is not null;
 create unique index quota_external_ref on quota (shard, user_id, external_ref)
   where external_ref is not null and deleted_at is null;
--- Lists over all users, in the two orders they can be asked for. 'infinity' stands for "never expires".
+-- Lists over all users, in the two orders they can be asked for. 'infinity' stands for "never expires"; `expires_at`
+-- comes along because an expression alone never makes an index-only scan, by which the expired are counted.
 create index quota_list_by_id on quota (id) where deleted_at is null;
-create index quota_list_by_expiry on quota ((coalesce(expires_at, 'infinity'::timestamptz)), id) where deleted_at is null;
-create index quota_list_deleted on quota (id) where deleted_at is not null;
+create index quota_list_by_expiry on quota ((coalesce(expires_at, 'infinity'::timestamptz)), id) include (expires_at)
+  where deleted_at is null;
+create index quota_list_deleted_by_id on quota (id) where deleted_at is not null;
+create index quota_list_deleted_by_expiry on quota ((coalesce(expires_at, 'infinity'::timestamptz)), id)
+  where deleted_at is not null;
+-- What a list over all users can be filtered by, where it is rare: finding a few among all would take a scan of all.
+create index quota_list_caps on quota (id) where kind = 'cap' and deleted_at is null;
+create index quota_list_suspended on quota (id) where not enabled and deleted_at is null;
+create index quota_list_by_start on quota (starts_at) where deleted_at is null;
 
 -- The windows a quota has left behind. Idle windows leave no row: `window_no` skips them.
 create table quota_window (

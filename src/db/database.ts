@@ -84,7 +84,12 @@ export function openDatabase(options: DatabaseOptions): Database {
     // The server itself ends a slow statement. This is for a server that went away without a word.
     ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
     types: { getTypeParser },
-    onConnect: client => settle(client, options),
+    onConnect: client =>
+      settleSession(client, {
+        statement_timeout: String(statementTimeout),
+        lock_timeout: String(options.lockTimeout ?? 1_000),
+        idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
+      }),
   })
 
   // A connection can break at any moment, idle or not. Node would end the process if nobody listened.
@@ -182,14 +187,8 @@ export function openDatabase(options: DatabaseOptions): Database {
  * What every session has, whatever the server's own settings. They are set after the connection was made, not in its
  * options, so that options in the URL still count and poolers that refuse options still work.
  */
-async function settle(client: pg.ClientBase, options: DatabaseOptions): Promise<void> {
-  const settings = {
-    TimeZone: 'UTC',
-    DateStyle: 'ISO',
-    statement_timeout: String(options.statementTimeout ?? 5_000),
-    lock_timeout: String(options.lockTimeout ?? 1_000),
-    idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
-  }
+export async function settleSession(client: pg.ClientBase, further: Readonly<Record<string, string>>): Promise<void> {
+  const settings = { TimeZone: 'UTC', DateStyle: 'ISO', ...further }
   // An answer means durable: on, or more than that if the operator asked for it.
   const text = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
     union all

@@ -11,9 +11,12 @@ import {
   type QuotaPatch,
   statusOf,
 } from '../domain/quota.ts'
+import { openingOf } from '../domain/reservation.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue, type Transaction } from './database.ts'
+import { noChanges, writeSteps } from './ledger/changes.ts'
+import { LEDGER_STATEMENTS } from './ledger/statements.ts'
 import { type Author, type Change, recordChange } from './records.ts'
 
 /**
@@ -127,8 +130,18 @@ export async function addQuota(tx: Transaction, draft: QuotaDraft, author: Autho
     text: `insert into quota (shard, ${QUOTA_COLUMNS}) values ($1, ${placeholders})`,
     values: [shard, ...columnValues(quota)],
   })
+  await addOpening(tx, shard, quota)
   await finish(tx, shard, { action: 'created', before: null, after: quota }, [...others, quota], [], author)
   return { outcome: 'created', quota }
+}
+
+/** Units that were used elsewhere before are in the ledger like all others. */
+async function addOpening(tx: Transaction, shard: number, quota: Quota): Promise<void> {
+  const opening = openingOf(quota)
+  if (opening === null) return
+  for (const { name, values } of writeSteps(shard, { ...noChanges(), added: [opening] }, quota.created_at, false)) {
+    await tx.query({ text: LEDGER_STATEMENTS[name], values })
+  }
 }
 
 /** Changes a quota by merging: what the patch omits stays. */
@@ -219,13 +232,13 @@ function countUnexpired(quotas: readonly Quota[], now: Instant): number {
 
 async function writeQuota(tx: Transaction, quota: Quota): Promise<void> {
   await tx.query({
-    text: `update quota set (${QUOTA_COLUMNS}) = row (${placeholders}) where shard = $1 and id = $2`,
+    text: `update quota set (${QUOTA_COLUMNS}) = row (${placeholders}), seq = seq + 1 where shard = $1 and id = $2`,
     values: [shardOfQuota(quota.id), ...columnValues(quota)],
   })
 }
 
 /**
- * What every change ends with: all of the user's quotas get a new `seq`, so that no engine decides on what it knew
+ * What every change ends with: the user's other quotas get a new `seq` too, so that no engine decides on what it knew
  * before; the account learns how many are unexpired; closed windows and the change itself are recorded.
  */
 async function finish(
@@ -238,7 +251,7 @@ async function finish(
 ): Promise<void> {
   const { id, user_id: userId } = change.after
   await tx.query({
-    text: 'update quota set seq = seq + 1 where shard = $1 and user_id = $2 and (deleted_at is null or id = $3)',
+    text: 'update quota set seq = seq + 1 where shard = $1 and user_id = $2 and deleted_at is null and id <> $3',
     values: [shard, userId, id],
   })
   await tx.query({

@@ -26,7 +26,7 @@ function parseInt8(text: string): number {
  * A moment as PostgreSQL writes it in UTC, `2026-02-28 23:59:59.123456+00`, down to the millisecond. Written out by
  * hand: a row of a quota has up to eight of them, and Date.parse takes two to four times as long.
  */
-function parseTimestamptz(text: string): Instant {
+export function parseTimestamptz(text: string): Instant {
   const zone = text.length - 3
   const year = digits(text, 0, 4)
   const plain = text.charCodeAt(4) === MINUS && year >= 100 && text.charCodeAt(zone) === PLUS

@@ -1,0 +1,141 @@
+/**
+ * The statements of the engine. Each names its shard in a scalar parameter and takes arrays, so that a batch is one
+ * statement per table touched however many commands it holds, and is carried out by one node of a cluster. Arrays are
+ * sorted by user and id: unsorted ones met in deadlocks.
+ *
+ * Every update is guarded by `seq` and by count: if another has written one of the rows, the division by zero ends the
+ * transaction. Counters move by differences; only a quota that rolls gets new ones.
+ */
+const ALLOWANCE = [
+  'id',
+  'user_id',
+  'seq',
+  'kind',
+  '"limit"',
+  'overage_limit',
+  'rollover_limit',
+  'priority',
+  'period',
+  'time_zone',
+  'starts_at',
+  'expires_at',
+  'enabled',
+  "array_to_string(countries, ' ')",
+  "array_to_string(message_types, ' ')",
+  'window_no',
+  'window_start',
+  'window_end',
+  'used',
+  'reserved',
+  'rolled_over',
+  'deleted_at',
+].join(', ')
+
+const RESERVATION = [
+  'user_id',
+  'id',
+  'seq',
+  'op',
+  'asked',
+  'country',
+  'message_type',
+  'allow_partial',
+  'force',
+  'units',
+  'committed',
+  'released',
+  'refunded',
+  'on_expiry',
+  'expired',
+  "array_to_string(draws, ' ')",
+  'created_at',
+  'expires_at',
+]
+
+/** Fails unless as many rows were written as were meant. */
+const guarded = (update: string, count: string) =>
+  `with written as (${update} returning 1) select 1 / ((select count(*) from written) = ${count}::int)::int`
+
+export const LEDGER_STATEMENTS = {
+  'lock-accounts': 'select 1 from account where shard = $1 and user_id = any($2::bigint[]) order by user_id for update',
+
+  // After a commit of unknown outcome: an answer that settles it must come from a transaction that itself writes, for
+  // with a synchronous standby a mere read proves nothing.
+  'write-accounts': `insert into account (shard, user_id) select $1::smallint, u from unnest($2::bigint[]) u order by u
+    on conflict (shard, user_id) do update set live = account.live`,
+
+  'load-quotas': `select ${ALLOWANCE} from quota
+    where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null
+      and (expires_at is null or expires_at > $3::timestamptz)
+    order by user_id, id for update`,
+
+  // Deleted and ended ones that reservations still draw on.
+  'load-drawn': `select ${ALLOWANCE} from quota where shard = $1 and id = any($2::bigint[]) order by user_id, id for update`,
+
+  'load-reservations': `select ${RESERVATION.map(name => name.replace(/^(array_to_string\()?/, '$1r.')).join(', ')}
+    from unnest($2::bigint[], $3::text[]) k (user_id, id)
+    join reservation r on r.user_id = k.user_id and r.id = k.id where r.shard = $1`,
+
+  // What the decisions looked at and left alone must be as they saw it, too.
+  'check-quotas': `select 1 / ((
+      select count(*) from unnest($2::bigint[], $3::bigint[], $4::bigint[]) k (user_id, id, seq)
+      join quota q on q.user_id = k.user_id and q.id = k.id and q.seq = k.seq where q.shard = $1
+    ) = $5::int)::int`,
+
+  'move-counters': guarded(
+    `update quota q set used = q.used + k.used, reserved = q.reserved + k.reserved, seq = q.seq + 1
+     from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) k (user_id, id, seq, used, reserved)
+     where q.shard = $1 and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    '$7',
+  ),
+
+  'roll-quotas': guarded(
+    `update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over, window_no = k.window_no,
+       window_start = k.window_start, window_end = k.window_end, seq = q.seq + 1
+     from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+       $9::timestamptz[], $10::timestamptz[])
+       k (user_id, id, seq, used, reserved, rolled_over, window_no, window_start, window_end)
+     where q.shard = $1 and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    '$11',
+  ),
+
+  'close-windows': `insert into quota_window (shard, quota_id, window_no, window_start, window_end, "limit",
+      overage_limit, rolled_over, used, reserved, carried)
+    select $1::smallint, * from unnest($2::bigint[], $3::bigint[], $4::timestamptz[], $5::timestamptz[], $6::bigint[],
+      $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[])`,
+
+  'correct-windows': guarded(
+    `update quota_window w set used = w.used + k.used, reserved = w.reserved + k.reserved
+     from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) k (quota_id, window_no, used, reserved)
+     where w.shard = $1 and w.quota_id = k.quota_id and w.window_no = k.window_no`,
+    '$6',
+  ),
+
+  'settle-reservations': guarded(
+    `update reservation r set committed = k.committed, released = k.released, refunded = k.refunded,
+       expired = k.expired, seq = r.seq + 1, changed_at = $9::timestamptz
+     from unnest($2::bigint[], $3::text[], $4::int[], $5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[])
+       k (user_id, id, seq, committed, released, refunded, expired)
+     where r.shard = $1 and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
+    '$10',
+  ),
+
+  'add-reservations': `insert into reservation (shard, user_id, id, op, asked, country, message_type, allow_partial,
+      force, units, committed, released, refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
+    select $1::smallint, k.user_id, k.id, k.op, k.asked, k.country, k.message_type, k.allow_partial, k.force, k.units,
+      k.committed, k.released, k.refunded, k.on_expiry, k.expired, k.draws::bigint[], $18::timestamptz, k.expires_at,
+      $18::timestamptz
+    from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::boolean[],
+      $9::boolean[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::boolean[],
+      $16::text[], $17::timestamptz[])
+      k (user_id, id, op, asked, country, message_type, allow_partial, force, units, committed, released, refunded,
+         on_expiry, expired, draws, expires_at)`,
+
+  'all-accounts': 'select user_id from account where shard = $1 and user_id = any($2::bigint[])',
+  // Those of some users whom nobody holds just now.
+  'free-accounts': `select user_id from account where shard = $1 and user_id = any($2::bigint[])
+    order by user_id for update skip locked`,
+  'free-quotas': `select user_id, id from quota where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null
+    order by user_id, id for update skip locked`,
+  'all-quotas': `select user_id, id from quota where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null`,
+}

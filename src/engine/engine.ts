@@ -1,0 +1,104 @@
+import type { Log } from '../db/database.ts'
+import type { Command, Outcome } from '../domain/command.ts'
+import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
+import type { Instant } from '../domain/time.ts'
+import { Problem } from '../errors.ts'
+import { createConnections } from './connections.ts'
+import { type BatchReport, Closed, createLanes, Overloaded } from './lanes.ts'
+import { type Answer, createShard, type Shard, type WayReport } from './shard.ts'
+
+/**
+ * Takes commands, gathers them by shard while the batch before commits, and answers each when its batch is durable.
+ * Commands of one user take effect in the order they were submitted; different users have no order.
+ */
+export interface Engine {
+  /** @throws Problem `overloaded` when the queue is full, `unavailable` when the store cannot decide now. */
+  submit(command: Command): Promise<Outcome>
+  /** Commands accepted and not yet answered, and what they weigh. */
+  readonly queue: { commands: number; bytes: number }
+  /** Takes nothing new, carries out what was accepted, and lets the connections go. */
+  close(): Promise<void>
+}
+
+export interface EngineOptions {
+  url: string
+  now: () => Instant
+  log: Log
+  /** Grants everything, and says what would have been denied. */
+  observe?: boolean
+  /** Batches in flight at most, each with a connection of its own. */
+  connections?: number
+  /** Commands in a batch at most. */
+  batchSize?: number
+  /** Commands accepted and not answered at most, in number and in bytes. */
+  queueCommands?: number
+  queueBytes?: number
+  onBatch?: (report: BatchReport) => void
+  onWay?: (report: WayReport) => void
+}
+
+/** What a command weighs in the queue beside its texts: its object, its caller's promise, its place in line. */
+const BYTES_A_COMMAND = 400
+
+export function createEngine(options: EngineOptions): Engine {
+  const onLost = () => {
+    for (const shard of shards) shard.forget()
+  }
+  const connections = createConnections({ url: options.url, log: options.log, onLost })
+  const shards: readonly Shard[] = Array.from({ length: SHARD_COUNT }, (_, shard) =>
+    createShard({
+      shard,
+      connections,
+      now: options.now,
+      enforcement: { observe: options.observe ?? false },
+      onLost,
+      onBatch: options.onWay ?? (() => {}),
+    }),
+  )
+  const lanes = createLanes<Command, Answer>({
+    lanes: SHARD_COUNT,
+    workers: options.connections ?? 8,
+    batchSize: options.batchSize ?? 1_000,
+    queueCommands: options.queueCommands ?? 50_000,
+    queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
+    run(lane, commands, turn) {
+      const shard = shards[lane]
+      if (shard === undefined) throw new RangeError(`there is no shard ${lane}`)
+      return shard.run(commands, turn.slow)
+    },
+    // What is no problem of the store's is one command's fault.
+    splits: error => !(error instanceof Problem),
+    now: () => performance.now(),
+    ...(options.onBatch === undefined ? {} : { onBatch: options.onBatch }),
+  })
+
+  return {
+    async submit(command) {
+      const answer = await lanes
+        .submit(shardOf(command.user_id), command, BYTES_A_COMMAND + 2 * command.id.length)
+        .catch(error => {
+          throw refusalOf(error)
+        })
+      if (answer instanceof Problem) throw answer
+      return answer
+    },
+    get queue() {
+      return { commands: lanes.queued, bytes: lanes.queuedBytes }
+    },
+    async close() {
+      await lanes.close()
+      await connections.close()
+    },
+  }
+}
+
+function refusalOf(error: unknown): unknown {
+  const headers = { 'retry-after': '1' }
+  if (error instanceof Overloaded) {
+    return new Problem('overloaded', 'Too much is waiting already. Nothing was done; repeat the call.', { headers })
+  }
+  if (error instanceof Closed) {
+    return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { headers })
+  }
+  return error
+}

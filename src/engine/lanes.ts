@@ -1,0 +1,288 @@
+/**
+ * Carries out commands in batches: those of one lane in the order they came, one batch at a time, and while it runs the
+ * next one gathers. It knows nothing of what a command is.
+ *
+ * When a batch starts: no timer holds it back. Whatever came in one turn of Node's event loop starts at that turn's end
+ * (`setImmediate`), so a lone caller waits for microseconds, while the requests that lay ready on a hundred sockets
+ * share a batch. A microtask would run before the second socket is read, and leave the first command alone.
+ *
+ * States of a lane: *idle* (nothing gathered) → *ready* (in the row of those to be served) → *running* (a batch of it
+ * is being carried out) → ready again if commands have gathered, else idle.
+ */
+
+export interface LanesOptions<C, R> {
+  readonly lanes: number
+  /** Batches in flight at most, over all lanes. Up to half of them (but one at least) serve slow lanes. */
+  readonly workers: number
+  /** Commands in a batch at most. */
+  readonly batchSize: number
+  /** Commands not yet answered at most, those in flight included, over all lanes. */
+  readonly queueCommands: number
+  /** Their bytes at most. A command that is larger than this is never accepted. */
+  readonly queueBytes: number
+  /**
+   * Carries out a batch of one lane, wholly or not at all, and answers one result per command, in their order. If it
+   * rejects or throws, nothing of the batch has happened, as far as its callers are told.
+   */
+  run(lane: number, commands: readonly C[], turn: Turn): Promise<readonly R[]>
+  /** Whether a batch that failed with this error is to be halved until the command that spoils it fails alone. */
+  splits(error: unknown): boolean
+  /** Milliseconds on a clock that never steps back. */
+  now(): number
+  /** Is told of every batch when it has ended, however it ended. */
+  onBatch?(report: BatchReport): void
+}
+
+/** A lane's turn with a worker: one batch, or the parts it was halved into. */
+export interface Turn {
+  /**
+   * Says that this turn is held up: it waits for somebody's lock, or tries again. From now until a turn of the lane
+   * goes by without this, the lane counts among the slow ones, which have half of the workers at most.
+   */
+  readonly slow: () => void
+}
+
+export interface BatchReport {
+  readonly lane: number
+  readonly size: number
+  /** How long its oldest command had waited when it started. */
+  readonly queuedMs: number
+  readonly ranMs: number
+}
+
+export interface Lanes<C, R> {
+  /**
+   * Answers what `run` answered for the command, or rejects with what `run` failed with. Rejects at once, with nothing
+   * done, when the bounds are reached (`Overloaded`) and after `close` (`Closed`). `bytes` is what the command weighs.
+   */
+  submit(lane: number, command: C, bytes: number): Promise<R>
+  /** Accepts nothing more, carries out what was accepted, then settles. It never rejects. */
+  close(): Promise<void>
+  /** Commands accepted and not yet answered, those in flight included: what `queueCommands` bounds. */
+  readonly queued: number
+  readonly queuedBytes: number
+  /** Batches in flight. */
+  readonly inFlight: number
+}
+
+/** The queue is full. The command was not accepted and may be sent again later. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded'
+}
+
+/** No more commands are accepted. */
+export class Closed extends Error {
+  override readonly name = 'Closed'
+}
+
+interface Caller<R> {
+  readonly bytes: number
+  resolve(result: R): void
+  reject(error: unknown): void
+}
+
+/** Commands of a lane that go together, and who waits for each. A lane that is behind has several in a row. */
+interface Batch<C, R> {
+  readonly commands: C[]
+  readonly callers: Caller<R>[]
+  /** When its first command came. One reading of the clock per batch, not per command. */
+  readonly since: number
+  next: Batch<C, R> | undefined
+}
+
+interface Lane<C, R> {
+  readonly number: number
+  /** What has gathered and is not in flight: a linked list, so that neither end costs more the longer it is. */
+  first: Batch<C, R> | undefined
+  last: Batch<C, R> | undefined
+  running: boolean
+  /** Whether its last turn was. */
+  slow: boolean
+}
+
+export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
+  const { workers, batchSize, queueCommands, queueBytes, now } = options
+  for (const count of [options.lanes, workers, batchSize]) {
+    if (!(count >= 1)) throw new RangeError('lanes, workers and batchSize are 1 at least, or nothing would ever run')
+  }
+  const slowWorkers = Math.max(1, Math.floor(workers / 2))
+  const lanes = Array.from(
+    { length: options.lanes },
+    (_, number): Lane<C, R> => ({ number, first: undefined, last: undefined, running: false, slow: false }),
+  )
+  /** Lanes that have work and no worker, longest waiting first. */
+  const ready = new Set<Lane<C, R>>()
+  let queued = 0
+  let queuedBytes = 0
+  let inFlight = 0
+  let slowInFlight = 0
+  let waking = false
+  let closing: Promise<void> | undefined
+  let drained = () => {}
+
+  function submit(number: number, command: C, bytes: number): Promise<R> {
+    if (closing !== undefined) return Promise.reject(new Closed('no more commands are accepted'))
+    // Written so that a weight that is not a number is refused: it would make the sum one too, and end the bound.
+    if (queued >= queueCommands || !(queuedBytes + bytes <= queueBytes)) {
+      return Promise.reject(new Overloaded(`${queued} commands of ${queuedBytes} bytes wait already`))
+    }
+    const lane = lanes[number]
+    if (lane === undefined) return Promise.reject(new RangeError(`there is no lane ${number}`))
+    queued += 1
+    queuedBytes += bytes
+    const batch = lane.last !== undefined && lane.last.commands.length < batchSize ? lane.last : openBatch(lane)
+    batch.commands.push(command)
+    return new Promise((resolve, reject) => {
+      batch.callers.push({ bytes, resolve, reject })
+    })
+  }
+
+  function openBatch(lane: Lane<C, R>): Batch<C, R> {
+    const batch: Batch<C, R> = { commands: [], callers: [], since: now(), next: undefined }
+    if (lane.last === undefined) lane.first = batch
+    else lane.last.next = batch
+    lane.last = batch
+    if (!lane.running) {
+      ready.add(lane)
+      wake()
+    }
+    return batch
+  }
+
+  /** Serves at the end of this turn of the event loop, with all that has come and all workers that are free by then. */
+  function wake(): void {
+    if (waking || inFlight === workers) return
+    waking = true
+    setImmediate(serve)
+  }
+
+  function serve(): void {
+    waking = false
+    for (const lane of ready) {
+      if (inFlight === workers) return
+      // It keeps its place in the row, and those behind it go on.
+      if (lane.slow && slowInFlight >= slowWorkers) continue
+      ready.delete(lane)
+      void serveLane(lane)
+    }
+  }
+
+  async function serveLane(lane: Lane<C, R>): Promise<void> {
+    const batch = lane.first
+    if (batch === undefined) return
+    lane.first = batch.next
+    if (batch.next === undefined) lane.last = undefined
+    lane.running = true
+    inFlight += 1
+    const turn = beginTurn(lane.slow)
+    const started = now()
+
+    await carryOut(lane.number, batch.commands, batch.callers, turn)
+
+    const ended = now()
+    lane.slow = turn.end()
+    lane.running = false
+    inFlight -= 1
+    if (lane.first !== undefined) ready.add(lane)
+    if (ready.size > 0) wake()
+    if (queued === 0 && inFlight === 0) drained()
+    // Last, so that a fault in there is loud (an unhandled rejection) and leaves nothing half done here.
+    options.onBatch?.({
+      lane: lane.number,
+      size: batch.commands.length,
+      queuedMs: started - batch.since,
+      ranMs: ended - started,
+    })
+  }
+
+  /** Keeps count of the workers that slow lanes have. `end` tells whether this turn was slow. */
+  function beginTurn(lastWasSlow: boolean): Turn & { end(): boolean } {
+    let counted = lastWasSlow
+    let slow = false
+    let over = false
+    if (counted) slowInFlight += 1
+    return {
+      slow: () => {
+        if (over) return
+        slow = true
+        if (!counted) slowInFlight += 1
+        counted = true
+      },
+      end() {
+        over = true
+        if (counted) slowInFlight -= 1
+        return slow
+      },
+    }
+  }
+
+  /** Runs the commands and answers their callers, each one exactly once. It never rejects. */
+  async function carryOut(lane: number, commands: readonly C[], callers: readonly Caller<R>[], turn: Turn) {
+    let results: readonly R[]
+    try {
+      results = await options.run(lane, commands, turn)
+    } catch (error) {
+      return await fail(error, lane, commands, callers, turn)
+    }
+    // Not to be halved and run again: its commands may well have been carried out.
+    if (!Array.isArray(results) || results.length !== commands.length) {
+      const count = Array.isArray(results) ? results.length : 'no'
+      return rejectAll(callers, new Error(`a batch of ${commands.length} commands got ${count} results`))
+    }
+    release(callers)
+    for (let n = 0; n < callers.length; n++) callers[n]?.resolve(results[n] as R)
+  }
+
+  /** The halves go one after the other, the earlier commands first: the order within the lane stays. */
+  async function fail(
+    error: unknown,
+    lane: number,
+    commands: readonly C[],
+    callers: readonly Caller<R>[],
+    turn: Turn,
+  ): Promise<void> {
+    if (callers.length === 1) return rejectAll(callers, error)
+    try {
+      if (!options.splits(error)) return rejectAll(callers, error)
+    } catch (fault) {
+      return rejectAll(callers, fault)
+    }
+    turn.slow()
+    const half = Math.ceil(callers.length / 2)
+    await carryOut(lane, commands.slice(0, half), callers.slice(0, half), turn)
+    await carryOut(lane, commands.slice(half), callers.slice(half), turn)
+  }
+
+  function rejectAll(callers: readonly Caller<R>[], error: unknown): void {
+    release(callers)
+    for (const caller of callers) caller.reject(error)
+  }
+
+  /** Makes room for as many others. */
+  function release(callers: readonly Caller<R>[]): void {
+    queued -= callers.length
+    for (const { bytes } of callers) queuedBytes -= bytes
+  }
+
+  return {
+    submit,
+
+    close() {
+      closing ??= new Promise(resolve => {
+        drained = resolve
+        if (queued === 0 && inFlight === 0) resolve()
+      })
+      return closing
+    },
+
+    get queued() {
+      return queued
+    },
+    get queuedBytes() {
+      return queuedBytes
+    },
+    get inFlight() {
+      return inFlight
+    },
+  }
+}
