@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { openDatabase } from '../src/db/database.ts'
 import { createServer } from '../src/http/server.ts'
+import { createMetrics } from '../src/metrics.ts'
 
 const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 
@@ -16,11 +17,14 @@ const nobody = () => {
 }
 const app = await createServer({
   db,
+  engine: { submit: nobody },
   now: Date.now,
   log: pino({ level: 'silent' }),
+  metrics: createMetrics(),
   authenticator: { authenticate: nobody, requireUser: nobody, requireAdmin: nobody, requireSender: nobody },
   readiness: nobody,
   rateLimitPerMinute: 0,
+  requireCountry: false,
 })
 await app.ready()
 const current = `${JSON.stringify(app.swagger(), null, 2)}\n`

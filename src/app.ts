@@ -5,11 +5,16 @@ import { assertTrustworthy, type Database, openDatabase } from './db/database.ts
 import { startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import type { Instant } from './domain/time.ts'
+import { createEngine } from './engine/engine.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createServer } from './http/server.ts'
+import { createMetrics } from './metrics.ts'
 
 /** How often the machine's clock is compared with the database's. */
 const COMPARE_CLOCKS_MS = 10_000
+
+/** How long a stop waits for callers who have not sent or read everything yet. */
+const DRAIN_MS = 5_000
 
 export interface App {
   server: FastifyInstance
@@ -28,9 +33,7 @@ interface Overrides {
  */
 export async function createApp(config: Config, log: FastifyBaseLogger, overrides: Overrides = {}): Promise<App> {
   const stops: (() => Promise<void>)[] = []
-  const close = async () => {
-    for (const stop of stops.splice(0).reverse()) await stop()
-  }
+  const close = () => stopAll(stops.splice(0).reverse(), log)
   try {
     const url = await provideDatabase(config, log, stops)
     const db = openDatabase({ url, maxConnections: config.databasePoolSize, log })
@@ -44,21 +47,35 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     stops.push(async () => clearInterval(comparing))
 
     const now = overrides.now ?? clock.now
+    const metrics = createMetrics()
+    const observe = config.enforcement === 'observe'
+    const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onWay: metrics.way })
+    metrics.watchQueue(() => engine.queue)
+    stops.push(() => engine.close())
+
     const authenticator = await createAuthenticator(config, { now })
     const server = await createServer({
       db,
+      engine,
       now,
       log,
+      metrics,
       authenticator,
       readiness: () => whyNotReady(clock, db),
       rateLimitPerMinute: config.rateLimitPerMinute,
+      requireCountry: config.requireCountry,
     })
-    stops.push(() => server.close())
+    stops.push(() => closeServer(server))
     return { server, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Stops the parts one after the other. One that fails to does not keep the others running. */
+async function stopAll(stops: readonly (() => Promise<void>)[], log: FastifyBaseLogger): Promise<void> {
+  for (const stop of stops) await stop().catch(error => log.error({ err: error }, 'a part did not stop properly'))
 }
 
 /** The database that is configured, or one of its own. */
@@ -71,6 +88,19 @@ async function provideDatabase(
   const embedded = await startEmbedded({ dataDir: config.dataDir, log })
   stops.push(() => embedded.stop())
   return embedded.url
+}
+
+/** Answers the requests that are under way. A caller who does not get on with theirs cannot hold up the stop. */
+async function closeServer(app: FastifyInstance): Promise<void> {
+  // Connections that callers keep alive fall idle one by one, as their last requests are answered.
+  const parting = setInterval(() => app.server.closeIdleConnections(), 50)
+  const cutting = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
+  try {
+    await app.close()
+  } finally {
+    clearInterval(parting)
+    clearTimeout(cutting)
+  }
 }
 
 async function compareClocks(clock: Clock, db: Database): Promise<void> {

@@ -4,7 +4,15 @@
  * tested by a call.
  */
 import { Refusal } from './config/parse.ts'
-import { type LogLevel, type Machine, type Texts, thisMachine, VARIABLES, type Variable } from './config/variables.ts'
+import {
+  type Enforcement,
+  type LogLevel,
+  type Machine,
+  type Texts,
+  thisMachine,
+  VARIABLES,
+  type Variable,
+} from './config/variables.ts'
 
 /** What tokens are checked with. `own`: a secret that the service makes for itself in its data folder. */
 export type AuthKey =
@@ -36,6 +44,10 @@ export interface Config {
   /** An absolute path; it need not exist yet. */
   dataDir: string
   auth: AuthConfig
+  /** Whether what quotas forbid is denied, or granted and told. */
+  enforcement: Enforcement
+  /** Whether senders must tell the destination. */
+  requireCountry: boolean
   /** Calls a minute on user and admin paths for each principal; 0: no bound. */
   rateLimitPerMinute: number
   logLevel: LogLevel
@@ -130,6 +142,8 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
       adminRole: get('AUTH_ADMIN_ROLE'),
       senderRole: get('AUTH_SENDER_ROLE'),
     },
+    enforcement: get('ENFORCEMENT'),
+    requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -162,7 +176,7 @@ export function configVariables(env: Texts = process.env, machine: Machine = thi
 /** The settings that hold, in the table's order and with secrets masked; null: not set, `unset` says what that means. */
 export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
   const { auth } = config
-  const values: Record<Name, string | number | null> = {
+  const values: Record<Name, string | number | boolean | null> = {
     HOST: config.host,
     PORT: config.port,
     DATABASE_URL: config.databaseUrl,
@@ -177,6 +191,8 @@ export function describeConfig(config: Config): { name: string; value: string | 
     AUTH_ROLES_CLAIM: auth.rolesClaim,
     AUTH_ADMIN_ROLE: auth.adminRole,
     AUTH_SENDER_ROLE: auth.senderRole,
+    ENFORCEMENT: config.enforcement,
+    REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     LOG_LEVEL: config.logLevel,
   }

@@ -43,6 +43,12 @@ export const ERRORS = {
     title: 'Too many quotas',
     means: 'The user already has as many undeleted, unexpired quotas as one user can have.',
   },
+  exceeds_reservation: {
+    status: 422,
+    title: 'Exceeds the reservation',
+    means:
+      '`total_units` is more than was reserved. Reserve the rest under another id; `reservation` shows how it stands.',
+  },
   conflict: {
     status: 409,
     title: 'Conflict',
@@ -51,7 +57,14 @@ export const ERRORS = {
   idempotency_mismatch: {
     status: 409,
     title: 'Idempotency mismatch',
-    means: 'The same key came with another content before. A new request needs a new key.',
+    means:
+      'The same `Idempotency-Key`, or the same reservation `id`, came with another content before; `errors` names what differs. A new request needs a new one.',
+  },
+  reservation_closed: {
+    status: 409,
+    title: 'Reservation closed',
+    means:
+      'What is asked can no longer be done with this reservation: its units are committed or given back already. `reservation` shows how it stands; a new attempt needs a new id.',
   },
   rate_limited: {
     status: 429,
@@ -67,6 +80,11 @@ export const ERRORS = {
     status: 503,
     title: 'Unavailable',
     means: 'The database or the key server is away. Nothing was decided; repeat the call after `Retry-After`.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    means: 'More is waiting than can be done soon. This call was not taken; repeat it after `Retry-After`.',
   },
 } as const
 

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import pino, { type Logger } from 'pino'
-import { type App, createApp } from './app.ts'
+import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { isUnavailable } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
@@ -17,8 +17,8 @@ export async function serve(config: Config): Promise<number> {
   try {
     const app = await createApp(config, log)
     try {
-      const url = await listen(app, config)
-      process.stdout.write(await welcome(config, url))
+      await app.server.listen({ host: config.host, port: config.port })
+      process.stdout.write(await welcome(config, urlOf(app.server.server.address() as AddressInfo)))
       log.info({ signal: await stopAsked }, 'stopping')
     } finally {
       await app.close()
@@ -68,6 +68,7 @@ function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
   if (!(error instanceof Error)) return undefined
   if ([TypeError, RangeError, ReferenceError, SyntaxError].some(kind => error instanceof kind)) return undefined
   if ('code' in error && /^(ERR|FST)_/.test(String(error.code))) return undefined
+  if ('syscall' in error && error.syscall === 'listen') return `${error.message}; set PORT or HOST to another`
   const isOutside = databaseUrl !== null && isUnavailable(error)
   return isOutside ? `the database of DATABASE_URL cannot be used: ${error.message}` : error.message
 }
@@ -78,22 +79,13 @@ function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
  */
 async function stopSignal(log: Logger): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>(resolve => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, resolve)
+    for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, resolve)
   })
   setTimeout(() => {
     log.fatal(`not stopped after ${STOP_MS} ms; giving up`)
     process.exit(1)
   }, STOP_MS).unref()
   return signal
-}
-
-async function listen({ server }: App, { host, port }: Config): Promise<string> {
-  try {
-    await server.listen({ host, port })
-    return urlOf(server.server.address() as AddressInfo)
-  } catch (error) {
-    throw isSystemError(error) ? new Error(`HOST and PORT cannot be used: ${error.message}`, { cause: error }) : error
-  }
 }
 
 function urlOf({ address, port, family }: AddressInfo): string {
@@ -104,27 +96,32 @@ function urlOf({ address, port, family }: AddressInfo): string {
 
 /** What a newcomer needs: where it is, and a first call that works when pasted. */
 async function welcome(config: Config, url: string): Promise<string> {
-  const { key } = config.auth
-  const token =
-    key.kind === 'own'
-      ? await mintToken({
-          ...config.auth,
-          secret: await ownSecret(config.dataDir),
-          userId: 1,
-          subject: '1',
-          roles: [config.auth.adminRole],
-          ttlSeconds: 3600,
-          now: Date.now(),
-        })
-      : key.kind === 'secret'
-        ? '$(sms-quota token --user 1 --role admin)'
-        : '<a token of your identity provider>'
+  const [authorization, hint] = await firstToken(config)
   return `
-sms-quota is at ${url} — its documentation at ${url}/docs
+sms-quota is at ${url}, its documentation at ${url}/docs
 
-Grant user 7 a thousand units a month (the token is an administrator's, good for an hour):
+Grant user 7 a thousand units a month${hint}
 
-curl -X POST ${url}/api/sms/admin/quota -H 'content-type: application/json' -d '{"user_id":7,"limit":1000,"period":"month"}' -H 'authorization: Bearer ${token}'
+curl ${url}/api/sms/admin/quota -H 'content-type: application/json' -H ${authorization} -d '{"user_id":7,"limit":1000,"period":"month"}'
 
 `
+}
+
+/** An administrator's header for a shell, and what to say of it. A secret of the operator's own signs nothing unasked. */
+async function firstToken({ auth, dataDir }: Config): Promise<[authorization: string, hint: string]> {
+  switch (auth.key.kind) {
+    case 'own': {
+      const [userId, roles, ttlSeconds] = [1, [auth.adminRole], 3600]
+      const secret = await ownSecret(dataDir)
+      const token = await mintToken({ ...auth, secret, userId, subject: '1', roles, ttlSeconds, now: Date.now() })
+      return [`'authorization: Bearer ${token}'`, " (the token is an administrator's, good for an hour):"]
+    }
+    case 'secret':
+      return ['"authorization: Bearer $TOKEN"', ':\n\nTOKEN=$(bin/sms-quota token --user 1 --role admin)']
+    default:
+      return [
+        '"authorization: Bearer $TOKEN"',
+        `; TOKEN comes from your identity provider, with the role ${auth.adminRole}:`,
+      ]
+  }
 }

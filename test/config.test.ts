@@ -40,6 +40,8 @@ describe('what holds', () => {
         adminRole: 'sms-quota:admin',
         senderRole: 'sms-quota:sender',
       },
+      enforcement: 'enforce',
+      requireCountry: false,
       rateLimitPerMinute: 6000,
       logLevel: 'info',
     })
@@ -59,6 +61,8 @@ describe('what holds', () => {
       AUTH_ROLES_CLAIM: 'realm_access.roles',
       AUTH_ADMIN_ROLE: 'boss',
       AUTH_SENDER_ROLE: 'gateway',
+      ENFORCEMENT: 'observe',
+      REQUIRE_COUNTRY: 'true',
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
     })
@@ -77,6 +81,8 @@ describe('what holds', () => {
         adminRole: 'boss',
         senderRole: 'gateway',
       },
+      enforcement: 'observe',
+      requireCountry: true,
       rateLimitPerMinute: 0,
       logLevel: 'silent',
     })
@@ -143,6 +149,9 @@ describe('what is refused', () => {
     ['DATA_DIR', '~/data', 'is not absolute'],
     ['AUTH_ISSUER', 'a\nb', 'holds control characters'],
     ['AUTH_ADMIN_ROLE', 'the boss', 'holds spaces'],
+    ['ENFORCEMENT', 'off', 'is neither; accepted: one of enforce, observe'],
+    ['REQUIRE_COUNTRY', '1', 'is neither; accepted: true or false'],
+    ['REQUIRE_COUNTRY', 'TRUE', 'is neither'],
     ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
     ['LOG_LEVEL', 'INFO', 'is none of the levels; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
@@ -237,7 +246,7 @@ describe('what is shown', () => {
   })
 
   test('what is shown says the same when it is set', () => {
-    const env = { HOST: '::1', PORT: '0', AUTH_PUBLIC_KEY_FILE: '/k.pem', AUTH_ISSUER: 'me', LOG_LEVEL: 'warn' }
+    const env = { HOST: '::1', PORT: '0', AUTH_PUBLIC_KEY_FILE: '/k.pem', AUTH_ISSUER: 'me', REQUIRE_COUNTRY: 'true' }
     const config = load(env)
     const again = Object.fromEntries(Object.entries(shown(config)).flatMap(([k, v]) => (v === null ? [] : [[k, v]])))
     expect(load(again)).toEqual(config)

@@ -20,6 +20,10 @@ export function whole(min: number, max: number): (text: string) => number | Refu
   }
 }
 
+export function parseFlag(text: string): boolean | Refusal {
+  return text === 'true' || text === 'false' ? text === 'true' : new Refusal('is neither')
+}
+
 export function parseText(text: string): string | Refusal {
   return /\p{Cc}/u.test(text) ? new Refusal('holds control characters') : text
 }

@@ -5,6 +5,7 @@ import {
   MASK,
   maskUrl,
   parseDatabaseUrl,
+  parseFlag,
   parseFolder,
   parseHost,
   parseJwksUrl,
@@ -16,6 +17,9 @@ import {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
+
+const ENFORCEMENTS = ['enforce', 'observe'] as const
+export type Enforcement = (typeof ENFORCEMENTS)[number]
 
 /** What the defaults depend on. */
 export interface Machine {
@@ -143,6 +147,18 @@ export const VARIABLES = {
     accepts: oneWord,
     fallback: 'sms-quota:sender',
     parse: parseWord,
+  },
+  ENFORCEMENT: {
+    means: 'what becomes of a send past its quota: enforce denies it, observe grants it and says so (would_deny)',
+    accepts: `one of ${ENFORCEMENTS.join(', ')}`,
+    fallback: 'enforce',
+    parse: (text: string) => ENFORCEMENTS.find(way => way === text) ?? new Refusal('is neither'),
+  },
+  REQUIRE_COUNTRY: {
+    means: 'whether senders must tell the destination, so that no quota scoped to countries is passed by',
+    accepts: 'true or false',
+    fallback: 'false',
+    parse: parseFlag,
   },
   RATE_LIMIT_PER_MINUTE: {
     means: 'calls a minute on user and admin paths for each principal; 0 turns it off',

@@ -9,12 +9,23 @@ declare module 'fastify' {
 }
 
 /** Lets only callers with a good token and, where named, the role past the door: before the body is read. */
-export function guard(app: FastifyInstance, authenticator: Authenticator, role: 'user' | 'admin'): void {
-  app.addHook('onRequest', async request => {
-    const principal = await authenticator.authenticate(request.headers.authorization)
+export function guard(app: FastifyInstance, authenticator: Authenticator, role: 'user' | 'admin' | 'sender'): void {
+  function admit(request: FastifyRequest, principal: Principal): void {
     if (role === 'user') authenticator.requireUser(principal)
     if (role === 'admin') authenticator.requireAdmin(principal)
+    if (role === 'sender') authenticator.requireSender(principal)
     request.principal = principal
+  }
+
+  app.addHook('onRequest', (request, _reply, done) => {
+    const found = authenticator.authenticate(request.headers.authorization)
+    // A known token is let through at once; only a new one is waited for.
+    if (found instanceof Promise) {
+      found.then(principal => admit(request, principal)).then(() => done(), done)
+    } else {
+      admit(request, found)
+      done()
+    }
   })
 }
 

@@ -9,16 +9,16 @@ import { ERRORS, type ErrorCode } from '../errors.ts'
  * document made from these.
  */
 
-const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options)
-const uint = (options = {}) => Type.Integer({ minimum: 0, maximum: MAX_INTEGER, ...options })
+export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options)
+export const uint = (options = {}) => Type.Integer({ minimum: 0, maximum: MAX_INTEGER, ...options })
 const units = (options = {}) => Type.Integer({ minimum: 0, maximum: MAX_UNITS, ...options })
-const time = (options = {}) => Type.String({ format: 'date-time', ...options })
+export const time = (options = {}) => Type.String({ format: 'date-time', ...options })
 const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 
 /* ── Quotas ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const userId = uint({ description: 'Whose quota it is.', examples: [7] })
-const kind = Type.Enum(['grant', 'cap'], {
+export const kind = Type.Enum(['grant', 'cap'], {
   description: 'A grant is a pool of units that pays for sends; a cap is a ceiling, whichever grant pays.',
 })
 const period = nullable(Type.Enum([...PERIODS]), {
@@ -124,6 +124,9 @@ export const CreateQuotaReq = Type.Object(
     user_id: userId,
     limit,
     ...Type.Partial(Type.Object(withDefaults({ kind, period, time_zone: timeZone, ...optionalSettings }))).properties,
+    opening_used: Type.Optional(
+      units({ default: 0, description: 'Units already used elsewhere in the first window, when you move here.' }),
+    ),
   },
   {
     $id: 'CreateQuotaReq',
@@ -306,12 +309,13 @@ const ProblemDetails = Type.Object(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), { description: 'All faults at once.' }),
     ),
     existing_id: Type.Optional(uint({ description: 'The quota that already has this `external_ref`.' })),
+    reservation: Type.Optional(Type.Ref('Reservation#')),
   },
   { $id: 'Problem', description: 'RFC 9457 problem details.', additionalProperties: true },
 )
 
-/** The shapes that the document names, by their `$id`. */
-export const COMPONENTS: Record<string, TSchema> = {
+/** The shapes that the document names, by their `$id`; the sender's are in sender-contract.ts. */
+export const QUOTA_COMPONENTS: Record<string, TSchema> = {
   SmsQuota,
   CreateQuotaReq,
   UpdateQuotaReq,

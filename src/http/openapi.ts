@@ -2,19 +2,27 @@ import fastifySwagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
-import { COMPONENTS } from './contract.ts'
+import { COMPONENTS } from './components.ts'
 
 /** The version of the interface; grows by semantic versioning. The paths carry none. */
-const INTERFACE_VERSION = '0.1.0'
+const INTERFACE_VERSION = '0.2.0'
 
 /** Errors that every route with a token can answer. */
-const ALWAYS: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'internal', 'unavailable']
+const ALWAYS: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavailable']
 
 /**
  * The answers of a route for its schema: the successes as given, and every error it can answer by its code. Several
  * codes of one status share an entry.
  */
 export function answers(successes: Record<number, TSchema>, errors: readonly ErrorCode[]): Record<number, unknown> {
+  return senderAnswers(successes, ['rate_limited', ...errors])
+}
+
+/** The same for a sender's route, where no rate is limited. */
+export function senderAnswers(
+  successes: Record<number, TSchema>,
+  errors: readonly ErrorCode[],
+): Record<number, unknown> {
   return { ...describeSuccesses(successes), ...problems([...ALWAYS, ...errors]) }
 }
 
@@ -67,6 +75,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'User', description: 'What users see of their own. Any good token with a numeric user id.' },
         { name: 'Administrator', description: "Quotas of all users. Needs the administrators' role." },
+        { name: 'Sender', description: "Ask before sending, settle after. Needs the senders' role." },
         { name: 'Operations', description: 'Health and documents. No token.' },
       ],
       components: {

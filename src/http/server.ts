@@ -3,28 +3,34 @@ import type { Socket } from 'node:net'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, {
   type FastifyBaseLogger,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
   LogController,
 } from 'fastify'
-import { type Database, isUnavailable } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import type { Instant } from '../domain/time.ts'
-import { ERRORS, type ErrorCode, Problem } from '../errors.ts'
+import type { Engine } from '../engine/engine.ts'
+import { ERRORS, Problem } from '../errors.ts'
+import type { Metrics } from '../metrics.ts'
 import { guard } from './access.ts'
+import { logAnswers } from './answer-log.ts'
 import type { Authenticator } from './auth.ts'
 import { FORMATS } from './formats.ts'
-import { describeApi, problemType } from './openapi.ts'
+import { describeApi } from './openapi.ts'
+import { problemBody, problemOf } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { opsRoutes } from './routes/ops.ts'
+import { senderRoutes } from './routes/sender.ts'
 import { userRoutes } from './routes/user.ts'
 import { compileValidator } from './validation.ts'
 
 /** What routes work with. */
 export interface RouteContext {
   db: Database
+  /** Whatever moves units goes through it. */
+  engine: Pick<Engine, 'submit'>
   /** The service's clock, which agrees with the database's and never steps back. */
   now: () => Instant
 }
@@ -32,10 +38,13 @@ export interface RouteContext {
 export interface ServerParts extends RouteContext {
   authenticator: Authenticator
   log: FastifyBaseLogger
+  metrics: Metrics
   /** Why the service is not ready; empty when it is. */
   readiness: () => Promise<string[]>
   /** Calls a minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
+  /** Whether senders must tell the destination. */
+  requireCountry: boolean
 }
 
 /** The most a body may hold, in bytes. */
@@ -54,14 +63,16 @@ const SECURITY_HEADERS = {
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: parts.log,
-    // Answers are logged below, once and without what callers keep to themselves.
+    // Answers are logged by logAnswers, once and without what callers keep to themselves.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT,
     // A caller who sends slowly holds a connection, not the service.
     requestTimeout: 30_000,
-    http: { headersTimeout: 10_000 },
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    // Who still gets a word in during a stop is served like the others: everything that it takes is there to the end.
+    return503OnClosing: false,
     genReqId: request => saneRequestId(request.headers['x-request-id']) ?? randomUUID(),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerError,
@@ -72,20 +83,15 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
 
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id })
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+    done()
   })
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.info(
-      {
-        method: request.method,
-        route: request.routeOptions.url ?? null,
-        status: reply.statusCode,
-        ms: Math.round(reply.elapsedTime * 10) / 10,
-        subject: request.principal?.subject,
-      },
-      'answered',
-    )
+  logAnswers(app)
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none'
+    parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
+    done()
   })
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is no such route.')
@@ -123,6 +129,13 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     },
     { prefix: '/api/sms/admin/quota' },
   )
+  await app.register(
+    async scope => {
+      guard(scope, parts.authenticator, 'sender')
+      senderRoutes(scope, parts)
+    },
+    { prefix: '/api/sms/sender/quota' },
+  )
   opsRoutes(app, parts)
   await docsRoutes(app)
   return app
@@ -137,60 +150,20 @@ function saneRequestId(header: string | string[] | undefined): string | undefine
   return typeof header === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(header) ? header : undefined
 }
 
-/** Faults that Fastify itself finds, by its codes. */
-const FRAMEWORK_FAULTS: Record<string, [ErrorCode, string]> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', `The body is larger than ${BODY_LIMIT} bytes.`],
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is needed.'],
-  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
-}
-
 /** Answers a request with what went wrong. A path that cannot be decoded comes here before any hook has run. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const problem = problemOf(error)
+  const problem = problemOf(error, request.routeOptions.bodyLimit ?? BODY_LIMIT)
   const { status } = ERRORS[problem.code]
-  if (status >= 500) request.log.error({ err: problem.cause ?? error }, 'could not answer')
+  if (status >= 500) {
+    // When the queue is full or the store away, a line for each of a sender's calls would only add to it.
+    const isOneOfMany = problem.code !== 'internal' && request.routeOptions.config?.isSummarized === true
+    request.log[isOneOfMany ? 'debug' : 'error']({ err: problem.cause ?? error }, 'could not answer')
+  }
   return reply
     .code(status)
     .headers({ ...SECURITY_HEADERS, ...problem.headers, 'x-request-id': request.id })
     .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(bodyOf(problem, request.id))
-}
-
-/** What to tell the caller of anything that was thrown: never more than it has a code and words for. */
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error
-  if (isUnavailable(error)) {
-    return new Problem('unavailable', 'The database cannot be reached. Nothing is known to be done; repeat the call.', {
-      headers: { 'retry-after': '1' },
-      cause: error,
-    })
-  }
-  const { code, statusCode } = error as Partial<FastifyError>
-  const fault = FRAMEWORK_FAULTS[code ?? '']
-  if (fault !== undefined) return new Problem(fault[0], fault[1])
-  // The JSON parser's own error and whatever else Fastify blames on the request.
-  if (error instanceof SyntaxError || statusCode === 400) {
-    return new Problem(
-      'invalid_request',
-      'The request cannot be read: the body is not valid JSON or the path is malformed.',
-    )
-  }
-  return new Problem('internal', 'Something went wrong inside the service.', { cause: error })
-}
-
-function bodyOf(problem: Problem, requestId: string) {
-  const { status, title } = ERRORS[problem.code]
-  return {
-    type: problemType(problem.code),
-    title,
-    status,
-    code: problem.code,
-    detail: problem.message,
-    request_id: requestId,
-    ...problem.members,
-  }
+    .send(problemBody(problem, request.id))
 }
 
 /** Answers what is not even HTTP, and closes. */
@@ -201,7 +174,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
     'invalid_request',
     'The request is not valid HTTP, its headers are too large, or it came too slowly.',
   )
-  const body = JSON.stringify(bodyOf(problem, requestId))
+  const body = JSON.stringify(problemBody(problem, requestId))
   const headers = {
     ...SECURITY_HEADERS,
     'x-request-id': requestId,

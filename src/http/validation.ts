@@ -29,21 +29,40 @@ interface Schema {
   uniqueItems?: boolean
   pattern?: string
   format?: string
+  /** The value is told to nobody, not even back to its sender. */
+  writeOnly?: boolean
+}
+
+/** Finds everything that is wrong with a value; an empty list if nothing is. */
+export type Check = (value: unknown) => readonly InputFault[]
+
+const FLAWLESS: readonly InputFault[] = []
+
+/**
+ * Compiles a schema into a check that costs little when the value is right and, when it is not, tells every fault at
+ * once in words: where, what is accepted, and what came instead.
+ */
+export function compileCheck(schema: TSchema, inText = false): Check {
+  const validator = Compile(schema)
+  return value =>
+    validator.Check(value) ? FLAWLESS : faultsOf(schema as Schema, value, validator.Errors(value), inText)
 }
 
 /**
- * Compiles a schema into a check that costs little when the input is right and, when it is not, tells every fault at
- * once in words: where, what is accepted, and what came instead. Nothing is coerced in bodies; in paths and queries a
- * plain decimal number becomes one where the schema asks for one.
+ * Compiles a schema into what Fastify checks requests with. Nothing is coerced in bodies; in paths and queries a plain
+ * decimal number becomes one where the schema asks for one.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
-  const validator = Compile(schema)
-  const shape = schema as Schema
   const inText = httpPart === 'querystring' || httpPart === 'params'
-  return (input: unknown) => {
-    const value = inText ? readNumbers(shape, input as Record<string, unknown>) : input
-    if (validator.Check(value)) return { value }
-    return { error: invalidRequest(faultsOf(shape, value, validator.Errors(value), inText)) }
+  const validate = validatorOf(compileCheck(schema, inText))
+  return inText ? input => validate(readNumbers(schema as Schema, input as Record<string, unknown>)) : validate
+}
+
+/** A check as Fastify calls it. */
+export function validatorOf(check: Check): (value: unknown) => { value: unknown } | { error: Error } {
+  return value => {
+    const faults = check(value)
+    return faults.length === 0 ? { value } : { error: invalidRequest(faults) }
   }
 }
 
@@ -77,10 +96,9 @@ function faultsOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
       for (const name of params.additionalProperties as string[])
         faults.set(`${instancePath}/${escapePointer(name)}`, unknownName(schemaAt(schema, instancePath)))
     } else {
-      faults.set(
-        instancePath,
-        `must be ${accepts(schemaAt(schema, instancePath))}, not ${brief(valueAt(value, instancePath))}`,
-      )
+      const expected = schemaAt(schema, instancePath)
+      const instead = isTold(expected) ? `, not ${brief(valueAt(value, instancePath))}` : ''
+      faults.set(instancePath, `must be ${accepts(expected)}${instead}`)
     }
   }
   // A list with a wrong value is wrong itself; only the value is worth a word.
@@ -90,6 +108,11 @@ function faultsOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
     .filter(([path]) => isInnermost(path))
     .slice(0, MOST_FAULTS)
     .map(([path, message]) => ({ path: inText ? path.slice(1) : path, message }))
+}
+
+/** Whether what came may be repeated. In the place of an object may have come what belongs inside it. */
+function isTold({ type, writeOnly }: Schema): boolean {
+  return type !== 'object' && writeOnly !== true
 }
 
 function unknownName(schema: Schema): string {
@@ -112,7 +135,7 @@ function accepts(schema: Schema): string {
     case 'integer':
       return `a whole number from ${schema.minimum} to ${schema.maximum}`
     case 'array':
-      return `a list of ${schema.minItems ?? 0} to ${schema.maxItems} ${schema.uniqueItems ? 'different values' : 'values'}, each ${accepts(schema.items ?? {})}`
+      return acceptedList(schema)
     case 'object':
       return schema.maxProperties === undefined ? 'an object' : `an object with at most ${schema.maxProperties} keys`
     case 'string':
@@ -120,6 +143,11 @@ function accepts(schema: Schema): string {
     default:
       return 'another value'
   }
+}
+
+function acceptedList({ minItems = 0, maxItems, uniqueItems, items = {} }: Schema): string {
+  const bounds = `a list of ${minItems} to ${maxItems} ${uniqueItems ? 'different values' : 'values'}`
+  return Object.keys(items).length === 0 ? bounds : `${bounds}, each ${accepts(items)}`
 }
 
 function acceptedText({ format, pattern, minLength, maxLength }: Schema): string {

@@ -108,6 +108,25 @@ describe('create', () => {
     await create({ user_id: user, limit: 1, external_ref: 'A' })
   })
 
+  test('units used elsewhere before are in the ledger like all others', async () => {
+    const user = someone()
+    const grant = await create({ user_id: user, limit: 100, opening_used: 30 })
+    expect(grant).toMatchObject({ used: 30, remaining: 70, reserved: 0 })
+    const cap = await create({ user_id: user, limit: 10, kind: 'cap', period: 'day', opening_used: 12 })
+    expect(cap).toMatchObject({ used: 12, remaining: 0, overage: 2, status: 'exhausted' })
+    const ledger = await service.db.query({
+      text: 'select id, units, committed, draws from reservation where user_id = $1 order by id',
+      values: [user],
+    })
+    const starts = [grant, cap].map(quota => Date.parse(quota.window_start))
+    expect(ledger).toEqual([
+      { id: `_opening.${grant.id}`, units: 30, committed: 30, draws: [grant.id, 0, 0, starts[0], 0, 30] },
+      { id: `_opening.${cap.id}`, units: 12, committed: 12, draws: [cap.id, 1, 0, starts[1], 0, 12] },
+    ])
+    const faulty = await call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { opening_used: 5 } })
+    expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: '/opening_used' }] } })
+  })
+
   test('a user has at most 200 undeleted, unexpired quotas; ended and deleted ones do not count', async () => {
     const user = someone()
     const created = []

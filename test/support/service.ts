@@ -5,14 +5,16 @@ import { afterAll } from 'vitest'
 import { loadConfig } from '../../src/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { Instant } from '../../src/domain/time.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
 
 const SECRET = 'a secret for tests only, long enough for HS256'
 
-interface Answer {
+export interface Answer {
   status: number
   headers: Record<string, string | undefined>
   /** Parsed JSON of whatever shape; the OpenAPI document has judged it already. */
@@ -29,6 +31,7 @@ export interface Service {
   app: FastifyInstance
   db: Database
   databaseUrl: string
+  engine: Engine
   /** The moment the service believes it is; tests move it. */
   clock: { now: Instant }
   adminToken: string
@@ -44,25 +47,42 @@ export interface Service {
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
+interface ServiceOptions {
+  rateLimitPerMinute?: number
+  requireCountry?: boolean
+  observe?: boolean
+  queueCommands?: number
+}
+
 /** The real routes on a database of their own, with a clock that stands still until it is moved. */
-export async function startService(options: { rateLimitPerMinute?: number } = {}): Promise<Service> {
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { db, url } = await freshDatabase()
   const clock = { now: START }
   const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url })
   if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
+  const now = () => clock.now
+  const log = pino({ level: 'silent' })
+  const { rateLimitPerMinute = 0, requireCountry = false, ...engineOptions } = options
+  const engine = createEngine({ url, now, log, connections: 4, ...engineOptions })
   const app = await createServer({
     db,
-    now: () => clock.now,
-    log: pino({ level: 'silent' }),
-    authenticator: await createAuthenticator(loaded.config, { now: () => clock.now }),
+    engine,
+    now,
+    log,
+    metrics: createMetrics(),
+    authenticator: await createAuthenticator(loaded.config, { now }),
     readiness: () =>
       db.ping().then(
         () => [],
         () => ['the database does not answer'],
       ),
-    rateLimitPerMinute: options.rateLimitPerMinute ?? 0,
+    rateLimitPerMinute,
+    requireCountry,
   })
-  afterAll(() => app.close())
+  afterAll(async () => {
+    await app.close()
+    await engine.close()
+  })
   await app.ready()
   const check = createAnswerCheck(app.swagger())
 
@@ -76,6 +96,7 @@ export async function startService(options: { rateLimitPerMinute?: number } = {}
     app,
     db,
     databaseUrl: url,
+    engine,
     clock,
     adminToken,
     senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender'] }),

@@ -5,7 +5,7 @@ import { problems } from '../openapi.ts'
 import type { ServerParts } from '../server.ts'
 
 /** What operators and their machines ask, without a token. */
-export function opsRoutes(app: FastifyInstance, { readiness }: ServerParts): void {
+export function opsRoutes(app: FastifyInstance, { readiness, metrics }: ServerParts): void {
   const tags = ['Operations']
 
   app.get(
@@ -40,5 +40,20 @@ export function opsRoutes(app: FastifyInstance, { readiness }: ServerParts): voi
       if (reasons.length > 0) throw new Problem('unavailable', reasons.join('; '), { headers: { 'retry-after': '1' } })
       return { status: 'ok' }
     },
+  )
+
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        operationId: 'metrics',
+        summary: 'Metrics for Prometheus',
+        description: 'No label holds a user.',
+        tags,
+        security: [],
+        response: { 200: { content: { 'text/plain': { schema: Type.String() } } }, ...problems(['internal']) },
+      },
+    },
+    async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()),
   )
 }

@@ -1,0 +1,101 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { BatchReport } from './engine/lanes.ts'
+import type { WayReport } from './engine/shard.ts'
+
+/** What operators watch, in Prometheus's text format. No label holds a user: there may be millions. */
+export interface Metrics {
+  /** A batch has ended, however it ended. */
+  batch(report: BatchReport): void
+  /** A batch was decided and is durable. */
+  way(report: WayReport): void
+  /** A request was answered. `route` is its pattern, never its path. */
+  request(route: string, method: string, status: number, seconds: number): void
+  /** Asked for at each scrape: commands accepted and not answered, and their bytes. */
+  watchQueue(queue: () => { commands: number; bytes: number }): void
+  readonly contentType: string
+  text(): Promise<string>
+}
+
+const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
+const COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const requests = new Histogram({
+    name: 'sms_quota_request_seconds',
+    help: 'Time from a request to its answer.',
+    labelNames: ['route', 'method', 'status'],
+    buckets: SECONDS,
+    registers,
+  })
+  const batchCommands = new Histogram({
+    name: 'sms_quota_batch_commands',
+    help: 'Commands in a batch.',
+    buckets: COMMANDS,
+    registers,
+  })
+  const batchQueued = new Histogram({
+    name: 'sms_quota_batch_queued_seconds',
+    help: 'How long the oldest command of a batch waited for it to start.',
+    buckets: SECONDS,
+    registers,
+  })
+  const batchRan = new Histogram({
+    name: 'sms_quota_batch_seconds',
+    help: 'How long a batch took, from its start to its last answer.',
+    buckets: SECONDS,
+    registers,
+  })
+  const stages = new Histogram({
+    name: 'sms_quota_batch_stage_seconds',
+    help: 'What a batch spent its time on. An optimistic batch loads nothing.',
+    labelNames: ['way', 'stage'],
+    buckets: SECONDS,
+    registers,
+  })
+  const retries = new Counter({
+    name: 'sms_quota_batch_retries_total',
+    help: 'Batches begun again: conflicts with other processes, lost connections.',
+    registers,
+  })
+  const outcomes = new Counter({
+    name: 'sms_quota_commands_total',
+    help: 'Commands decided.',
+    labelNames: ['op', 'outcome'],
+    registers,
+  })
+
+  return {
+    batch({ size, queuedMs, ranMs }) {
+      batchCommands.observe(size)
+      batchQueued.observe(queuedMs / 1000)
+      batchRan.observe(ranMs / 1000)
+    },
+    way(report) {
+      if (report.retries > 0) retries.inc(report.retries)
+      for (const [stage, milliseconds] of Object.entries(report.stages)) {
+        stages.observe({ way: report.way, stage }, milliseconds / 1000)
+      }
+      for (const { op, outcome, count } of report.outcomes) outcomes.inc({ op, outcome }, count)
+    },
+    request: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
+    watchQueue(queue) {
+      const gauge = (name: string, help: string, of: () => number) =>
+        new Gauge({
+          name,
+          help,
+          registers,
+          collect() {
+            this.set(of())
+          },
+        })
+      gauge('sms_quota_queue_commands', 'Commands accepted and not yet answered.', () => queue().commands)
+      gauge('sms_quota_queue_bytes', 'What they weigh.', () => queue().bytes)
+    },
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  }
+}

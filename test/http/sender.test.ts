@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { START } from '../support/service.ts'
+import { SENDER, startSender } from './sender-fixture.ts'
+
+const { ask, allow, someone, counters, call, clock, senderToken } = await startSender()
+
+const NOW = '2026-03-15T12:00:00.000Z'
+const TODAY = '2026-03-15T00:00:00.000Z'
+const IN_TEN_MINUTES = '2026-03-15T12:10:00.000Z'
+
+async function grantOf(limit: number, fields: object = {}): Promise<[user: number, grant: number]> {
+  const user = someone()
+  return [user, await allow({ user_id: user, limit, ...fields })]
+}
+
+describe('check', () => {
+  test('answers what reserve would, without an id or a state, and takes nothing', async () => {
+    const [user, grant] = await grantOf(10)
+    for (const _again of [1, 2]) {
+      expect(await ask('check', { user_id: user, units: 3 })).toMatchObject({ status: 200 })
+    }
+    const { body } = await ask('check', { user_id: user, units: 3 })
+    expect(body).toEqual({
+      granted: true,
+      user_id: user,
+      units: 3,
+      unfunded: 0,
+      draws: [{ quota_id: grant, kind: 'grant', units: 3, window_start: NOW }],
+      remaining: 10,
+    })
+    expect(await counters(grant)).toEqual([0, 0])
+  })
+})
+
+describe('reserve', () => {
+  test('sets units aside in the grants that pay and in the caps that match', async () => {
+    const user = someone()
+    const month = await allow({ user_id: user, limit: 2, period: 'month', starts_at: TODAY })
+    const pool = await allow({ user_id: user, limit: 10, starts_at: NOW, priority: 200 })
+    const cap = await allow({ user_id: user, kind: 'cap', limit: 8, period: 'day', starts_at: TODAY })
+    const { status, body } = await ask('reserve', { user_id: user, id: 'A.1_:-z', units: 5 })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      granted: true,
+      id: 'A.1_:-z',
+      user_id: user,
+      state: 'reserved',
+      units: 5,
+      committed: 0,
+      released: 0,
+      refunded: 0,
+      unfunded: 0,
+      draws: [
+        { quota_id: month, kind: 'grant', units: 2, window_start: TODAY },
+        { quota_id: pool, kind: 'grant', units: 3, window_start: NOW },
+        { quota_id: cap, kind: 'cap', units: 5, window_start: TODAY },
+      ],
+      expires_at: IN_TEN_MINUTES,
+      remaining: 3,
+      replayed: false,
+    })
+    expect(await Promise.all([month, pool, cap].map(counters))).toEqual([
+      [0, 2],
+      [0, 3],
+      [0, 5],
+    ])
+  })
+
+  test('once per id, and says that it was done before', async () => {
+    const [user, grant] = await grantOf(10)
+    const first = await ask('reserve', { user_id: user, id: 'once', units: 4 })
+    const again = await ask('reserve', { user_id: user, id: 'once', units: 4 })
+    expect(again.body).toEqual({ ...first.body, replayed: true })
+    expect(await counters(grant)).toEqual([0, 4])
+  })
+
+  test('for as long as it is asked to', async () => {
+    const [user] = await grantOf(10)
+    const { body } = await ask('reserve', { user_id: user, id: 'long', units: 1, ttl_seconds: 604_800 })
+    expect(body.expires_at).toBe('2026-03-22T12:00:00.000Z')
+  })
+
+  test('as many as there are, where a part will do', async () => {
+    const [user] = await grantOf(10)
+    const whole = { user_id: user, id: 'part', units: 40 }
+    expect((await ask('reserve', whole)).body).toMatchObject({ granted: false, remaining: 10 })
+    const { body } = await ask('reserve', { ...whole, allow_partial: true })
+    expect(body).toMatchObject({ granted: true, units: 10, remaining: 0 })
+  })
+
+  test('nothing bounds an unlimited grant', async () => {
+    const [user] = await grantOf(0, { limit: null })
+    expect((await ask('reserve', { user_id: user, id: 'x', units: 1e9 })).body).toMatchObject({ remaining: null })
+  })
+
+  test('what it took is given back when its time has come, or committed if it says so', async () => {
+    const [user, grant] = await grantOf(10)
+    await ask('reserve', { user_id: user, id: 'back', units: 2, ttl_seconds: 1 })
+    await ask('reserve', { user_id: user, id: 'kept', units: 3, ttl_seconds: 1, on_expiry: 'commit' })
+    clock.now = START + 1_000
+    const read = async (id: string) =>
+      (await call('GET', `${SENDER}/reservations/${user}/${id}`, { token: senderToken })).body
+    expect(await read('back')).toMatchObject({ state: 'expired', released: 2, expires_at: null })
+    expect(await read('kept')).toMatchObject({ state: 'committed', committed: 3, expires_at: null })
+    expect(await counters(grant)).toEqual([3, 0])
+    clock.now = START
+  })
+})
+
+describe('a message', () => {
+  const to = '+4915112345678'
+
+  test('is counted and its country found, and the answer tells both', async () => {
+    const [user] = await grantOf(10, { countries: ['DE'] })
+    const { body } = await ask('reserve', { user_id: user, id: 'm', message: { to, text: 'я'.repeat(71) } })
+    expect(body).toMatchObject({ granted: true, units: 2, encoding: 'UCS-2', segments: 2, country: 'DE', remaining: 8 })
+  })
+
+  test('a check and a denial tell it too', async () => {
+    const [user] = await grantOf(1)
+    const message = { to, text: 'a'.repeat(161) }
+    const told = { encoding: 'GSM-7', segments: 2, country: 'DE' }
+    const denied = await ask('check', { user_id: user, message })
+    expect(denied.body).toMatchObject({ granted: false, units: 2, remaining: 1, ...told })
+    await allow({ user_id: user, limit: 1 })
+    expect((await ask('check', { user_id: user, message })).body).toMatchObject({ granted: true, units: 2, ...told })
+  })
+
+  test('to a number of no country matches no quota scoped to countries', async () => {
+    const [user] = await grantOf(10, { countries: ['DE'] })
+    const { body } = await ask('check', { user_id: user, message: { to: '+883510000000001', text: '' } })
+    expect(body).toMatchObject({ granted: false, reason: 'no_quota', units: 1, country: null })
+  })
+
+  test('is the same content as the units and the country that it comes to', async () => {
+    const [user] = await grantOf(10)
+    await ask('reserve', { user_id: user, id: 'm', message: { to, text: 'one' } })
+    const again = await ask('reserve', { user_id: user, id: 'm', units: 1, country: 'DE' })
+    expect(again).toMatchObject({ status: 200, body: { replayed: true } })
+    const other = await ask('reserve', { user_id: user, id: 'm', message: { to: '+436641234567', text: 'one' } })
+    expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch', errors: [{ path: '/country' }] } })
+  })
+})
+
+describe('settling', () => {
+  const state = (body: { state: string; committed: number; released: number; refunded: number }) => [
+    body.state,
+    body.committed,
+    body.released,
+    body.refunded,
+  ]
+
+  test('is by target, so that every call may be repeated', async () => {
+    const [user, grant] = await grantOf(10)
+    await ask('reserve', { user_id: user, id: 'c', units: 6 })
+    const settle = async (op: string, total?: number) => {
+      const { status, body } = await ask(op, {
+        user_id: user,
+        id: 'c',
+        ...(total === undefined ? {} : { total_units: total }),
+      })
+      expect(status, JSON.stringify(body)).toBe(200)
+      return [...state(body), body.replayed]
+    }
+    expect(await settle('commit', 2)).toEqual(['reserved', 2, 0, 0, false])
+    expect(await settle('commit', 2)).toEqual(['reserved', 2, 0, 0, true])
+    expect(await settle('commit', 1)).toEqual(['reserved', 2, 0, 0, true])
+    expect(await settle('commit', 4)).toEqual(['reserved', 4, 0, 0, false])
+    expect(await counters(grant)).toEqual([4, 2])
+    expect(await settle('release')).toEqual(['committed', 4, 2, 0, false])
+    expect(await settle('refund', 1)).toEqual(['committed', 4, 2, 1, false])
+    expect(await settle('refund')).toEqual(['refunded', 4, 2, 4, false])
+    expect(await counters(grant)).toEqual([0, 0])
+  })
+
+  test('answers the reservation as it stands', async () => {
+    const [user, grant] = await grantOf(10)
+    await ask('reserve', { user_id: user, id: 'c', units: 6 })
+    const { body } = await ask('commit', { user_id: user, id: 'c' })
+    const reservation = {
+      id: 'c',
+      user_id: user,
+      state: 'committed',
+      units: 6,
+      committed: 6,
+      released: 0,
+      refunded: 0,
+      unfunded: 0,
+      draws: [{ quota_id: grant, kind: 'grant', units: 6, window_start: NOW }],
+      expires_at: null,
+    }
+    expect(body).toEqual({ ...reservation, replayed: false })
+    const read = await call('GET', `${SENDER}/reservations/${user}/c`, { token: senderToken })
+    expect([read.status, read.body]).toEqual([200, reservation])
+  })
+
+  test('a forced commit books again what was given back, past any limit', async () => {
+    const [user, grant] = await grantOf(6)
+    await ask('reserve', { user_id: user, id: 'late', units: 6 })
+    await ask('release', { user_id: user, id: 'late' })
+    await ask('consume', { user_id: user, id: 'other', units: 6 })
+    const { status, body } = await ask('commit', { user_id: user, id: 'late', force: true })
+    expect([status, ...state(body)]).toEqual([200, 'committed', 6, 0, 0])
+    expect(await counters(grant)).toEqual([12, 0])
+  })
+})
+
+describe('consume', () => {
+  test('is used at once; nothing of it can expire', async () => {
+    const [user, grant] = await grantOf(10)
+    const { body } = await ask('consume', { user_id: user, id: 'c', units: 4 })
+    expect(body).toMatchObject({ granted: true, state: 'committed', committed: 4, expires_at: null, replayed: false })
+    expect(await counters(grant)).toEqual([4, 0])
+  })
+
+  test('by force it is booked past the limit, and with no grant at all it is unfunded', async () => {
+    const [user, grant] = await grantOf(10)
+    const forced = await ask('consume', { user_id: user, id: 'f', units: 15, force: true })
+    expect(forced.body).toMatchObject({ granted: true, units: 15, unfunded: 0, remaining: 0 })
+    expect(await counters(grant)).toEqual([15, 0])
+    const nobody = someone()
+    const { body } = await ask('consume', { user_id: nobody, id: 'f', units: 2, force: true })
+    expect(body).toMatchObject({ granted: true, units: 2, unfunded: 2, draws: [] })
+  })
+})
