@@ -1,0 +1,83 @@
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { freshDatabase } from '../support/database.ts'
+import { createSite } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+const QUOTA = '/api/sms/admin/quota'
+const site = await createSite()
+const { url } = await freshDatabase()
+const service = await site.start({ DATABASE_URL: url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' })
+/** The same in this process, where its patience can be shortened. */
+const slow = startService()
+const POST = `POST ${QUOTA} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.token}\r\ncontent-type: application/json\r\n`
+
+function connectTo(url: string): Socket {
+  const { hostname, port } = new URL(url)
+  return connect(Number(port), hostname)
+}
+
+/** Sends bytes and answers everything that comes back until the service closes the connection. */
+async function send(url: string, bytes: string): Promise<string> {
+  const socket = connectTo(url)
+  socket.write(bytes)
+  return text(socket)
+}
+
+function expectProblem(answer: string, status: number, code: string): void {
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  expect(head).toMatch(/^content-type: application\/problem\+json/im)
+  expect(head).toMatch(/^connection: close$/im)
+  const [, requestId] = /^x-request-id: (.*)$/im.exec(head) ?? []
+  expect(JSON.parse(body)).toMatchObject({ status, code, request_id: requestId })
+}
+
+test.each([
+  ['garbage', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n'],
+  ['a header section that is too large', `GET /livez HTTP/1.1\r\nhost: x\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ['a header without a colon', 'GET /livez HTTP/1.1\r\nhost x\r\n\r\n'],
+  ['two lengths', `${POST}content-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+  ['a length and chunks', `${POST}content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`],
+  ['a chunk without a size', `${POST}transfer-encoding: chunked\r\n\r\nxyz\r\n`],
+])('%s: 400, and the connection is closed', async (_what, bytes) => {
+  expectProblem(await send(service.url, bytes), 400, 'invalid_request')
+})
+
+test('a header section or a body that never ends is not waited for', async () => {
+  const { app, adminToken } = await slow
+  const { server } = app
+  expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000 })
+  Object.assign(server, { headersTimeout: 200, requestTimeout: 400 })
+  const url = await app.listen({ port: 0 })
+  const post = POST.replace(service.token, adminToken)
+  const begin = Date.now()
+  const answers = await Promise.all([send(url, post), send(url, `${post}content-length: 100\r\n\r\n{`)])
+  for (const answer of answers) expectProblem(answer, 400, 'invalid_request')
+  expect(Date.now() - begin).toBeLessThan(5_000)
+})
+
+test('a body that is too large is not read to its end', async () => {
+  const socket = connectTo(service.url)
+  const answer = text(socket)
+  socket.write(`${POST}transfer-encoding: chunked\r\n\r\n`)
+  const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
+  const sending = setInterval(() => socket.writable && socket.write(chunk), 1)
+  socket.on('error', () => {})
+  expectProblem(await answer.finally(() => clearInterval(sending)), 413, 'payload_too_large')
+})
+
+test('a caller who hangs up halfway is nobody’s error', async () => {
+  const socket = connectTo(service.url)
+  await new Promise(resolve => socket.write(`${POST}content-length: 100\r\n\r\n{`, resolve))
+  socket.resetAndDestroy()
+  expect((await service.call('GET', '/readyz')).status).toBe(200)
+})
+
+test('none of this troubles the others, or is an error of the service', async () => {
+  expect((await service.call('GET', `${QUOTA}/list`)).body.total).toBe(0)
+  const { code, stdout, stderr } = await service.stop()
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).not.toMatch(/^\{"level":[456]0/m)
+})

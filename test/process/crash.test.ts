@@ -1,0 +1,105 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { describe, expect, onTestFailed, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { connectionOf } from '../../src/db/embedded.ts'
+import { createLedger, seededRandom } from '../support/ledger.ts'
+import { createSite, type Service } from '../support/process.ts'
+
+const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
+const random = seededRandom(seed)
+const ledger = createLedger(random)
+const site = await createSite()
+let service = await site.start()
+
+const ROUNDS = [1, 2, 3]
+
+async function killPostmaster(): Promise<void> {
+  const pid = await site.postmaster()
+  if (pid !== undefined) process.kill(pid, 'SIGKILL')
+}
+
+/** Writes, and kills when some writes are in and others on their way. */
+async function killWhileWriting(kill: () => Promise<void>): Promise<ReturnType<typeof ledger.write>> {
+  onTestFailed(() => console.error(`SEED=${seed} repeats the same writes`))
+  const before = ledger.acknowledged()
+  const writing = ledger.write(service.call)
+  await expect.poll(ledger.acknowledged, { timeout: 10_000 }).toBeGreaterThan(before)
+  await pause(random() * 400)
+  await kill()
+  return writing
+}
+
+/** The next start needs nobody's help, and has what was acknowledged. */
+async function startAgain(): Promise<Service> {
+  const next = await site.start()
+  await ledger.settle(next.call)
+  return next
+}
+
+describe('kill -9 of the service', () => {
+  test.each(ROUNDS)('loses nothing, and the next start adopts the database: round %i', async () => {
+    const writing = await killWhileWriting(() => service.kill())
+    await writing.stop()
+    service = await startAgain()
+    expect(service.stdout()).toContain('database adopted')
+  })
+})
+
+describe('kill -9 of the database', () => {
+  test.each(ROUNDS)('loses nothing; callers are told to try again until it is back: round %i', async () => {
+    const returns = () => service.stdout().split('the database is back').length
+    const before = returns()
+    const writing = await killWhileWriting(killPostmaster)
+    await expect.poll(returns, { timeout: 15_000 }).toBe(before + 1)
+    const acknowledged = ledger.acknowledged()
+    await expect.poll(ledger.acknowledged, { timeout: 15_000 }).toBeGreaterThan(acknowledged)
+    const refusals = await writing.stop()
+    expect(refusals.length).toBeGreaterThan(0)
+    for (const { headers, body } of refusals) {
+      expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0)
+      expect(body).toMatchObject({ status: 503, code: 'unavailable', request_id: headers['x-request-id'] })
+    }
+    await ledger.settle(service.call)
+  })
+})
+
+describe('kill -9 of both', () => {
+  test.each(ROUNDS)('loses nothing, whichever dies first: round %i', async () => {
+    const writing = await killWhileWriting(async () => {
+      if (random() < 0.5) await killPostmaster().then(service.kill)
+      else await service.kill().then(killPostmaster)
+    })
+    await writing.stop()
+    service = await startAgain()
+  })
+})
+
+test('kill -9 of a start, at any moment, is in nobody’s way', async () => {
+  onTestFailed(() => console.error(`SEED=${seed} repeats the same moments`))
+  await service.kill()
+  await killPostmaster()
+  for (let round = 0; round < 4; round++) {
+    const starting = site.launch(['serve'])
+    await pause(random() * 800)
+    await starting.kill()
+    await killPostmaster()
+  }
+  service = await startAgain()
+})
+
+test('after all of that the books of the service agree with each other', async () => {
+  const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
+  const [sums] = await db.query({
+    text: `select (select count(*) from quota) as quotas,
+      (select sum(grants)::bigint from shard_head) as counted,
+      (select sum(version)::bigint from quota) as versions,
+      (select count(*) from quota_change) as changes,
+      (select count(*) from event) as events,
+      (select sum(last_event)::bigint from shard_head) as numbered`,
+  })
+  await db.close()
+  const { versions, quotas } = sums as { versions: number; quotas: number }
+  expect(quotas).toBe(ledger.acknowledged())
+  expect(sums).toMatchObject({ counted: quotas, changes: versions, events: versions, numbered: versions })
+})

@@ -1,0 +1,127 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { freshDatabase } from '../support/database.ts'
+import { createSite } from '../support/process.ts'
+
+const QUOTA = '/api/sms/admin/quota'
+const site = await createSite()
+const { url, db } = await freshDatabase()
+const network = await createNetwork(url)
+const service = await site.start({
+  DATABASE_URL: network.url,
+  AUTH_SECRET: 'a secret for tests only, long enough for HS256',
+})
+afterAll(() => network.cut())
+
+let made = 0
+const create = (key: string) =>
+  service.call('POST', QUOTA, { body: { user_id: 7, limit: 5, name: key }, headers: { 'idempotency-key': key } })
+const rowsCalled = (name: string) => db.query({ text: 'select id from quota where name = $1', values: [name] })
+
+const unavailable = (detail: RegExp) => ({
+  status: 503,
+  headers: { 'content-type': 'application/problem+json; charset=utf-8', 'retry-after': '1' },
+  body: { code: 'unavailable', detail: expect.stringMatching(detail) },
+})
+
+async function expectRecovery(): Promise<void> {
+  const ready = async () => (await service.call('GET', '/readyz')).status
+  await expect.poll(ready, { timeout: 15_000 }).toBe(200)
+  expect(await create(`recovered-${made++}`)).toMatchObject({ status: 201 })
+}
+
+test('a database that is away: the service says so, lives on, and recovers by itself', async () => {
+  expect(await create('before')).toMatchObject({ status: 201 })
+  await network.cut()
+  const outage = Date.now()
+  expect(await service.call('GET', '/readyz')).toMatchObject(unavailable(/^the database does not answer$/))
+  expect(await create('meanwhile')).toMatchObject(unavailable(/repeat the call/))
+  expect(await service.call('GET', `${QUOTA}/list`)).toMatchObject(unavailable(/repeat the call/))
+  expect(await service.call('GET', '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
+  // A refused connection is known at once; nobody is kept waiting for a time-out.
+  expect(Date.now() - outage).toBeLessThan(5_000)
+  await network.restore()
+  await expectRecovery()
+  expect(await rowsCalled('meanwhile')).toEqual([])
+  expect(await create('meanwhile')).toMatchObject({ status: 201 })
+})
+
+test('a commit whose confirmation is lost: the caller is told to repeat, which makes nothing twice', async () => {
+  network.loseNextConfirmation()
+  expect(await create('lost')).toMatchObject(unavailable(/repeat the call/))
+  const rows = await rowsCalled('lost')
+  expect(rows).toHaveLength(1)
+  expect(await create('lost')).toMatchObject({ status: 201, body: rows[0] })
+  expect(await rowsCalled('lost')).toEqual(rows)
+})
+
+test('a database that falls silent: callers are not kept waiting for ever', async () => {
+  network.silent = true
+  const [ready, creation] = await Promise.all([service.call('GET', '/readyz'), create('silence')])
+  expect(ready).toMatchObject(unavailable(/^the database does not answer$/))
+  expect(creation).toMatchObject(unavailable(/repeat the call/))
+  expect(await service.call('GET', '/livez')).toMatchObject({ status: 200 })
+  network.silent = false
+  await expectRecovery()
+  expect(await create('silence')).toMatchObject({ status: 201 })
+  expect(await rowsCalled('silence')).toHaveLength(1)
+})
+
+/** What lies between the service and its database, and fails when told to. */
+async function createNetwork(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const [folder, port] = [target.searchParams.get('host'), Number(target.port || 5432)]
+  const sockets = new Set<Socket>()
+  let losing = false
+  const state = { silent: false }
+
+  const server = createServer(client => {
+    const database =
+      folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${target.port || 5432}`)
+    let lost = false
+    for (const [socket, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    client.on('data', chunk => {
+      if (losing && chunk.includes('commit\0')) {
+        losing = false
+        lost = true
+      }
+      if (!state.silent) database.write(chunk)
+    })
+    database.on('data', chunk => {
+      if (lost) client.destroy()
+      else if (!state.silent) client.write(chunk)
+    })
+  })
+  const listen = (port: number) => once(server.listen(port, '127.0.0.1'), 'listening')
+  await listen(0)
+  const address = server.address() as AddressInfo
+
+  const through = new URL(databaseUrl)
+  through.hostname = '127.0.0.1'
+  through.port = String(address.port)
+  through.searchParams.delete('host')
+  return Object.assign(state, {
+    url: through.href,
+    /** Lets the next commit through, but not the word that it is done. */
+    loseNextConfirmation() {
+      losing = true
+    },
+    async cut() {
+      const closed = once(server.close(), 'close')
+      for (const socket of sockets) socket.destroy()
+      await closed
+    },
+    restore: () => listen(address.port),
+  })
+}

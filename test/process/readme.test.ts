@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { createSite, PROJECT, SHELL_PATH } from '../support/process.ts'
+
+/** A command of the README, and what the README says is part of its answer. */
+interface Line {
+  command: string
+  expected: object | null
+}
+
+const site = await createSite()
+
+/** The shell blocks of a section, line by line. */
+async function linesOf(section: string): Promise<Line[]> {
+  const readme = await readFile(join(PROJECT, 'README.md'), 'utf8')
+  const text = readme.split(/^## /m).find(part => part.startsWith(`${section}\n`))
+  if (text === undefined) throw new Error(`the README has no section "${section}"`)
+  const lines: Line[] = []
+  for (const line of [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'))) {
+    const last = lines.at(-1)
+    if (line.startsWith('#> ')) {
+      if (last === undefined || last.expected !== null) throw new Error(`nothing answers ${line}`)
+      last.expected = JSON.parse(line.slice(3))
+    } else if (line.trim() !== '') {
+      lines.push({ command: line, expected: null })
+    }
+  }
+  return lines
+}
+
+const MARK = '<<<end of line>>>'
+
+/** Pastes the commands into one shell and answers what each printed. */
+async function paste(lines: readonly Line[], url: string): Promise<string[]> {
+  const script = lines
+    .map(({ command }) => `${command}\nprintf '%s' '${MARK}'`)
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8080', url)
+  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], {
+    cwd: PROJECT,
+    env: {
+      PATH: SHELL_PATH,
+      DATA_DIR: site.dataDir,
+    },
+  })
+  return stdout.split(MARK)
+}
+
+test('the walks of the README work when pasted line by line', async () => {
+  const service = await site.start()
+  const lines = [...(await linesOf('A walk')), ...(await linesOf('Asking before sending'))]
+  expect(lines.filter(line => line.expected !== null).length).toBeGreaterThan(12)
+  const answers = await paste(lines, service.url)
+  for (const [index, { command, expected }] of lines.entries()) {
+    if (expected !== null) expect(JSON.parse(answers[index] ?? ''), command).toMatchObject(expected)
+  }
+  await service.stop()
+})

@@ -1,0 +1,175 @@
+import { execFile, spawn } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { accountFor, runAs } from '../../src/db/embedded/account.ts'
+import { findBinaries } from '../../src/db/embedded/binaries.ts'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { connectionOf } from '../../src/db/embedded.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { createSite, PROJECT, type Service, SHELL_PATH } from '../support/process.ts'
+
+const site = await createSite()
+/** One with the service's schema, one without any. */
+const [outside, empty] = [await freshDatabase(), await emptyDatabase()]
+const SECRET = 'a secret for tests only, long enough for HS256'
+
+/** A start that ends for a reason that was foreseen: one line for people, one for machines, and no secret in either. */
+async function expectRefusal(env: Record<string, string>, reason: RegExp, command = 'serve'): Promise<void> {
+  const { code, stdout, stderr } = await site.launch([command], env).ended
+  expect(stderr).toMatch(new RegExp(`^sms-quota: cannot ${command}: .+\n$`))
+  expect(stderr).toMatch(reason)
+  const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+  expect(last).toMatchObject({ level: 60, msg: `cannot ${command}`, reason: expect.stringMatching(reason) })
+  expect(stdout + stderr).not.toMatch(/hunter2|long enough|\n {4}at /)
+  expect(code).toBe(1)
+}
+
+describe('the banner', () => {
+  const bannerOf = (service: Service) => /^sms-quota is at[\s\S]*?^curl .*$/m.exec(service.stdout())?.[0] ?? ''
+
+  /** Pastes the banner's commands into a shell. */
+  async function paste(banner: string, env: Record<string, string> = {}): Promise<string> {
+    const commands = banner.slice(banner.search(/^(TOKEN|curl)/m))
+    const options = { cwd: PROJECT, env: { PATH: SHELL_PATH, ...env } }
+    return (await promisify(execFile)('sh', ['-c', `${commands} -s -w ' %{http_code}'`], options)).stdout
+  }
+
+  test('says where it is and where it is explained, and its curl line works', async () => {
+    const service = await site.start()
+    const banner = bannerOf(service)
+    const [, docs] = /documentation at (\S+)\n/.exec(banner) ?? []
+    expect((await fetch(docs ?? '')).status).toBe(200)
+    expect(await paste(banner)).toMatch(/"user_id":7.*"period":"month".*"limit":1000.* 201$/)
+    await service.stop()
+  })
+
+  test('with a secret of the operator says how to sign a token, and that works', async () => {
+    const env = { DATABASE_URL: outside.url, AUTH_SECRET: SECRET }
+    const service = await site.start(env)
+    const banner = bannerOf(service)
+    expect(banner).not.toContain('eyJ')
+    expect(await paste(banner, env)).toMatch(/ 201$/)
+    await service.stop()
+  })
+
+  test('with a public key says who signs', async () => {
+    const file = join(site.dataDir, 'key.pem')
+    await writeFile(file, generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
+    const service = await site.start({ DATABASE_URL: outside.url, AUTH_PUBLIC_KEY_FILE: file, AUTH_ADMIN_ROLE: 'boss' })
+    expect(service.stdout()).toMatch(/TOKEN comes from your identity provider, with the role boss:\n\ncurl .*\$TOKEN/)
+    await service.stop()
+  })
+})
+
+describe('is refused', () => {
+  test('on a data folder that another service uses, which goes on', async () => {
+    const first = await site.start()
+    await expectRefusal(
+      {},
+      new RegExp(`${site.dataDir} is in use by another service \\(sms-quota, process ${first.pid}\\).*DATA_DIR`),
+    )
+    expect((await first.call('GET', '/readyz')).status).toBe(200)
+    expect((await first.call('POST', '/api/sms/admin/quota', { body: { user_id: 1, limit: 1 } })).status).toBe(201)
+    expect(await first.stop()).toMatchObject({ code: 0 })
+  })
+
+  test('on a port in use; its database ends with it', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as { port: number }
+    await expectRefusal(
+      { PORT: String(port) },
+      new RegExp(`EADDRINUSE.*127.0.0.1:${port}; set PORT or HOST to another`),
+    )
+    expect(await site.postmaster()).toBeUndefined()
+    other.close()
+  })
+
+  test('with every fault of the configuration at once', async () => {
+    const env = { PORT: '-1', DATABASE_URL: 'mysql://u:hunter2@h/d', AUTH_SECRET: 'hunter2', LOG_LEVEL: 'loud' }
+    const { code, stdout, stderr } = await site.launch(['serve'], env).ended
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/ {2}PORT: .*\n {2}DATABASE_URL: .*\n {2}AUTH_SECRET: .*\n {2}LOG_LEVEL: /)
+    expect(stderr).not.toContain('hunter2')
+  })
+
+  test('with a key file that is not there', async () => {
+    await expectRefusal(
+      { AUTH_PUBLIC_KEY_FILE: '/nowhere.pem' },
+      /AUTH_PUBLIC_KEY_FILE: .*"\/nowhere\.pem" cannot be read/,
+    )
+    expect(await site.postmaster()).toBeUndefined()
+  })
+
+  test('with a data folder that cannot be made', async () => {
+    await expectRefusal({ DATA_DIR: '/dev/null/data' }, /data folder cannot be used.*set DATA_DIR/)
+  })
+})
+
+describe('an outside database is refused', async () => {
+  const careless = await createSite()
+  const refuse = (url: string, reason: RegExp, command?: string) =>
+    expectRefusal({ DATABASE_URL: url, AUTH_SECRET: SECRET }, reason, command)
+
+  test('that cannot be reached', async () => {
+    await refuse('postgres://u:hunter2@127.0.0.1:1/d', /DATABASE_URL cannot be used: .*ECONNREFUSED/)
+    await refuse('postgres://u:hunter2@nowhere.invalid/d', /DATABASE_URL cannot be used: .*nowhere\.invalid/, 'migrate')
+  })
+
+  test('that does not exist, or does not let us in', async () => {
+    const [missing, stranger] = [new URL(empty.url), new URL(empty.url)]
+    missing.pathname = '/nowhere'
+    stranger.username = 'nobody'
+    stranger.password = 'hunter2'
+    await refuse(missing.href, /DATABASE_URL cannot be used: database "nowhere" does not exist/)
+    await refuse(stranger.href, /DATABASE_URL cannot be used: .*"nobody"/)
+  })
+
+  test('whose schema is newer than the service', async () => {
+    await outside.db.query({
+      text: `insert into schema_migration (number, name, checksum)
+        select max(number) + 1, 'from_the_future.sql', '' from schema_migration`,
+    })
+    await refuse(
+      outside.url,
+      /schema is newer than this service: it has from_the_future\.sql\. Start the newer version/,
+    )
+  })
+
+  test('that confirms what is not on the disk yet', async () => {
+    const name = new URL(empty.url).pathname.slice(1)
+    await empty.db.query({ text: `alter database ${name} set synchronous_commit = off` })
+    await refuse(
+      empty.url,
+      /synchronous_commit is off, so it can lose what it has confirmed; set synchronous_commit = on/,
+    )
+  })
+
+  test('whose server runs without fsync', async () => {
+    await (await careless.start()).stop()
+    await refuse(await startWithoutFsync(careless.dataDir), /fsync is off/)
+  })
+})
+
+/** A server like the service's own, but for the one setting. */
+async function startWithoutFsync(dataDir: string): Promise<string> {
+  const folders = foldersIn(dataDir)
+  const account = await accountFor(folders)
+  const { bin } = await findBinaries(folders, account, { info() {}, warn() {}, error() {} })
+  const socketFolder = join(dataDir, 'socket')
+  const args = [
+    '-D',
+    folders.cluster,
+    '--fsync=off',
+    '--listen_addresses=',
+    `--unix_socket_directories=${socketFolder}`,
+  ]
+  spawn(join(bin, 'postgres'), args, { ...runAs(account), stdio: 'ignore' })
+  await expect.poll(() => connectionOf(dataDir), { timeout: 15_000 }).toBeDefined()
+  return (await connectionOf(dataDir)) ?? ''
+}

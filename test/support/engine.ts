@@ -1,0 +1,195 @@
+/** Engines on a database of their own, what is asked of them, and the books they are held to. */
+import pg from 'pg'
+import { afterAll, expect } from 'vitest'
+import type { Database, Log, Transaction } from '../../src/db/database.ts'
+import { addQuota } from '../../src/db/quotas.ts'
+import type { Author } from '../../src/db/records.ts'
+import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
+import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import type { Instant } from '../../src/domain/time.ts'
+import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
+import type { WayReport } from '../../src/engine/shard.ts'
+import { freshDatabase } from './database.ts'
+
+export const START = Date.parse('2026-03-15T12:00:00.000Z')
+
+/** An engine as one process has it, and how it carried out its batches. */
+export interface TestEngine extends Engine {
+  readonly ways: WayReport[]
+  readonly warnings: string[]
+}
+
+export interface Bench {
+  readonly db: Database
+  readonly url: string
+  /** The moment that engines and administrators believe it is. */
+  readonly clock: { now: Instant }
+  engine(options?: Partial<EngineOptions>): TestEngine
+  /** Makes a quota: a grant without a window unless told otherwise. */
+  quota(draft: Partial<QuotaDraft> & { user_id: number }): Promise<Quota>
+  author(): Author
+  /** A connection that has nothing to do with the service. */
+  stranger(): Promise<pg.Client>
+}
+
+/** To be called where tests are declared. */
+export async function createBench(): Promise<Bench> {
+  const { db, url } = await freshDatabase()
+  const clock = { now: START }
+  const closing: (() => Promise<void>)[] = []
+  afterAll(async () => {
+    for (const close of closing) await close()
+  })
+  const author = () => ({ now: clock.now, actor: 'ada', requestId: 'test' })
+
+  return {
+    db,
+    url,
+    clock,
+    author,
+
+    engine(options = {}) {
+      const ways: WayReport[] = []
+      const warnings: string[] = []
+      const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
+      const onWay = (report: WayReport) => ways.push(report)
+      const engine = createEngine({ url, now: () => clock.now, log, onWay, ...options })
+      closing.push(() => engine.close())
+      return { ...engine, ways, warnings }
+    },
+
+    async quota(draft) {
+      const created = await db.transaction(tx => addQuota(tx, { limit: 1_000, ...draft }, author()))
+      if (created.outcome !== 'created') throw new Error(`no quota: ${JSON.stringify(created)}`)
+      return created.quota
+    },
+
+    async stranger() {
+      const client = new pg.Client({ connectionString: url, application_name: 'a stranger' })
+      client.on('error', () => {})
+      await client.connect()
+      closing.push(() => client.end())
+      return client
+    },
+  }
+}
+
+let lastUser = 1_000
+
+/** A user nobody else uses; of a shard, if one is named. */
+export function someone(shard?: number): number {
+  do lastUser += 1
+  while (shard !== undefined && shardOf(lastUser) !== shard)
+  return lastUser
+}
+
+/** So many users of one shard, the lowest first. */
+export function neighbours(count: number): number[] {
+  const first = someone()
+  return [first, ...Array.from({ length: count - 1 }, () => someone(shardOf(first)))]
+}
+
+export function draw(op: DrawCommand['op'], user: number, id: string, units: number, more: Partial<DrawCommand> = {}) {
+  const fixed = { country: null, message_type: null, ttl_ms: 600_000, on_expiry: 'release' as const }
+  const flags = { allow_partial: false, force: false, explain: false }
+  return { op, user_id: user, id, units, ...fixed, ...flags, ...more } satisfies Command
+}
+
+export const reserve = (user: number, id: string, units: number, more: Partial<DrawCommand> = {}) =>
+  draw('reserve', user, id, units, more)
+
+export function settle(op: SettleCommand['op'], user: number, id: string, total: number | null = null) {
+  return { op, user_id: user, id, total_units: total, force: false } satisfies Command
+}
+
+/** Asks until the engine decides for the user from memory, and so knows the user as the user now is. */
+export async function warm(engine: TestEngine, user: number): Promise<void> {
+  for (let n = 0; n < 150; n++) {
+    await engine.submit(draw('check', user, '', 1))
+    if (engine.ways.at(-1)?.way === 'optimistic') return
+  }
+  throw new Error('the engine never decides from memory')
+}
+
+/** A transaction that is left open after its work. */
+export async function openTransaction<T>(db: Database, work: (tx: Transaction) => Promise<T>) {
+  const worked = Promise.withResolvers<T>()
+  const gate = Promise.withResolvers<void>()
+  const done = db.transaction(async tx => {
+    worked.resolve(await work(tx))
+    await gate.promise
+  })
+  done.catch(worked.reject)
+  return {
+    result: await worked.promise,
+    async commit() {
+      gate.resolve()
+      await done
+    },
+  }
+}
+
+/** How many sessions of the service wait for a lock. */
+async function countWaiting(db: Database): Promise<number> {
+  const [row] = await db.query<{ waiting: number }>({
+    text: `select count(*) as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and application_name like 'sms-quota%'`,
+  })
+  return row?.waiting ?? 0
+}
+
+/** Settles when so many sessions of the service wait for a lock. */
+export async function untilWaiting(db: Database, sessions: number): Promise<void> {
+  await expect.poll(() => countWaiting(db), { interval: 5, timeout: 900 }).toBe(sessions)
+}
+
+/** Ends sessions of engines, all of them or those that wait for a lock. */
+export async function endSessions(db: Database, which: 'all' | 'waiting'): Promise<number> {
+  const rows = await db.query({
+    text: `select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and application_name = 'sms-quota engine'
+        and ($1 or wait_event_type = 'Lock')`,
+    values: [which === 'all'],
+  })
+  return rows.length
+}
+
+/**
+ * Quota windows whose counters are not the sum of the ledger. Made from the contract's words, not from the service's
+ * own `verify`: of the draws in burn order, the first committed − refunded units are used, the next outstanding ones
+ * reserved.
+ */
+export async function differences(db: Database): Promise<object[]> {
+  return db.query({
+    text: `
+      with draw as (
+        select draws[i] as quota_id, draws[i + 2] as window_no, draws[i + 4] as a, draws[i + 5] as b,
+          committed - refunded as spent, units - released - refunded as held
+        from reservation, generate_series(1, cardinality(draws), 6) i
+      ), sums as (
+        select quota_id, window_no, greatest(0, least(b, spent) - a) as used,
+          greatest(0, least(b, held) - greatest(a, spent)) as reserved
+        from draw
+        union all select quota_id, window_no, used, 0 from archive
+      ), ledger as (
+        select quota_id, window_no, sum(used) as used, sum(reserved) as reserved from sums group by 1, 2
+      ), counters as (
+        select id as quota_id, window_no, used, reserved from quota
+        union all select quota_id, window_no, used, reserved from quota_window
+      )
+      select quota_id, window_no, c.used, c.reserved, l.used as ledger_used, l.reserved as ledger_reserved
+      from counters c full join ledger l using (quota_id, window_no)
+      where coalesce(c.used, 0) <> coalesce(l.used, 0) or coalesce(c.reserved, 0) <> coalesce(l.reserved, 0)`,
+  })
+}
+
+/** What a quota's row counts now. */
+export async function countersOf(db: Database, quotaId: number): Promise<{ used: number; reserved: number }> {
+  const [row] = await db.query<{ used: number; reserved: number }>({
+    text: 'select used, reserved from quota where id = $1',
+    values: [quotaId],
+  })
+  if (row === undefined) throw new Error('there is no such quota')
+  return row
+}

@@ -1,0 +1,191 @@
+/** The service as operators run it: `bin/sms-quota` as a process of its own, to be called, killed and started again. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { endServer, isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
+import { mintToken, ownSecret } from '../../src/http/tokens.ts'
+import type { Answer } from './service.ts'
+
+export const PROJECT = resolve(import.meta.dirname, '../..')
+
+/** The machine's programs, and behind them a stand-in for curl. */
+export const SHELL_PATH = [process.env.PATH ?? '', join(PROJECT, 'test/support/bin')].join(delimiter)
+
+type Environment = Record<string, string>
+
+/** What a process that has ended leaves. Ended by a signal, it has no code. */
+interface Outcome {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+interface CallOptions {
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+/** A command that runs, or has ended. */
+interface Process {
+  readonly pid: number
+  /** What it has printed so far. */
+  stdout(): string
+  signal(name: NodeJS.Signals): void
+  /** Settles when it has ended. */
+  readonly ended: Promise<Outcome>
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<Outcome>
+  /** Ends it without a chance to tidy up. */
+  kill(): Promise<void>
+}
+
+/** A service that has said where it is. */
+export interface Service extends Process {
+  readonly url: string
+  /** An administrator's, good for an hour. */
+  readonly token: string
+  /** Calls it as the administrator. Fails if there is no answer. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>
+}
+
+/** Where services run: a data folder of its own, and nothing of the tests' own environment. */
+export interface Site {
+  readonly dataDir: string
+  launch(args: string[], env?: Environment): Process
+  /** Starts a service and waits until it serves. Fails with what it printed if it ends instead. */
+  start(env?: Environment): Promise<Service>
+  /** The process id of the data folder's database server; undefined if none runs. */
+  postmaster(): Promise<number | undefined>
+}
+
+/**
+ * To be called where tests are declared. After the caller's tests nothing is left of it: not a process, be it one that
+ * a killed service left behind, and no file.
+ */
+export async function createSite(): Promise<Site> {
+  const home = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-process-')))
+  // Under root the database's user must be able to pass.
+  await chmod(home, 0o711)
+  const dataDir = join(home, 'data')
+  const folders = foldersIn(dataDir)
+  const running = new Set<Process>()
+  let closed = false
+  afterAll(async () => {
+    closed = true
+    await Promise.all([...running].map(service => service.kill()))
+    await endServer(folders, 5_000)
+    await rm(home, { recursive: true, force: true })
+  })
+
+  function launch(args: string[], env: Environment = {}): Process {
+    // A test that timed out may still be at it.
+    if (closed) throw new Error('the tests of this site are over')
+    const child = spawn(join(PROJECT, 'bin/sms-quota'), args, {
+      cwd: home,
+      env: environment(dataDir, env),
+      // A process group of its own, as in a terminal.
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let [stdout, stderr] = ['', '']
+    child.stdout.setEncoding('utf8').on('data', text => {
+      stdout += text
+    })
+    child.stderr.setEncoding('utf8').on('data', text => {
+      stderr += text
+    })
+    const ended = once(child, 'close').then(([code]) => {
+      running.delete(launched)
+      return { code, stdout, stderr }
+    })
+    const launched: Process = {
+      pid: child.pid ?? 0,
+      stdout: () => stdout,
+      signal: name => child.kill(name),
+      ended,
+      stop() {
+        child.kill('SIGTERM')
+        return ended
+      },
+      async kill() {
+        child.kill('SIGKILL')
+        await ended
+      },
+    }
+    running.add(launched)
+    return launched
+  }
+
+  return {
+    dataDir,
+    launch,
+
+    async start(env = {}) {
+      const service = launch(['serve'], env)
+      const url = await urlOf(service)
+      const token = await adminToken(environment(dataDir, env))
+      return { ...service, url, token, call: (method, path, options) => call(method, url + path, token, options) }
+    },
+
+    async postmaster() {
+      const pid = (await readPidFile(folders))?.pid
+      return pid !== undefined && (await isServerOf(folders, pid)) ? pid : undefined
+    },
+  }
+}
+
+async function urlOf({ stdout, ended }: Process): Promise<string> {
+  let outcome: Outcome | undefined
+  ended.then(is => {
+    outcome = is
+  })
+  for (; ; await pause(10)) {
+    const [, url] = /^sms-quota is at (\S+),[\s\S]*^curl .*\n/m.exec(stdout()) ?? []
+    if (url !== undefined) return url
+    if (outcome !== undefined) throw new Error(`the service has ended: ${JSON.stringify(outcome)}`)
+  }
+}
+
+/** The tests make more calls than a person may. */
+const environment = (dataDir: string, env: Environment): Environment => ({
+  PATH: process.env.PATH ?? '',
+  PORT: '0',
+  DATA_DIR: dataDir,
+  RATE_LIMIT_PER_MINUTE: '0',
+  ...env,
+})
+
+async function adminToken(env: Environment): Promise<string> {
+  const loaded = loadConfig(env)
+  if ('faults' in loaded) throw new Error('the configuration of the test is wrong')
+  const { auth, dataDir } = loaded.config
+  const secret = auth.key.kind === 'secret' ? auth.key.secret : await ownSecret(dataDir)
+  const roles = [auth.adminRole]
+  return mintToken({ ...auth, secret, userId: 1, subject: '1', roles, ttlSeconds: 3_600, now: Date.now() })
+}
+
+async function call(method: string, url: string, token: string, { body, headers }: CallOptions = {}): Promise<Answer> {
+  const answer = await fetch(url, {
+    method,
+    headers: {
+      authorization: `Bearer ${token}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(20_000),
+  })
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.includes('json')
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: isJson ? JSON.parse(text) : text,
+  }
+}
