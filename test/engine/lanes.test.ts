@@ -43,13 +43,14 @@ describe('a batch', () => {
     expect(told).toEqual(['a!', 'b!'])
   })
 
-  test('takes in those whom the answers of the one before set off', async () => {
+  test('takes in those whom the answers of the one before set off, beside what has gathered', async () => {
     const { lanes, send, started, end } = openLanes()
     const again = (command: string) => process.nextTick(send, 0, [command.toUpperCase()])
     for (const command of 'ab') void lanes.submit(0, command, 1).then(() => again(command))
     await turn()
+    send(0, 'c')
     await end(-1)
-    expect(started()).toEqual(['0:ab', '0:AB'])
+    expect(started()).toEqual(['0:ab', '0:cAB'])
   })
 
   test('is reported with its lane, its size, how long it waited and how long it ran', async () => {

@@ -1,0 +1,110 @@
+/**
+ * What the lanes themselves cost: commands per second and microseconds of CPU per command, with a `run` that does
+ * nothing but answer in the next turn of the event loop. The callers' own `await` is in the figures.
+ *
+ *     bin/node bench/lanes.ts
+ */
+import { createLanes, type Lanes } from '../src/engine/lanes.ts'
+
+const ROUNDS = 5
+const COMMANDS = 500_000
+const LANES = 64
+
+interface Case {
+  name: string
+  /** Callers that send, wait for the answer and send again. */
+  callers: number
+  laneOf(caller: number): number
+  commands: number
+}
+
+const CASES: readonly Case[] = [
+  { name: 'uniform, 4,000 callers on 64 lanes', callers: 4000, laneOf: caller => caller % LANES, commands: COMMANDS },
+  { name: 'hot, 4,000 callers on one lane', callers: 4000, laneOf: () => 0, commands: COMMANDS },
+  { name: 'uniform, 64 callers on 64 lanes', callers: 64, laneOf: caller => caller, commands: COMMANDS },
+  { name: 'hot, 64 callers on one lane', callers: 64, laneOf: () => 0, commands: COMMANDS },
+  { name: 'lone caller', callers: 1, laneOf: () => 0, commands: COMMANDS / 10 },
+]
+
+interface Result {
+  perSecond: number
+  cpuMicros: number
+  batch: number
+}
+
+async function measure({ callers, laneOf, commands }: Case): Promise<Result> {
+  let batches = 0
+  const lanes = createLanes<object, object>({
+    lanes: LANES,
+    workers: 8,
+    batchSize: 1000,
+    queueCommands: 100_000,
+    queueBytes: 100_000_000,
+    run: (_lane, batch) => new Promise(resolve => setImmediate(resolve, batch)),
+    splits: () => false,
+    now: () => performance.now(),
+    onBatch: () => {
+      batches += 1
+    },
+  })
+  const cpu = process.cpuUsage()
+  const begin = performance.now()
+  await Promise.all(
+    Array.from({ length: callers }, (_, caller) => sendInTurn(lanes, laneOf(caller), Math.ceil(commands / callers))),
+  )
+  await lanes.close()
+  const seconds = (performance.now() - begin) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  return { perSecond: commands / seconds, cpuMicros: (user + system) / commands, batch: commands / batches }
+}
+
+async function sendInTurn(lanes: Lanes<object, object>, lane: number, times: number): Promise<void> {
+  for (let n = 0; n < times; n++) await lanes.submit(lane, {}, 100)
+}
+
+/** How long after `submit` a lone command's batch starts, beside what one turn of an idle event loop takes by itself. */
+async function startDelay(): Promise<{ lanes: number; turn: number }> {
+  const delays: number[] = []
+  const turns: number[] = []
+  const lanes = createLanes<number, undefined>({
+    lanes: LANES,
+    workers: 8,
+    batchSize: 1000,
+    queueCommands: 1000,
+    queueBytes: 1000,
+    async run(_lane, [submitted = 0]) {
+      delays.push(performance.now() - submitted)
+      return [undefined]
+    },
+    splits: () => false,
+    now: () => performance.now(),
+  })
+  for (let n = 0; n < 20_000; n++) {
+    await lanes.submit(0, performance.now(), 0)
+    const before = performance.now()
+    await new Promise(setImmediate)
+    turns.push(performance.now() - before)
+  }
+  return { lanes: 1000 * median(delays), turn: 1000 * median(turns) }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
+}
+
+for (const one of CASES) {
+  const results: Result[] = []
+  await measure(one)
+  for (let round = 0; round < ROUNDS; round++) results.push(await measure(one))
+  const perSecond = Math.round(median(results.map(result => result.perSecond)))
+  const cpuMicros = median(results.map(result => result.cpuMicros))
+  const batch = median(results.map(result => result.batch))
+  console.log(
+    `${one.name.padEnd(36)} ${perSecond.toLocaleString('en').padStart(10)} commands/s ` +
+      `${cpuMicros.toFixed(2).padStart(6)} µs CPU per command, ${batch.toFixed(0).padStart(4)} in a batch`,
+  )
+}
+const delay = await startDelay()
+console.log(
+  `a lone command starts after ${delay.lanes.toFixed(1)} µs; a turn of the loop takes ${delay.turn.toFixed(1)} µs`,
+)
