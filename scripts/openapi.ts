@@ -21,6 +21,7 @@ const app = await createServer({
   now: Date.now,
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),
+  servesMetrics: true,
   authenticator: { authenticate: nobody, requireUser: nobody, requireAdmin: nobody, requireSender: nobody },
   readiness: nobody,
   rateLimitPerMinute: 0,

@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts'
 import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
 import { createAuthenticator } from './http/auth.ts'
+import { createMetricsServer } from './http/routes/ops.ts'
 import { createServer } from './http/server.ts'
 import { createMetrics } from './metrics.ts'
 
@@ -18,6 +19,8 @@ const DRAIN_MS = 5_000
 
 export interface App {
   server: FastifyInstance
+  /** Where `/metrics` is answered if it has a port of its own. */
+  metricsServer: FastifyInstance | undefined
   /** Answers what has come in, then lets go of everything, last of all the database of its own. */
   close(): Promise<void>
 }
@@ -60,13 +63,16 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       now,
       log,
       metrics,
+      servesMetrics: config.metricsPort === null,
       authenticator,
       readiness: () => whyNotReady(clock, db),
       rateLimitPerMinute: config.rateLimitPerMinute,
       requireCountry: config.requireCountry,
     })
     stops.push(() => closeServer(server))
-    return { server, close }
+    const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)
+    if (metricsServer !== undefined) stops.push(() => metricsServer.close())
+    return { server, metricsServer, close }
   } catch (error) {
     await close()
     throw error

@@ -37,6 +37,8 @@ export interface Config {
   host: string
   /** 0: any free port. */
   port: number
+  /** Null: metrics are answered on `port`. */
+  metricsPort: number | null
   /** Null: the PostgreSQL of its own, in `dataDir`. */
   databaseUrl: string | null
   /** Connections at most. */
@@ -130,6 +132,7 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
   const config: Config = {
     host: get('HOST'),
     port: get('PORT'),
+    metricsPort: get('METRICS_PORT'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
     dataDir: get('DATA_DIR'),
@@ -179,6 +182,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
   const values: Record<Name, string | number | boolean | null> = {
     HOST: config.host,
     PORT: config.port,
+    METRICS_PORT: config.metricsPort,
     DATABASE_URL: config.databaseUrl,
     DATABASE_POOL_SIZE: config.databasePoolSize,
     DATA_DIR: config.dataDir,

@@ -18,6 +18,7 @@ export async function serve(config: Config): Promise<number> {
     const app = await createApp(config, log)
     try {
       await app.server.listen({ host: config.host, port: config.port })
+      await app.metricsServer?.listen({ host: config.host, port: config.metricsPort ?? 0 })
       process.stdout.write(await welcome(config, urlOf(app.server.server.address() as AddressInfo)))
       log.info({ signal: await stopAsked }, 'stopping')
     } finally {

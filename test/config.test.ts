@@ -28,6 +28,7 @@ describe('what holds', () => {
     expect(load({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
+      metricsPort: null,
       databaseUrl: null,
       databasePoolSize: 10,
       dataDir: '/home/ann/.local/share/sms-quota',
@@ -51,6 +52,7 @@ describe('what holds', () => {
     const config = load({
       HOST: '::1',
       PORT: '0',
+      METRICS_PORT: '9090',
       DATABASE_URL: DATABASE,
       DATABASE_POOL_SIZE: '3',
       DATA_DIR: '/srv/sms quota/../sms',
@@ -69,6 +71,7 @@ describe('what holds', () => {
     expect(config).toEqual({
       host: '::1',
       port: 0,
+      metricsPort: 9090,
       databaseUrl: DATABASE,
       databasePoolSize: 3,
       dataDir: '/srv/sms',

@@ -65,6 +65,13 @@ export const VARIABLES = {
     fallback: '8080',
     parse: whole(0, 65_535),
   },
+  METRICS_PORT: {
+    means: 'a port of its own for /metrics, so that it need not be open to callers; 0 takes any free one',
+    accepts: 'a whole number from 0 to 65535',
+    fallback: null,
+    unset: '/metrics is answered on PORT',
+    parse: whole(0, 65_535),
+  },
   DATABASE_URL: {
     means: 'the PostgreSQL (15 or later) to use',
     accepts: 'postgres://user:password@host:5432/database, with %-escapes for special characters in the password',

@@ -37,7 +37,8 @@ const COMMIT: Step = { name: 'commit', values: [] }
  * The locked way, which is always right. Locks the users' accounts, where administrators lock too, and reads what they
  * have in later statements, so that nothing committed in between is missed; decides; writes; commits. Two round trips.
  *
- * `afterUnknown` settles whatever came of an earlier attempt: the transaction then writes in any case.
+ * `afterUnknown` settles whatever came of an earlier attempt: the transaction then writes in any case, and what is
+ * still on its way to the server can do nothing any more.
  */
 export async function runLocked(
   connection: SeriesConnection,
@@ -131,16 +132,18 @@ async function load(
   const users = usersOf(commands)
   const userList = numbers(users, user => user)
   const named = commands.filter(command => command.op !== 'check')
+  const lock = (name: string): Step => ({ name, values: [String(shard), userList] })
+  const locks = afterUnknown ? [lock('write-accounts'), lock('fence-quotas')] : [lock('lock-accounts')]
   const steps: Step[] = [
     BEGIN,
-    { name: afterUnknown ? 'write-accounts' : 'lock-accounts', values: [String(shard), userList] },
+    ...locks,
     { name: 'load-quotas', values: [String(shard), userList, formatInstant(now)] },
   ]
   if (named.length > 0) {
     const keys = [numbers(named, command => command.user_id), texts(named, command => command.id)]
     steps.push({ name: 'load-reservations', values: [String(shard), ...keys] })
   }
-  const [, , quotaRows, reservationRows] = await connection.run(steps)
+  const [quotaRows, reservationRows] = (await connection.run(steps)).slice(1 + locks.length)
 
   const known = new Map(
     users.map(user => [

@@ -75,13 +75,19 @@ export function createShard({ shard, connections, now, enforcement, onLost, onBa
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
       if (error instanceof ConnectionLost) onLost()
-      else if (!isConflict(error) && !isUnavailable(error)) throw error
+      else if (!isConflict(error) && !isContradiction(error) && !isUnavailable(error)) throw error
       caution = CAUTION_AFTER_CONFLICT
       return { answers: null, isUnknown: error instanceof ConnectionLost }
     }
   }
 
-  async function insistLocked(commands: readonly Command[], isUnknown: boolean, slow: () => void): Promise<Answer[]> {
+  /** `hasWaited`: whether a lock was waited for in vain already, and nobody was found to hold it. */
+  async function insistLocked(
+    commands: readonly Command[],
+    isUnknown: boolean,
+    slow: () => void,
+    hasWaited = false,
+  ): Promise<Answer[]> {
     let afterUnknown = isUnknown
     const giveUpAt = performance.now() + PATIENCE_MS
     for (let retries = 0; ; retries++) {
@@ -94,7 +100,7 @@ export function createShard({ shard, connections, now, enforcement, onLost, onBa
       } catch (error) {
         memory.forgetUsers(usersOf(commands))
         slow()
-        if (isLockTimeout(error)) return answerAround(commands, afterUnknown, slow)
+        if (isLockTimeout(error)) return answerAround(commands, afterUnknown, slow, hasWaited)
         if (error instanceof ConnectionLost) {
           // The commit may have been under way. Ids and targets make it safe to ask again, and that tells.
           afterUnknown = true
@@ -114,6 +120,7 @@ export function createShard({ shard, connections, now, enforcement, onLost, onBa
     commands: readonly Command[],
     afterUnknown: boolean,
     slow: () => void,
+    hasWaited: boolean,
   ): Promise<Answer[]> {
     const free = await attempt(commands, connection => findFreeUsers(connection, shard, usersOf(commands))).catch(
       error => {
@@ -122,8 +129,10 @@ export function createShard({ shard, connections, now, enforcement, onLost, onBa
     )
     const possible = commands.filter(command => free.has(command.user_id))
     const held = unavailable(undefined)
-    if (possible.length === 0 || possible.length === commands.length) return commands.map(() => held)
-    const answers = await insistLocked(possible, afterUnknown, slow)
+    // With nobody to be told so, the lock is gone by now: unless it is on something else than these users.
+    const isGone = possible.length === commands.length
+    if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => held)
+    const answers = await insistLocked(possible, afterUnknown, slow, hasWaited || isGone)
     const inOrder = answers.values()
     return commands.map(command => (free.has(command.user_id) ? (inOrder.next().value ?? held) : held))
   }
@@ -160,6 +169,11 @@ function reportOf(
 /** A guard that failed, a reservation made by another, a deadlock, a serialization failure: the next attempt sees why. */
 function isConflict(error: unknown): boolean {
   return ['22012', '23505', '40001', '40P01'].includes(sqlStateOf(error) ?? '')
+}
+
+/** What is remembered of a reservation was old, and the counters noticed before its guard did. */
+function isContradiction(error: unknown): boolean {
+  return sqlStateOf(error) === '23514'
 }
 
 function isLockTimeout(error: unknown): boolean {

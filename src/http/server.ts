@@ -39,6 +39,8 @@ export interface ServerParts extends RouteContext {
   authenticator: Authenticator
   log: FastifyBaseLogger
   metrics: Metrics
+  /** Whether `/metrics` is answered here; if not, it has a port of its own. */
+  servesMetrics: boolean
   /** Why the service is not ready; empty when it is. */
   readiness: () => Promise<string[]>
   /** Calls a minute that one principal may make on user and admin paths; 0 is no limit. */

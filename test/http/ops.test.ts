@@ -1,9 +1,11 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
+import { createMetricsServer } from '../../src/http/routes/ops.ts'
+import { createMetrics } from '../../src/metrics.ts'
 import { startService } from '../support/service.ts'
 
-const { call, app, adminToken } = await startService()
+const { call, app, adminToken, senderToken } = await startService()
 const anonymous = { token: null }
 
 describe('health', () => {
@@ -11,6 +13,37 @@ describe('health', () => {
     for (const url of ['/livez', '/readyz']) {
       expect(await call('GET', url, anonymous)).toMatchObject({ status: 200, body: { status: 'ok' } })
     }
+  })
+})
+
+describe('metrics', () => {
+  test('tell of requests and commands by kinds, never of users', async () => {
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4711, limit: 5 } })
+    await call('POST', '/api/sms/sender/quota/consume', {
+      token: senderToken,
+      body: { user_id: 4711, id: 'm', units: 1 },
+    })
+    await call('POST', '/api/sms/sender/quota/consume', {
+      token: senderToken,
+      body: { user_id: 4711, id: 'n', units: 9 },
+    })
+    const { status, headers, body } = await call('GET', '/metrics', anonymous)
+    expect(status).toBe(200)
+    expect(headers['content-type']).toMatch(/^text\/plain/)
+    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="granted"} 1')
+    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="denied"} 1')
+    expect(body).toMatch(
+      /sms_quota_request_seconds_count\{route="\/api\/sms\/sender\/quota\/consume",method="POST",status="200"\} 2/,
+    )
+    expect(body).toContain('sms_quota_queue_commands 0')
+    expect(body).not.toContain('4711')
+  })
+
+  test('can have a port of their own', async () => {
+    const server = createMetricsServer(createMetrics())
+    expect((await server.inject('/metrics')).statusCode).toBe(200)
+    expect((await server.inject('/livez')).statusCode).toBe(404)
+    await server.close()
   })
 })
 

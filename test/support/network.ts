@@ -45,10 +45,13 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
     database.on('close', () => client.destroy())
     client.on('data', chunk => {
       // The name of the statement that a bind names.
-      if (trap === undefined || !chunk.includes('\0commit\0')) return database.write(chunk)
-      const caught = trap
-      trap = undefined
-      caught(chunk, client, database)
+      const caught = chunk.includes('\0commit\0') ? trap : undefined
+      if (caught === undefined) {
+        database.write(chunk)
+      } else {
+        trap = undefined
+        caught(chunk, client, database)
+      }
     })
     database.on('data', chunk => {
       if (!abandoned.has(database)) client.write(chunk)

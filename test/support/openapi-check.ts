@@ -48,7 +48,8 @@ export function createAnswerCheck(document: object) {
       validate = ajv.compile(rebased)
       validators.set(key, validate)
     }
-    if (!validate(JSON.parse(body))) {
+    const content = mediaType.endsWith('json') ? JSON.parse(body) : body
+    if (!validate(content)) {
       throw new Error(`${key}: the answer is not as documented: ${ajv.errorsText(validate.errors)}: ${body}`)
     }
   }

@@ -63,13 +63,17 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const now = () => clock.now
   const log = pino({ level: 'silent' })
   const { rateLimitPerMinute = 0, requireCountry = false, ...engineOptions } = options
-  const engine = createEngine({ url, now, log, connections: 4, ...engineOptions })
+  const metrics = createMetrics()
+  const watched = { onBatch: metrics.batch, onWay: metrics.way }
+  const engine = createEngine({ url, now, log, connections: 4, ...watched, ...engineOptions })
+  metrics.watchQueue(() => engine.queue)
   const app = await createServer({
     db,
     engine,
     now,
     log,
-    metrics: createMetrics(),
+    metrics,
+    servesMetrics: true,
     authenticator: await createAuthenticator(loaded.config, { now }),
     readiness: () =>
       db.ping().then(

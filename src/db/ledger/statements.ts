@@ -64,6 +64,11 @@ export const LEDGER_STATEMENTS = {
   'write-accounts': `insert into account (shard, user_id) select $1::smallint, u from unnest($2::bigint[]) u order by u
     on conflict (shard, user_id) do update set live = account.live`,
 
+  // Whatever was sent before from memory, and may reach the server yet, then finds other numbers than it expects: or a
+  // caller would be told of a denial, and be charged behind that.
+  'fence-quotas': `update quota set seq = seq + 1
+    where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null`,
+
   'load-quotas': `select ${ALLOWANCE} from quota
     where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null
       and (expires_at is null or expires_at > $3::timestamptz)

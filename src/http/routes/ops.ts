@@ -1,11 +1,12 @@
-import type { FastifyInstance } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { Problem } from '../../errors.ts'
+import type { Metrics } from '../../metrics.ts'
 import { problems } from '../openapi.ts'
 import type { ServerParts } from '../server.ts'
 
 /** What operators and their machines ask, without a token. */
-export function opsRoutes(app: FastifyInstance, { readiness, metrics }: ServerParts): void {
+export function opsRoutes(app: FastifyInstance, { readiness, metrics, servesMetrics }: ServerParts): void {
   const tags = ['Operations']
 
   app.get(
@@ -42,6 +43,7 @@ export function opsRoutes(app: FastifyInstance, { readiness, metrics }: ServerPa
     },
   )
 
+  if (!servesMetrics) return
   app.get(
     '/metrics',
     {
@@ -54,6 +56,17 @@ export function opsRoutes(app: FastifyInstance, { readiness, metrics }: ServerPa
         response: { 200: { content: { 'text/plain': { schema: Type.String() } } }, ...problems(['internal']) },
       },
     },
-    async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()),
+    (_request, reply) => sendMetrics(metrics, reply),
   )
+}
+
+/** A server that answers nothing but `/metrics`, for a port of its own. */
+export function createMetricsServer(metrics: Metrics): FastifyInstance {
+  const app = Fastify({ forceCloseConnections: true })
+  app.get('/metrics', (_request, reply) => sendMetrics(metrics, reply))
+  return app
+}
+
+async function sendMetrics(metrics: Metrics, reply: FastifyReply): Promise<FastifyReply> {
+  return reply.type(metrics.contentType).send(await metrics.text())
 }
