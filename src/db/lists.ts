@@ -61,7 +61,8 @@ async function listByColumn(
   const by = order.by === 'expires_at' ? 'expires_at' : 'id'
   const direction = order.descending ? 'desc' : 'asc'
   const values: SqlValue[] = []
-  const selected = conditionOf(filter, now, values)
+  const cursorBound = 'after' in start && by === 'expires_at' ? (order.descending ? 'above' : 'below') : undefined
+  const selected = conditionOf(filter, now, values, cursorBound)
   const orderBy = by === 'id' ? `id ${direction}` : `${ORDER_KEYS.expires_at} ${direction}, id ${direction}`
 
   if ('after' in start) {
@@ -147,33 +148,58 @@ function bind(values: SqlValue[], value: SqlValue): string {
   return `$${values.length}`
 }
 
-function conditionOf(filter: QuotaFilter, now: Instant, values: SqlValue[]): string {
+/** From which side a cursor already bounds the list by expiry. */
+type Bound = 'above' | 'below' | undefined
+
+function conditionOf(filter: QuotaFilter, now: Instant, values: SqlValue[], cursorBound?: Bound): string {
   const conditions = [filter.status === 'deleted' ? 'deleted_at is not null' : 'deleted_at is null']
   if (filter.userId !== undefined) {
     conditions.push(`shard = ${bind(values, shardOf(filter.userId))}`, `user_id = ${bind(values, filter.userId)}`)
   }
   if (filter.kind !== undefined) conditions.push(`kind = ${bind(values, filter.kind)}`)
   if (filter.status !== undefined && filter.status !== 'deleted') {
-    conditions.push(`${statusAt(bind(values, instantParam(now)))} = ${bind(values, filter.status)}`)
+    conditions.push(statusCondition(filter.status, `${bind(values, instantParam(now))}::timestamptz`, cursorBound))
   }
   return conditions.join(' and ')
 }
 
 /**
- * `statusOf` of the rolled quota, in SQL. A window that has ended leaves nothing used, so only a quota whose limit is
- * 0 and that carries nothing over can be exhausted in the next; how many windows have passed does not matter.
+ * Whether `statusOf` of the rolled quota is this one, in SQL. Each condition is spelled out, instead of comparing one
+ * expression for all, so that indexes can serve it: a range of the list by expiry, the suspended, those yet to start.
+ * Only what is left to draw has to be looked up in the rows: no index may hold a counter.
+ *
+ * Where a cursor bounds that range from the same side, now is kept out of the range: of two bounds PostgreSQL may
+ * begin at the farther one.
  */
-function statusAt(now: string): string {
-  return `(case
-    when expires_at <= ${now}::timestamptz then 'expired'
-    when not enabled then 'suspended'
-    when starts_at > ${now}::timestamptz then 'scheduled'
-    when "limit" is null then 'active'
-    when window_end <= ${now}::timestamptz then
-      case when "limit" + overage_limit + least(rollover_limit, greatest(0, rolled_over - used - reserved)) <= 0
-        then 'exhausted' else 'active' end
-    when "limit" + overage_limit + rolled_over - used - reserved <= 0 then 'exhausted'
-    else 'active' end)`
+function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string, cursorBound: Bound): string {
+  const expired = cursorBound === 'above' ? `expires_at <= ${now}` : `${ORDER_KEYS.expires_at} <= ${now}`
+  const unexpired =
+    cursorBound === 'below' ? `(expires_at is null or expires_at > ${now})` : `${ORDER_KEYS.expires_at} > ${now}`
+  const started = `${unexpired} and enabled and starts_at <= ${now}`
+  // An unlimited quota has no headroom to compare, and is never exhausted.
+  const isExhausted = `(${headroomAt(now)} <= 0)`
+  switch (status) {
+    case 'expired':
+      return expired
+    case 'suspended':
+      return `${unexpired} and not enabled`
+    case 'scheduled':
+      return `${unexpired} and enabled and starts_at > ${now}`
+    case 'exhausted':
+      return `${started} and ${isExhausted}`
+    case 'active':
+      return `${started} and ${isExhausted} is not true`
+  }
+}
+
+/**
+ * `headroomOf` the rolled quota; null when unlimited. After several windows it may be more than after the one that is
+ * rolled here, but never another side of 0, which is all that counts.
+ */
+function headroomAt(now: string): string {
+  const balance = '"limit" + rolled_over - used - reserved'
+  return `(overage_limit + case when window_end <= ${now}
+    then "limit" + least(rollover_limit, greatest(0, ${balance})) else ${balance} end)`
 }
 
 /** The total of a filter that the heads of the shards keep; undefined if it has to be counted. */

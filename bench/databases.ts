@@ -1,0 +1,55 @@
+/** Databases to measure in, side by side on one server: the one that DATABASE_URL names, or one that goes afterwards. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Database, openDatabase } from '../src/db/database.ts'
+import { startEmbedded } from '../src/db/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+
+/** What is made here may take as long as it takes. */
+const PATIENT = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
+
+/** Calls `work` with a function that makes a migrated database, and leaves nothing of it behind. */
+export async function withDatabases<T>(
+  work: (makeDatabase: (name: string) => Promise<Database>) => Promise<T>,
+): Promise<T> {
+  const server = await openServer(process.env.DATABASE_URL)
+  const admin = openDatabase({ url: server.url, maxConnections: 1, ...PATIENT })
+  const made: { name: string; db: Database }[] = []
+  try {
+    return await work(async suffix => {
+      const name = `sms_quota_bench_${process.pid}_${suffix}`
+      const url = new URL(server.url)
+      url.pathname = name
+      await admin.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
+      // One connection: whoever measures asks one thing at a time.
+      const db = openDatabase({ url: url.href, maxConnections: 1, ...PATIENT })
+      made.push({ name, db })
+      await migrate({ url: url.href })
+      return db
+    })
+  } finally {
+    for (const { name, db } of made) {
+      await db.close()
+      await admin.query({ text: `drop database ${name}` })
+    }
+    await admin.close()
+    await server.stop()
+  }
+}
+
+async function openServer(url: string | undefined): Promise<{ url: string; stop(): Promise<void> }> {
+  if (url !== undefined) return { url, stop: async () => {} }
+  const dataDir = await mkdtemp(join(tmpdir(), 'sms-quota-bench-'))
+  const remove = () => rm(dataDir, { recursive: true, force: true })
+  try {
+    const { url: embeddedUrl, stop } = await startEmbedded({
+      dataDir,
+      log: { info: () => {}, warn: console.warn, error: console.error },
+    })
+    return { url: embeddedUrl, stop: () => stop().then(remove) }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+/** What the service asks the database, and how the database goes about it. */
+import type { Database, Queryable } from '../src/db/database.ts'
+
+export type Statement = Parameters<Queryable['query']>[0]
+
+/** A node of a plan, as `explain (format json)` writes it; of what it says, what is looked at here. */
+export interface PlanNode {
+  'Node Type': string
+  'Relation Name'?: string
+  'Index Name'?: string
+  'Actual Rows': number
+  'Shared Hit Blocks': number
+  'Shared Read Blocks': number
+  Plans?: PlanNode[]
+}
+
+/** Runs `work` and answers the one statement that it sent. */
+export async function statementOf(db: Queryable, work: (db: Queryable) => Promise<unknown>): Promise<Statement> {
+  const sent: Statement[] = []
+  await work({
+    query(statement) {
+      sent.push(statement)
+      return db.query(statement)
+    },
+  })
+  const [statement] = sent
+  if (statement === undefined || sent.length > 1)
+    throw new Error(`one statement was expected, ${sent.length} were sent`)
+  return statement
+}
+
+/** The plan with which a statement ran, and what it touched: a tree to look into. */
+export async function planOf(db: Queryable, statement: Statement): Promise<PlanNode> {
+  const [row] = await explain<[{ Plan: PlanNode }]>(db, 'analyze, buffers, timing off, format json', statement)
+  if (row === undefined) throw new Error('there is no plan')
+  return row[0].Plan
+}
+
+/** The same to read. */
+export async function planTextOf(db: Queryable, statement: Statement): Promise<string> {
+  const lines = await explain<string>(db, 'analyze, buffers, costs off, timing off, summary off', statement)
+  return lines.join('\n')
+}
+
+/**
+ * The plan of a statement that PostgreSQL has planned once, for whatever parameters come: what a named statement may
+ * get after some uses.
+ */
+export function genericPlanOf(db: Database, { text, values = [] }: Statement): Promise<PlanNode> {
+  return db.transaction(async tx => {
+    await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+    await tx.query({ text: `prepare generic as ${text}` })
+    const literals = values.map(value => `'${value}'`).join(', ')
+    const plan = await planOf(tx, { text: `execute generic (${literals})` })
+    await tx.query({ text: 'deallocate generic' })
+    return plan
+  })
+}
+
+async function explain<Row>(db: Queryable, options: string, { text, values = [] }: Statement): Promise<Row[]> {
+  const rows = await db.query<{ 'QUERY PLAN': Row }>({ text: `explain (${options}) ${text}`, values })
+  return rows.map(row => row['QUERY PLAN'])
+}
+
+export function nodesOf(plan: PlanNode): PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+}
+
+/** Pages of 8 KiB that a plan looked at. */
+export function blocksOf(plan: PlanNode): number {
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
+}

@@ -1,0 +1,140 @@
+/** Makes docs/plans.md of what was measured. */
+import { availableParallelism, totalmem } from 'node:os'
+import { QUOTA_COLUMNS } from '../src/db/quotas.ts'
+import type { Comparison } from './compare.ts'
+import type { Statement } from './explain.ts'
+
+export interface Measured {
+  name: string
+  grows: string | undefined
+  /** One per size. */
+  cells: readonly { milliseconds: number; rows: number; blocks: number }[]
+  statement: Statement
+  plan: string
+}
+
+/** The server, and the size of the largest database. */
+export interface Facts {
+  version: string
+  buffers: string
+  table: string
+  indexes: string
+}
+
+export interface Report {
+  sizes: readonly number[]
+  runs: number
+  calls: number
+  facts: Facts
+  measured: readonly Measured[]
+  comparisons: readonly Comparison[]
+}
+
+export function renderPlans({ sizes, runs, calls, facts, measured, comparisons }: Report): string {
+  const titles = sizes.map(size => size.toLocaleString('en'))
+  const million = sizes.length > 2 ? ' -- --million' : ''
+  return `# How lists and summaries are answered
+
+Made by \`npm run plans${million}\` (bench/plans.ts); do not edit.
+
+Measured with PostgreSQL ${facts.version} (shared_buffers ${facts.buffers}) and Node.js ${process.version} on a machine of ${availableParallelism()} cores and
+${Math.round(totalmem() / 2 ** 30)} GiB, which database, measurement and whatever else runs there share: look at the ratios; the same command gives
+your own figures. test/db/plans.test.ts holds the plans to what is said here.
+
+The quotas are those of bench/load.ts: ten a user on average, six to eight times that for the busiest, gathered over two
+years, of all kinds, periods and scopes, a quarter expired, one in twenty deleted. Every tenth live quota has been drawn
+from since the last vacuum. At ${titles.at(-1)} quotas the table takes ${facts.table} and its indexes ${facts.indexes}. Each
+statement is the one that the service sends, taken from its own functions.
+
+## What does not grow, and what does
+
+A user's list and summary walk that user's entries in one index: they cost what the user has, not what all have. Deleted
+quotas, which stay for ever, are in an index of their own and not passed over. Expired ones are listed and counted, so
+they do cost.
+
+A page of all users walks an index in the order of the list and stops when the page is full. Its total is kept in
+\`shard_head\` (64 rows), not counted. By cursor it begins at the row where the last page ended, so that every page costs
+the same; by page number PostgreSQL passes over all rows before the page.
+
+Filters over all users differ:
+
+- \`status=deleted\` and \`kind\` have totals in \`shard_head\` too. Deleted quotas and caps have indexes of their own, since
+  they are few among many. Grants do not: where nearly every quota is a cap, a list of grants passes over the caps.
+- \`status=expired\` is counted in the index by expiry alone, as long as vacuum has seen the pages. A quota that has been
+  drawn from since unsettles the page it shares with expired ones, which are then looked up: as it is here, it costs
+  hardly less than a scan of all once the table is larger than the server's buffers.
+- \`status=suspended\` and \`status=scheduled\` are counted by indexes that hold hardly anything else.
+- \`status=exhausted\` and \`status=active\` depend on the counters, and no index may hold a counter: each draw would have
+  to write to it. Their pages walk a list's index and stop when full, but their **totals pass over all quotas that are
+  not expired**. That is for people, now and then; at some ten million quotas it comes near the 5 s after which a
+  statement is ended. The next pages by cursor carry no total and are not concerned.
+- A filter that selects next to nothing makes a page pass over what it does not select: exhausted quotas if there are
+  only a few among millions, and expired ones newest first, which passes over the younger quotas.
+
+## Each statement
+
+\`rows\` is what the page holds at ${titles[1]} quotas, one more than was asked for if there is a next page. \`blocks\` are
+pages of 8 KiB that the database looked at. \`ms\` is the median of ${runs} calls through the service's own functions, over
+the database's socket, all sizes in turn. † grows, with what is said at its plan.
+
+${table(
+  ['statement', 'rows', ...titles.map(title => `blocks at ${title}`), ...titles.map(title => `ms at ${title}`)],
+  measured.map(({ name, grows, cells }) => [
+    grows === undefined ? name : `${name} †`,
+    String(cells[1]?.rows ?? ''),
+    ...cells.map(({ blocks }) => blocks.toLocaleString('en')),
+    ...cells.map(({ milliseconds }) => fixed(milliseconds)),
+  ]),
+)}
+
+## Small against large, near against far
+
+${calls.toLocaleString('en')} calls of each side, in turn and one at a time, after a tenth as many to warm up; users and places in the list vary
+from call to call. The goal is a ratio of at most 1.5.
+
+${table(
+  ['what', 'sides', 'p50, ms', 'p99, ms', 'ratio of p50', 'ratio of p99'],
+  comparisons.map(({ what, one, other }) => [
+    what,
+    `${one.name} → ${other.name}`,
+    `${fixed(one.p50)} → ${fixed(other.p50)}`,
+    `${fixed(one.p99)} → ${fixed(other.p99)}`,
+    fixed(other.p50 / one.p50),
+    fixed(other.p99 / one.p99),
+  ]),
+)}
+
+## Plans at ${titles[1]} quotas
+
+From \`explain (analyze, buffers)\`; \`…\` stands for the columns of a quota.
+
+${measured.map(renderPlan).join('\n\n')}
+`
+}
+
+function renderPlan({ name, grows, statement, plan }: Measured): string {
+  const text = statement.text.replaceAll(QUOTA_COLUMNS, '…').replaceAll(/\n\s+/g, '\n  ')
+  const values = (statement.values ?? []).map((value, index) => `$${index + 1} = ${value}`).join(', ')
+  const growth = grows === undefined ? '' : `\nGrows with ${grows}.\n`
+  return `### ${name}
+${growth}
+\`\`\`sql
+${text}
+-- ${values === '' ? 'no parameters' : values}
+\`\`\`
+
+\`\`\`
+${plan}
+\`\`\``
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  // Figures to the right.
+  const alignment = head.map((_, index) => (/^\d/.test(rows[0]?.[index] ?? '') ? '--:' : '---'))
+  return [line(head), line(alignment), ...rows.map(line)].join('\n')
+}
+
+function fixed(value: number): string {
+  return value.toFixed(2)
+}

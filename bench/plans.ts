@@ -1,0 +1,84 @@
+/**
+ * Shows with which plans lists and summaries are answered and how their cost grows with the number of quotas, in
+ * docs/plans.md.
+ *
+ *     npm run plans [-- --million]
+ *
+ * Without --million it stops at 100,000 quotas. Takes DATABASE_URL's server, on which it makes databases of its own and
+ * drops them, or starts one for the time.
+ */
+import { writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { CALLS, compare, quantile, type Side, timeOf } from './compare.ts'
+import { withDatabases } from './databases.ts'
+import { blocksOf, planOf, planTextOf, statementOf } from './explain.ts'
+import { loadQuotas } from './load.ts'
+import { type Facts, type Measured, renderPlans } from './plans-report.ts'
+import { samplesOf } from './statements.ts'
+
+const FILE = fileURLToPath(new URL('../docs/plans.md', import.meta.url))
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const RUNS = 20
+
+const { values: options } = parseArgs({ options: { million: { type: 'boolean', default: false } } })
+const sizes = [10_000, 100_000, ...(options.million ? [1_000_000] : [])]
+
+await withDatabases(async makeDatabase => {
+  const sides: Side[] = []
+  for (const quotas of sizes) {
+    say(`loading ${quotas} quotas`)
+    const loaded = { quotas, users: quotas / 10, now: NOW }
+    const db = await makeDatabase(String(quotas))
+    await loadQuotas(db, loaded)
+    sides.push({ db, loaded })
+  }
+  const [small] = sides
+  const large = sides.at(-1)
+  if (small === undefined || large === undefined) throw new Error('there are no sizes')
+
+  say('measuring each statement')
+  const measured = await measureSamples(sides)
+  say('comparing')
+  const comparisons = await compare(small, large)
+  const [facts] = await large.db.query<Facts>({
+    text: `select split_part(current_setting('server_version'), ' ', 1) as version,
+             current_setting('shared_buffers') as buffers,
+             pg_size_pretty(pg_relation_size('quota')) as "table", pg_size_pretty(pg_indexes_size('quota')) as indexes`,
+  })
+  if (facts === undefined) throw new Error('the server says nothing of itself')
+  await writeFile(FILE, renderPlans({ sizes, runs: RUNS, calls: CALLS, facts, measured, comparisons }))
+  say('wrote docs/plans.md')
+})
+
+function say(what: string): void {
+  process.stderr.write(`${what}\n`)
+}
+
+/** Each sample at each size, in turn, so that whatever else the machine does falls on all sizes alike. */
+async function measureSamples(sides: readonly Side[]): Promise<Measured[]> {
+  const columns = await Promise.all(sides.map(async ({ db, loaded }) => ({ db, samples: await samplesOf(db, loaded) })))
+  const measured: Measured[] = []
+  for (const [index, { name, grows }] of (columns[0]?.samples ?? []).entries()) {
+    const runs = columns.flatMap(({ db, samples }) => {
+      const sample = samples[index]
+      return sample === undefined ? [] : [{ db, sample, times: [] as number[] }]
+    })
+    for (let run = 0; run < RUNS; run++) {
+      for (const { db, sample, times } of runs) times.push(await timeOf(() => sample.run(db)))
+    }
+    const cells = []
+    for (const { db, sample, times } of runs) {
+      const statement = await statementOf(db, sample.run)
+      const plan = await planOf(db, statement)
+      const milliseconds = quantile(times, 0.5)
+      cells.push({ milliseconds, rows: plan['Actual Rows'], blocks: blocksOf(plan), statement })
+    }
+    // The plans that are shown are those at 100,000 quotas, the size that was promised to have them.
+    const shown = runs[1]
+    const statement = cells[1]?.statement
+    if (shown === undefined || statement === undefined) throw new Error('two sizes are needed')
+    measured.push({ name, grows, cells, statement, plan: await planTextOf(shown.db, statement) })
+  }
+  return measured
+}
