@@ -6,6 +6,8 @@ import { startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
+import { createRetention } from './engine/retention.ts'
+import { createSweeper } from './engine/sweeper.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createMetricsServer } from './http/routes/ops.ts'
 import { createServer } from './http/server.ts'
@@ -13,6 +15,8 @@ import { createMetrics } from './metrics.ts'
 
 /** How often the machine's clock is compared with the database's. */
 const COMPARE_CLOCKS_MS = 10_000
+
+const DAY_MS = 86_400_000
 
 /** How long a stop waits for callers who have not sent or read everything yet. */
 const DRAIN_MS = 5_000
@@ -55,6 +59,13 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onWay: metrics.way })
     metrics.watchQueue(() => engine.queue)
     stops.push(() => engine.close())
+
+    const sweeper = createSweeper({ db, engine, now, log })
+    const retention = createRetention({ db, now, log, retentionMs: config.retentionDays * DAY_MS })
+    for (const loop of [sweeper, retention]) {
+      loop.start()
+      stops.push(() => loop.stop())
+    }
 
     const authenticator = await createAuthenticator(config, { now })
     const server = await createServer({

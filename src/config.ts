@@ -52,6 +52,8 @@ export interface Config {
   requireCountry: boolean
   /** Calls a minute on user and admin paths for each principal; 0: no bound. */
   rateLimitPerMinute: number
+  /** How long a settled reservation is kept after its last change. */
+  retentionDays: number
   logLevel: LogLevel
 }
 
@@ -148,6 +150,7 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
+    retentionDays: get('RETENTION_DAYS'),
     logLevel: get('LOG_LEVEL'),
   }
   return { config }
@@ -198,6 +201,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
+    RETENTION_DAYS: config.retentionDays,
     LOG_LEVEL: config.logLevel,
   }
   return NAMES.map(name => {

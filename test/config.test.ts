@@ -45,6 +45,7 @@ describe('what holds', () => {
       requireCountry: false,
       rateLimitPerMinute: 6000,
       logLevel: 'info',
+      retentionDays: 35,
     })
   })
 
@@ -67,6 +68,7 @@ describe('what holds', () => {
       REQUIRE_COUNTRY: 'true',
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
+      RETENTION_DAYS: '90',
     })
     expect(config).toEqual({
       host: '::1',
@@ -88,6 +90,7 @@ describe('what holds', () => {
       requireCountry: true,
       rateLimitPerMinute: 0,
       logLevel: 'silent',
+      retentionDays: 90,
     })
   })
 

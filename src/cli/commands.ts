@@ -52,6 +52,18 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'verify',
+    summary: 'Proves, beside the running service, that all counters equal their ledger; else tells what differs.',
+    more: () =>
+      'Exit codes: 0 all are equal, 1 some differ (stdout tells which), or it cannot be told (stderr says why).',
+    options: { user: { value: 'ID', means: "looks at this user's quotas only" }, ...COMMON },
+    examples: ['sms-quota verify', 'sms-quota verify --user 7', 'sms-quota verify --env-file /etc/sms-quota.env'],
+    async run(args) {
+      const { verify } = await import('./verify.ts')
+      return verify(args)
+    },
+  },
+  {
     name: 'token',
     summary: 'Prints a token signed with AUTH_SECRET, or else with the secret that the service made for itself.',
     options: {

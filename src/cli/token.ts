@@ -33,7 +33,8 @@ export async function token(args: Arguments): Promise<number> {
   return 0
 }
 
-function readUser(text: string | undefined): number | null {
+/** The value of `--user`; null if it was not given. */
+export function readUser(text: string | undefined): number | null {
   if (text === undefined) return null
   const id = /^(0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
   if (id <= MAX_INTEGER) return id

@@ -173,6 +173,12 @@ export const VARIABLES = {
     fallback: '6000',
     parse: whole(0, 1_000_000),
   },
+  RETENTION_DAYS: {
+    means: 'how many days a settled reservation is kept after its last change; then its id is forgotten',
+    accepts: 'a whole number from 1 to 3650',
+    fallback: '35',
+    parse: whole(1, 3_650),
+  },
   LOG_LEVEL: {
     means: 'how much is logged',
     accepts: `one of ${LOG_LEVELS.join(', ')}`,

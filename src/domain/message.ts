@@ -79,6 +79,7 @@ function endOfPart(text: string, from: number): number {
   const limit = from + UNITS_16.ofPart
   if (limit >= text.length) return text.length
   if (surelyBreaks(text, limit)) return limit
+  // The commonest joint in doubt, told without asking: it is inside an emoji.
   if (isInsidePair(text, limit) && surelyBreaks(text, limit - 1)) return limit - 1
 
   let start = limit - 1

@@ -60,8 +60,8 @@ export async function runLocked(
 
 /**
  * The optimistic way: decides on what the lane remembers and sends all of it at once, every quota that the decisions
- * looked at guarded. Null if it cannot be sure: when something is not remembered, and when a command would be denied,
- * is repeated or cannot be done, which only the locked way may tell.
+ * looked at guarded. What is not remembered is read first, with no lock: the guards hold for it, too. Null if it cannot
+ * be sure: when a command would be denied, is repeated or cannot be done, which only the locked way may tell.
  */
 export async function runOptimistic(
   connection: SeriesConnection,
@@ -69,6 +69,8 @@ export async function runOptimistic(
   memory: Memory,
 ): Promise<Carried | null> {
   const begun = performance.now()
+  await look(connection, batch, memory)
+  const looked = performance.now()
   const known = recall(memory, batch.commands)
   if (known === null) return null
   const decided = decideAll(batch, known)
@@ -77,7 +79,7 @@ export async function runOptimistic(
   const ready = performance.now()
   assertCommitted(await connection.run(steps))
   remember(memory, known, decided.drafts)
-  const stages = { load: 0, decide: ready - begun, write: performance.now() - ready }
+  const stages = { load: looked - begun, decide: ready - looked, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
 
@@ -99,6 +101,35 @@ export function usersOf(commands: readonly Command[]): number[] {
 
 /* ── Knowing ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/** Reads what the commands need and the lane does not remember: users' quotas, and reservations to be settled. */
+async function look(connection: SeriesConnection, { shard, commands, now }: Batch, memory: Memory): Promise<void> {
+  const users = usersOf(commands).filter(user => memory.quotasOf(user) === undefined)
+  const named = commands.filter(({ op, user_id, id }) => !isDraw(op) && memory.reservation(user_id, id) === undefined)
+  const steps: Step[] = []
+  if (users.length > 0) {
+    const values = [String(shard), numbers(users, user => user), formatInstant(now)]
+    steps.push({ name: 'look-at-quotas', values })
+  }
+  if (named.length > 0) {
+    const keys = [numbers(named, command => command.user_id), texts(named, command => command.id)]
+    steps.push({ name: 'load-reservations', values: [String(shard), ...keys] })
+  }
+  if (steps.length === 0) return
+  const results = await connection.run(steps)
+  if (users.length > 0) {
+    const quotas = Map.groupBy((results[0]?.rows ?? []).map(readAllowance), quota => quota.user_id)
+    for (const [user, held] of quotas) memory.rememberQuotas(user, held)
+  }
+  if (named.length > 0) {
+    for (const cells of results.at(-1)?.rows ?? []) memory.rememberReservation(readReservation(cells))
+  }
+}
+
+/** Whether a command makes a reservation, if any: it is taken to be new, and if it is not, its insertion fails. */
+function isDraw(op: Command['op']): boolean {
+  return op === 'reserve' || op === 'consume' || op === 'check'
+}
+
 function recall(memory: Memory, commands: readonly Command[]): Map<number, Known> | null {
   const known = new Map<
     number,
@@ -114,8 +145,7 @@ function recall(memory: Memory, commands: readonly Command[]): Map<number, Known
     const reservation = memory.reservation(user_id, id)
     const user = knownOf(known, user_id)
     if (reservation === undefined) {
-      // A reservation to be made is taken to be new: if it is not, its insertion fails.
-      if (op !== 'reserve' && op !== 'consume' && op !== 'check') return null
+      if (!isDraw(op)) return null
     } else {
       if (!reservation.draws.every(draw => user.quotas.some(quota => quota.id === draw.quota_id))) return null
       user.reservations.set(reservation.id, reservation)

@@ -1,5 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { DEFAULT_TTL_SECONDS, MAX_BATCH_OPERATIONS, MAX_RESERVED_UNITS, MAX_TTL_SECONDS } from '../domain/bounds.ts'
+import type { Explanation } from '../domain/command.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind, nullable, time, uint } from './contract.ts'
 
@@ -201,6 +202,11 @@ const remaining = nullable(uint(), {
 })
 const reason = (description: string) => Type.Enum(['no_quota', 'cap_reached', 'quota_exhausted'], { description })
 
+// biome-ignore format: a list.
+const VERDICTS: Explanation['verdict'][] = [
+  'draws', 'not_needed', 'exhausted', 'has_headroom', 'blocks', 'suspended', 'scheduled', 'expired', 'other_country', 'other_message_type',
+]
+
 /** What is told when it was asked for. */
 const onRequest = {
   encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'Of a `message`.' })),
@@ -211,18 +217,7 @@ const onRequest = {
       Type.Object({
         quota_id: uint(),
         kind,
-        verdict: Type.Enum([
-          'draws',
-          'not_needed',
-          'exhausted',
-          'has_headroom',
-          'blocks',
-          'suspended',
-          'scheduled',
-          'expired',
-          'other_country',
-          'other_message_type',
-        ]),
+        verdict: Type.Enum(VERDICTS),
         units: uint({ description: 'Units it pays or counts.' }),
       }),
       { description: 'Every quota considered. Not with an answer that is `replayed`: it was judged before.' },

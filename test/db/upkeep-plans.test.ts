@@ -1,0 +1,86 @@
+/** What the sweeper and retention ask costs the same however much has been settled before. */
+import { expect, test } from 'vitest'
+import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
+import type { Database, Queryable } from '../../src/db/database.ts'
+import { retire } from '../../src/db/ledger/archive.ts'
+import { DUE_PAGE, findDue } from '../../src/db/ledger/due.ts'
+import { BY_KEYS } from '../../src/db/ledger/plans.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const RESERVATIONS = 200_000
+const DAY = 86_400_000
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+
+/** Consumptions of 35 days over all shards, of which no statistics were gathered yet. */
+const { db } = await freshDatabase()
+for (let from = 0; from < RESERVATIONS; from += 50_000) {
+  await db.query({
+    text: `insert into reservation
+    select n % 64, n % 5000, 'm' || n, 0, 'consume', 1, null, 'otp', false, false, 1, 1, 0, 0, 'release', false,
+      array[64, 0, 0, 1, 0, 1], at, at, at
+    from generate_series($1::int + 1, $1::int + 50000) n,
+      lateral (select to_timestamp(($2::bigint - n::bigint * $3) / 1000.0) as at) t`,
+    values: [from, NOW, Math.floor((35 * DAY) / RESERVATIONS)],
+  })
+}
+
+/** The one statement of a transaction, beside its settings, that `work` sends. It is not carried out. */
+async function statementIn(work: (db: Database) => Promise<unknown>): Promise<Statement> {
+  const sent: Statement[] = []
+  const tx: Queryable = {
+    async query(statement) {
+      if (statement.text !== BY_KEYS) sent.push(statement)
+      return []
+    },
+  }
+  await work({ ...db, transaction: inside => inside(tx) }).catch(() => {})
+  const [statement] = sent
+  if (statement === undefined) throw new Error('nothing was sent')
+  return statement
+}
+
+/** How rows are got at, by type of node and index, and how many rows the first of them gave. */
+function accessesOf({ text, values = [] }: Statement): Promise<{ accesses: string[]; rows: number }> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const nodes = nodesOf(await planOf(tx, { text, values }))
+    const scans = nodes.filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
+    return {
+      accesses: scans.map(scan => `${scan['Node Type']} ${scan['Index Name']}`),
+      rows: scans[0]?.['Actual Rows'] ?? Number.NaN,
+    }
+  })
+}
+
+const everywhere = (after: number) => new Map(Array.from({ length: 64 }, (_, shard) => [shard, after]))
+const LOOKS = [
+  ['for what has come due in a second', NOW - 1_000],
+  ['back two minutes', NOW - 120_000],
+  ['from the beginning', Number.NEGATIVE_INFINITY],
+] as const
+
+async function expectBounded(after: number): Promise<void> {
+  const { accesses, rows } = await accessesOf(await statementIn(on => findDue(on, everywhere(after), NOW)))
+  expect(accesses).toEqual(['Index Scan reservation_expiry'])
+  // Of each shard a page, and one row more to know that it ends there.
+  expect(rows).toBeLessThanOrEqual(DUE_PAGE + 1)
+}
+
+async function expectRemovalByKeys(): Promise<void> {
+  const removal = await statementIn(on => retire(on, 5, Number.NEGATIVE_INFINITY, NOW))
+  const { accesses } = await accessesOf(removal)
+  expect(accesses.filter(access => !access.startsWith('ModifyTable')).toSorted()).toEqual([
+    'Index Scan reservation_expiry',
+    'Index Scan reservation_pkey',
+    'Index Scan reservation_pkey',
+  ])
+}
+
+test.each(LOOKS)('looking %s, without statistics', (_, after) => expectBounded(after))
+test('removing, without statistics', expectRemovalByKeys)
+
+test('with statistics all is the same', async () => {
+  await db.query({ text: 'analyze reservation' })
+  for (const [, after] of LOOKS) await expectBounded(after)
+  await expectRemovalByKeys()
+})

@@ -1,0 +1,197 @@
+import { describe } from 'vitest'
+import { cap, grant, SINGLE, table } from './ledger-lines.ts'
+
+// Contract, section 6, "Force" and the last sentence of "Settling is by target".
+describe('consume with force', () => {
+  table(
+    'books what no grant can hold on the last matching grant as overage',
+    [
+      grant(1, 2, { priority: 1, overage_limit: 1 }),
+      grant(2, 2, { priority: 2, overage_limit: 1 }),
+      grant(3, 9, { priority: 3, countries: ['DE'] }),
+      grant(4, 9, { priority: 3, enabled: false }),
+    ],
+    [
+      ['consume a 9', 'denied quota_exhausted remaining 6'],
+      ['consume a 9 force', 'granted 9 state committed unfunded 0 draws 1:2+2:2+1:1+2:4 remaining 0'],
+      ['quota 2', 'window 0 used 6 reserved 0'],
+      // There is no less to be had than nothing.
+      ['consume b 2 force', 'granted 2 draws 2:2 remaining 0'],
+      ['consume b 2 force', 'granted 2 replayed'],
+      ['consume b 2', 'mismatch force'],
+      ['refund a', 'settled state refunded'],
+      ['quota 1', 'window 0 used 0'],
+      ['quota 2', 'window 0 used 2'],
+    ],
+  )
+
+  table(
+    'is an ordinary one as long as there are units',
+    [grant(1, 5), grant(2, 5), cap(9, 20)],
+    [
+      ['consume a 7 force', 'granted 7 draws 1:5+2:2+9:7 remaining 3'],
+      ['consume b 2 force', 'granted 2 draws 2:2+9:2 remaining 1'],
+    ],
+  )
+
+  table(
+    'is unfunded with no grant live, and caps count it all the same',
+    [grant(1, 5, { enabled: false }), cap(9, 5), cap(10, 5, { countries: ['DE'] })],
+    [
+      ['consume a 9 force', 'granted 9 unfunded 9 draws 9:9 remaining 0'],
+      ['quota 9', 'window 0 used 9'],
+      ['set 1 {"enabled":true}', 'done'],
+      ['consume b 1', 'denied cap_reached remaining 0 by 9'],
+      ['refund a 5', 'settled refunded 5'],
+      ['consume b 1', 'granted 1 unfunded 0 draws 1:1+9:1'],
+    ],
+  )
+
+  table('with nothing at all is unfunded', [], [['consume a 3 force', 'granted 3 unfunded 3 draws none remaining 0']])
+
+  table(
+    'goes past caps, which count it',
+    [grant(1, 20), cap(9, 5)],
+    [
+      ['consume a 9', 'denied cap_reached'],
+      ['consume a 9 force', 'granted 9 draws 1:9+9:9 remaining 0'],
+      ['consume b 1', 'denied cap_reached remaining 0'],
+    ],
+  )
+
+  table(
+    'books a send whole, a part being allowed or not',
+    [grant(1, 5)],
+    [
+      ['consume a 2 partial', 'granted 2'],
+      ['consume b 9 partial', 'granted 3'],
+      ['refund b', 'settled'],
+      ['consume c 9 partial force', 'granted 9 draws 1:9'],
+      ['consume d 9 partial force', 'granted 9 draws 1:9'],
+    ],
+  )
+})
+
+describe('commit with force', () => {
+  table(
+    'books on its own draws what was released, past any limit',
+    [grant(1, 5, { priority: 1 }), grant(2, 5, { priority: 2 }), cap(9, 8)],
+    [
+      ['reserve a 7', 'granted 7 draws 1:5+2:2+9:7'],
+      ['release a', 'settled state released'],
+      ['consume b 8', 'granted 8 draws 1:5+2:3+9:8'],
+      ['commit a', 'closed state released'],
+      ['commit a 8 force', 'exceeds'],
+      ['commit a 3 force', 'settled state committed committed 3 released 4'],
+      ['commit a 3 force', 'replayed committed 3'],
+      ['quota 1', 'window 0 used 8'],
+      ['commit a force', 'settled state committed committed 7 released 0'],
+      ['commit a force', 'replayed'],
+      ['commit a', 'replayed'],
+      ['quota 1', 'window 0 used 10'],
+      ['quota 2', 'window 0 used 5'],
+      ['quota 9', 'window 0 used 15'],
+      ['refund a', 'settled state refunded'],
+      ['quota 9', 'window 0 used 8'],
+    ],
+  )
+
+  table(
+    'books what time had released',
+    [grant(1, 5)],
+    [
+      ['reserve a 5 ttl 60', 'granted 5'],
+      ['commit a 2', 'settled'],
+      ['@01-10T12:01 commit a', 'replayed state committed committed 2 released 3'],
+      ['commit a 3', 'closed'],
+      ['commit a 4 force', 'settled state committed committed 4 released 1'],
+      ['reserve b 4 ttl 60', 'denied quota_exhausted remaining 1'],
+      ['commit a force', 'settled committed 5 released 0'],
+      ['reserve c 2 ttl 60 partial', 'denied quota_exhausted remaining 0'],
+    ],
+  )
+
+  table(
+    'takes what is outstanding before what was given back',
+    [grant(1, 9)],
+    [
+      ['reserve a 9', 'granted 9'],
+      ['release a 3', 'settled outstanding 6'],
+      ['commit a 5 force', 'settled state reserved committed 5 released 3 outstanding 1'],
+      ['commit a 6 force', 'settled state committed committed 6 released 3 outstanding 0'],
+      ['commit a 8 force', 'settled state committed committed 8 released 1 outstanding 0'],
+      ['release a 2', 'closed released 1'],
+    ],
+  )
+
+  table(
+    'does not take again what was refunded: that was committed',
+    [grant(1, 9)],
+    [
+      ['reserve a 6', 'granted 6'],
+      ['commit a 4', 'settled'],
+      ['refund a 3', 'settled'],
+      ['release a', 'settled committed 4 released 2 refunded 3'],
+      ['commit a force', 'settled committed 6 released 0 refunded 3'],
+      ['quota 1', 'window 0 used 3 reserved 0'],
+      ['refund a 6', 'settled state refunded'],
+      ['commit a force', 'replayed state refunded'],
+    ],
+  )
+
+  table(
+    'finds nothing where there was nothing, and forces neither release nor refund',
+    [grant(1, 9)],
+    [
+      ['commit a force', 'not_found'],
+      ['reserve a 6', 'granted 6'],
+      ['refund a force', 'closed'],
+      ['commit a', 'settled'],
+      ['release a 1 force', 'closed'],
+    ],
+  )
+})
+
+// Contract, section 6, "Observe mode".
+describe('observing', () => {
+  table(
+    'grants everything, and says what would have been denied',
+    [grant(1, 5), cap(9, 6), grant(2, 5, { countries: ['DE'], ...SINGLE })],
+    [
+      ['reserve a 4', 'granted 4 remaining 1'],
+      ['check 2', 'granted 2 would_deny quota_exhausted draws 1:2+9:2'],
+      ['reserve b 2', 'granted 2 would_deny quota_exhausted state reserved draws 1:2+9:2 remaining 0'],
+      ['reserve b 2', 'granted 2 replayed'],
+      ['consume c 1', 'granted 1 would_deny cap_reached draws 1:1+9:1'],
+      ['release b', 'settled'],
+      ['quota 1', 'window 0 used 1 reserved 4'],
+      ['set 1 {"enabled":false}', 'done'],
+      ['consume d 1', 'granted 1 would_deny no_quota unfunded 1 draws 9:1'],
+      ['consume e 1', 'granted 1 would_deny no_quota unfunded 1 draws 9:1'],
+      ['quota 9', 'window 0 used 3 reserved 4'],
+      // Nothing else is let through: an id is still an id, a target still a target.
+      ['reserve b 3', 'mismatch units'],
+      ['reserve b 2', 'closed'],
+      ['commit b', 'closed'],
+      ['commit c 2', 'exceeds'],
+    ],
+    true,
+  )
+
+  table(
+    'books whole what would have been denied, but in part what would have been granted so',
+    [grant(1, 5)],
+    [
+      ['reserve a 9 partial', 'granted 5'],
+      ['reserve b 9 partial', 'granted 9 would_deny quota_exhausted draws 1:9'],
+    ],
+    true,
+  )
+
+  table(
+    'says nothing of what was asked by force, which is never denied',
+    [grant(1, 5)],
+    [['consume a 9 force', 'granted 9 draws 1:9']],
+    true,
+  )
+})

@@ -1,0 +1,149 @@
+import fc from 'fast-check'
+import type { Command, DrawCommand } from '../../src/domain/command.ts'
+import type { Allowance } from '../../src/domain/quota.ts'
+import type { Instant } from '../../src/domain/time.ts'
+import { at, created } from './fixture.ts'
+
+/** Some hours of one user's life, made up: quotas, and what is asked of them or changed about them. */
+export interface Life {
+  quotas: Allowance[]
+  steps: Step[]
+}
+
+export interface Step {
+  now: Instant
+  action: Command | { op: 'change'; quota_id: number; fields: Partial<Allowance> }
+}
+
+interface Traits {
+  user_id?: number
+  /** Whether sends are booked past limits. */
+  force?: boolean
+  /** Whether administrators lower limits, below what is used too. */
+  lowering?: boolean
+  /** Whether clocks lag behind each other, by some minutes. */
+  lag?: boolean
+  /** Whether units are set aside, or only taken. */
+  reserving?: boolean
+}
+
+const MINUTE = 60_000
+export const BEGIN = at('2026-01-10 10:30')
+
+const sometimes = <T>(value: T) => fc.option(fc.constant(value), { freq: 3 })
+
+export function life({ user_id = 7, force = true, lowering = true, lag = false, reserving = true }: Traits = {}) {
+  const actions: fc.Arbitrary<Step['action']>[] = [
+    drawing(user_id, force, reserving),
+    drawing(user_id, force, reserving),
+    changing(lowering),
+  ]
+  if (reserving) actions.push(settling(user_id, force), settling(user_id, force), looking(user_id))
+  // Most of what happens, happens soon after what happened before: else every hour has a command.
+  const later = fc.oneof({ weight: 3, arbitrary: fc.nat(6) }, { weight: 1, arbitrary: fc.nat(70) })
+  const step = fc.record({ later, behind: lag ? fc.nat(15) : fc.constant(0), action: fc.oneof(...actions) })
+  return fc
+    .record({
+      quotas: fc.array(quota, { minLength: 1, maxLength: 4 }),
+      steps: fc.array(step, { minLength: 1, maxLength: 24, size: 'max' }),
+    })
+    .map(({ quotas, steps }): Life => {
+      let clock = BEGIN
+      return {
+        quotas: quotas.map((made, index) => ({ ...made, user_id, id: user_id * 10 + index })),
+        steps: steps.map(({ later, behind, action }) => {
+          clock += later * MINUTE
+          const now = clock - behind * MINUTE
+          if (action.op !== 'change') return { now, action }
+          const fields = 'deleted_at' in action.fields ? { deleted_at: now } : action.fields
+          return { now, action: { ...action, fields, quota_id: user_id * 10 + (action.quota_id % quotas.length) } }
+        }),
+      }
+    })
+}
+
+const quota = fc
+  .record({
+    kind: fc.constantFrom('grant', 'grant', 'grant', 'cap'),
+    limit: fc.option(fc.nat(5), { nil: null, freq: 9 }),
+    hourly: fc.boolean(),
+    rollover: fc.nat(3),
+    overage: fc.constantFrom(0, 0, 1, 2),
+    priority: fc.constantFrom(1, 1, 2),
+    start: fc.constantFrom(-20, -20, -20, -100, 50, 90),
+    life: fc.option(fc.constantFrom(60, 110, 180), { nil: null, freq: 2 }),
+    countries: sometimes(['DE']),
+    message_types: sometimes(['otp']),
+    enabled: fc.constantFrom(true, true, true, false),
+  })
+  .map(({ kind, limit, hourly, rollover, overage, start, life, ...fields }) => {
+    const isLimitedGrant = kind === 'grant' && limit !== null
+    const starts_at = BEGIN + start * MINUTE
+    const draft = {
+      ...fields,
+      kind: kind as 'grant' | 'cap',
+      limit: kind === 'cap' ? (limit ?? 9) : limit,
+      period: hourly ? ('hour' as const) : null,
+      rollover_limit: isLimitedGrant && hourly ? rollover : 0,
+      overage_limit: isLimitedGrant ? overage : 0,
+      starts_at,
+      expires_at: life === null ? null : starts_at + life * MINUTE,
+    }
+    return created(draft, starts_at)
+  })
+
+const id = fc.constantFrom('a', 'b', 'c', 'd')
+
+export function drawing(userId: number, force: boolean, reserving = true): fc.Arbitrary<DrawCommand> {
+  return (
+    fc
+      .record({
+        op: fc.constantFrom('check', 'consume', ...(reserving ? (['reserve', 'reserve'] as const) : [])),
+        user_id: fc.constant(userId),
+        id: reserving ? id : fc.stringMatching(/^[a-z]{6}$/),
+        units: fc.integer({ min: 1, max: 7 }),
+        country: fc.constantFrom(null, null, 'DE', 'FR'),
+        message_type: fc.constantFrom(null, null, 'otp', 'marketing'),
+        ttl_ms: fc.integer({ min: 1, max: 90 }).map(minutes => minutes * MINUTE),
+        on_expiry: fc.constantFrom('release', 'commit'),
+        allow_partial: fc.boolean(),
+        force: force ? fc.constantFrom(false, false, true) : fc.constant(false),
+        explain: fc.boolean(),
+      })
+      // Only a consumption is forced, and a check has no id.
+      .map(({ op, id, force, ...rest }) => {
+        return { op, id: op === 'check' ? '' : id, force: force && op === 'consume', ...rest }
+      })
+  )
+}
+
+function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
+  return fc.record({
+    op: fc.constantFrom('commit', 'commit', 'release', 'refund'),
+    user_id: fc.constant(userId),
+    id,
+    total_units: fc.option(fc.nat(7), { nil: null, freq: 2 }),
+    force: force ? fc.boolean() : fc.constant(false),
+  })
+}
+
+function looking(userId: number): fc.Arbitrary<Command> {
+  return fc.record({ op: fc.constantFrom('expire', 'find'), user_id: fc.constant(userId), id })
+}
+
+function changing(lowering: boolean): fc.Arbitrary<Step['action']> {
+  const limits = lowering ? [{ limit: 0 }, { limit: 3 }, { limit: 6 }] : []
+  return fc.record({
+    op: fc.constant('change'),
+    quota_id: fc.nat(3),
+    fields: fc.constantFrom<Partial<Allowance>>(
+      { enabled: false },
+      { enabled: true },
+      { priority: 0 },
+      { countries: ['FR'] },
+      { message_types: null },
+      { deleted_at: BEGIN },
+      ...limits,
+    ),
+  })
+}

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { getCountries } from 'libphonenumber-js/min'
+import { SegmentedMessage } from 'sms-segments-calculator'
+import { describe, expect, test } from 'vitest'
+import { isCountry } from '../../src/domain/country.ts'
+import { measureMessage } from '../../src/domain/message.ts'
+
+const segmentsOf = (text: string) => {
+  const { units, segments, encoding } = measureMessage('+4915112345678', text)
+  expect(units).toBe(segments)
+  return [encoding, segments]
+}
+
+const BASIC =
+  '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà'
+const EXTENSION = '\f^{}\\[~]|€'
+const FAMILY = '👩‍👩‍👧‍👦'
+const FLAG = '🇩🇪'
+
+describe('GSM-7', () => {
+  test('every basic character is one septet', () => {
+    expect(BASIC).toHaveLength(127)
+    expect(segmentsOf(BASIC)).toEqual(['GSM-7', 1])
+    for (const char of BASIC) {
+      expect(segmentsOf(char.repeat(160)), char).toEqual(['GSM-7', 1])
+      expect(segmentsOf(char.repeat(161)), char).toEqual(['GSM-7', 2])
+    }
+  })
+
+  test('every character of the extension is two', () => {
+    for (const char of EXTENSION) {
+      expect(segmentsOf(char.repeat(80)), char).toEqual(['GSM-7', 1])
+      expect(segmentsOf(char.repeat(81)), char).toEqual(['GSM-7', 2])
+    }
+  })
+
+  test.each([
+    ['an empty text is a message all the same', '', 1],
+    ['160 septets', 'a'.repeat(160), 1],
+    ['161 septets are two parts of 153', 'a'.repeat(161), 2],
+    ['306 septets', 'a'.repeat(306), 2],
+    ['307 septets', 'a'.repeat(307), 3],
+    ['1,530 septets', 'a'.repeat(1530), 10],
+    ['1,531 septets', 'a'.repeat(1531), 11],
+    ['159 and a euro', `${'a'.repeat(159)}€`, 2],
+    ['158 and a euro', `${'a'.repeat(158)}€`, 1],
+    ['a euro across the boundary of parts is not torn', `${'a'.repeat(152)}€${'a'.repeat(152)}`, 3],
+    ['a euro at the end of a part', `${'a'.repeat(151)}€${'a'.repeat(153)}`, 2],
+    ['a line break of two characters counts as two', `${'a'.repeat(159)}\r\n`, 2],
+  ])('%s', (_what, text, segments) => {
+    expect(segmentsOf(text)).toEqual(['GSM-7', segments])
+  })
+})
+
+describe('UCS-2', () => {
+  test.each([
+    ['one letter that GSM-7 lacks', 'ç', 1],
+    ['a typographic apostrophe among 69 letters', `${'a'.repeat(69)}’`, 1],
+    ['and among 70', `${'a'.repeat(70)}’`, 2],
+    ['70 units', 'я'.repeat(70), 1],
+    ['71 units are two parts of 67', 'я'.repeat(71), 2],
+    ['134 units', 'я'.repeat(134), 2],
+    ['135 units', 'я'.repeat(135), 3],
+    ['a character of the extension is one unit here', `${'€'.repeat(69)}я`, 1],
+    ['an emoji is two', '😀'.repeat(35), 1],
+    ['36 emoji', '😀'.repeat(36), 2],
+    ['an emoji across the boundary is not torn: 33 a part', '😀'.repeat(66), 2],
+    ['67 emoji', '😀'.repeat(67), 3],
+    ['an emoji of its own part', `${'a'.repeat(66)}😀${'a'.repeat(66)}`, 3],
+    ['an emoji that just fits', `${'a'.repeat(65)}😀${'a'.repeat(67)}`, 2],
+    ['a family of 11 units stays together', `${'a'.repeat(60)}${FAMILY}${'a'.repeat(60)}`, 3],
+    ['a flag stays together', `${'a'.repeat(64)}${FLAG}${'a'.repeat(66)}`, 3],
+    ['an accent stays with its letter', `${'a'.repeat(66)}e\u0301${'a'.repeat(66)}`, 3],
+    ['accents upon accents, more than a part holds, are counted all the same', `a${'\u0301'.repeat(669)}`, 10],
+    ['so are those that are pairs of surrogates, none of them torn', `😀${'\u{1d165}'.repeat(333)}`, 11],
+    ['half of a pair', '\ud83d', 1],
+    ['NUL', '\0', 1],
+  ])('%s', (_what, text, segments) => {
+    expect(segmentsOf(text)).toEqual(['UCS-2', segments])
+  })
+})
+
+test('the count is that of the library', () => {
+  // Whatever can join what precedes or follows it, between plain text that moves it against the parts.
+  // biome-ignore format: a list.
+  const pieces = [
+    'a', 'wort ', 'я', '中', '한', '€', '[', '’', '\r\n', '😀', '👍🏽', '☝️🏽', '♀️', FAMILY, FLAG, '🇩', '🏴󠁧󠁢󠁥󠁮󠁧󠁿', '🫱🏽‍🫲🏿', 'e\u0301', 'क्ष', 'नि',
+    'สำ', '\u1100', '\u1161', '\u11ab', '\ud7b0', '\u200c', '\u200d', '\u0600', '\u0d4e', '\u{110bd}', 'ﾞ', '\ud83d', '\udc00',
+  ]
+  const text = fc
+    .subarray(pieces, { minLength: 1, maxLength: 5 })
+    .chain(some => fc.array(fc.constantFrom(...some, 'a'), { maxLength: 150 }))
+    .map(parts => parts.join(''))
+  fc.assert(
+    fc.property(text, sample => {
+      const library = new SegmentedMessage(sample)
+      // What is longer than a part, the library puts into one all the same.
+      fc.pre(library.graphemes.every(({ length }) => length <= 67))
+      expect(segmentsOf(sample)).toEqual([library.encodingName, library.segmentsCount])
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+describe('the destination', () => {
+  test.each([
+    ['+4915112345678', 'DE'],
+    ['+436641234567', 'AT'],
+    ['+38344123456', 'XK'],
+    ['+38161234567', 'RS'],
+    ['+12125551234', 'US'],
+    ['+14165551234', 'CA'],
+    ['+18765551234', 'JM'],
+    ['+12465551234', 'BB'],
+    ['+17875551234', 'PR'],
+    ['+79161234567', 'RU'],
+    ['+77011234567', 'KZ'],
+    ['+447400123456', 'GB'],
+    ['+447781123456', 'GG'],
+    ['+447797123456', 'JE'],
+    ['+447624123456', 'IM'],
+    ['+262692123456', 'RE'],
+    ['+3906698123', 'VA'],
+    ['+247542001', 'AC'],
+    ['+883510000000001', null],
+    ['+80012345678', null],
+    ['+99912345678', null],
+    ['+1', null],
+    ['+12', null],
+  ])('%s is in %s', (to, country) => {
+    expect(measureMessage(to, 'x').country).toBe(country)
+  })
+
+  test('is always a country that quotas can be scoped to', () => {
+    expect(getCountries().filter(country => !isCountry(country))).toEqual([])
+  })
+})

@@ -1,0 +1,201 @@
+/** Locks that others hold, commands that cannot be carried out, more work than fits, and the end. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { Problem } from '../../src/errors.ts'
+import {
+  createBench,
+  differences,
+  neighbours,
+  reserve,
+  settle,
+  someone,
+  untilWaiting,
+  warm,
+} from '../support/engine.ts'
+
+const bench = await createBench()
+const { db } = bench
+const stranger = await bench.stranger()
+afterEach(async () => {
+  await stranger.query('rollback')
+})
+
+async function lock(table: 'account' | 'quota', user: number): Promise<void> {
+  await stranger.query('begin')
+  await stranger.query(`select 1 from ${table} where user_id = $1 for update`, [user])
+}
+
+/** When the transactions began that wait for a lock. */
+async function waitingSince(): Promise<number[]> {
+  const rows = await db.query<{ began: number }>({
+    text: `select xact_start as began from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and application_name = 'sms-quota engine'`,
+  })
+  return rows.map(({ began }) => began)
+}
+
+async function withQuotas(users: number[], limit: number | null = 1_000): Promise<number[]> {
+  for (const user of users) await bench.quota({ user_id: user, limit })
+  return users
+}
+
+/** What became of a call: its outcome, or the code of the problem. Anything else is a fault of ours. */
+const became = (call: Promise<{ outcome: string }>) =>
+  call.then(
+    ({ outcome }) => outcome,
+    error => (error instanceof Problem ? error.code : error),
+  )
+
+describe('somebody holds a user’s rows for longer than a lock is waited for', () => {
+  test.each(['account', 'quota'] as const)(
+    '%s: that user’s callers come again, all others are answered',
+    async table => {
+      const engine = bench.engine()
+      const [held = 0, ...free] = await withQuotas(neighbours(4))
+      const elsewhere = await withQuotas(Array.from({ length: 8 }, () => someone()))
+      await lock(table, held)
+      const calls = [held, ...free, held, ...elsewhere].map((user, n) =>
+        became(engine.submit(reserve(user, `m${n}`, 1))),
+      )
+      const [first, ...others] = await Promise.all(calls)
+      expect([first, others[free.length]]).toEqual(['unavailable', 'unavailable'])
+      expect(others.toSpliced(free.length, 1)).toEqual(Array(free.length + elsewhere.length).fill('granted'))
+      await stranger.query('rollback')
+      expect(await became(engine.submit(reserve(held, 'm0', 1)))).toBe('granted')
+    },
+  )
+
+  test('a lane that decides from memory finds out as well', async () => {
+    const engine = bench.engine()
+    const users = await withQuotas(neighbours(3))
+    for (const user of users) await warm(engine, user)
+    const [held = 0, ...free] = users
+    await lock('quota', held)
+    const calls = users.map(user => became(engine.submit(reserve(user, 'm1', 1))))
+    expect(await Promise.all(calls)).toEqual(['unavailable', ...free.map(() => 'granted')])
+  })
+
+  test('a lock that is gone by then has held up everybody, and nobody is sent away', async () => {
+    const engine = bench.engine()
+    const users = await withQuotas(neighbours(3))
+    const [settling = 0, ...others] = users
+    await engine.submit(reserve(settling, 'm1', 1))
+    await stranger.query('begin')
+    await stranger.query(`select 1 from reservation where user_id = $1 for update`, [settling])
+    const calls = [
+      became(engine.submit(settle('commit', settling, 'm1'))),
+      ...others.map(user => became(engine.submit(reserve(user, 'm1', 1)))),
+    ]
+    // It waits, gives up, sees that the users are free, and waits again.
+    await untilWaiting(db, 1)
+    const [first] = await waitingSince()
+    await expect.poll(async () => (await waitingSince()).some(since => since !== first), { timeout: 3_000 }).toBe(true)
+    await stranger.query('rollback')
+    expect(await Promise.all(calls)).toEqual(['settled', ...others.map(() => 'granted')])
+  })
+
+  test('as many held lanes as there are connections leave room for the others', async () => {
+    const engine = bench.engine({ connections: 4 })
+    const held = await withQuotas([0, 1, 2, 3].map(shard => someone(shard)))
+    const free = await withQuotas([10, 11, 12, 13].map(shard => someone(shard)))
+    await stranger.query('begin')
+    await stranger.query('select 1 from account where user_id = any($1) for update', [held])
+    // They get to know that these lanes are slow.
+    expect(await Promise.all(held.map(user => became(engine.submit(reserve(user, 'm1', 1)))))).toEqual(
+      held.map(() => 'unavailable'),
+    )
+    const waiting = held.map(user => became(engine.submit(reserve(user, 'm2', 1))))
+    await untilWaiting(db, 2)
+    const answered: string[] = []
+    const order = [
+      ...waiting.map(call => call.then(() => answered.push('held'))),
+      ...free.map(user => became(engine.submit(reserve(user, 'm1', 1))).then(() => answered.push('free'))),
+    ]
+    await Promise.all(order)
+    expect(answered.slice(0, free.length)).toEqual(free.map(() => 'free'))
+  })
+})
+
+describe('a command that the database refuses fails alone', () => {
+  test.each([
+    ['more units than a bigint holds', (user: number) => reserve(user, 'huge', 2 ** 63)],
+    ['more units than are written in digits', (user: number) => reserve(user, 'vast', 1e21)],
+    ['an id that ends the list', (user: number) => reserve(user, 'm","n', 1)],
+    ['an id that ends the array', (user: number) => reserve(user, 'm"}', 1)],
+    ['a backslash', (user: number) => reserve(user, 'm\\', 1)],
+    ['a zero byte', (user: number) => reserve(user, 'm\0', 1)],
+    ['a destination that is an array', (user: number) => reserve(user, 'dest', 1, { country: '"},{"' })],
+  ])('%s', async (_, poison) => {
+    const engine = bench.engine()
+    const users = await withQuotas(neighbours(8), null)
+    const [poisoned = 0] = users
+    const calls = users.flatMap((user, n) => [
+      became(engine.submit(reserve(user, `before-${n}`, 1))),
+      became(engine.submit(user === poisoned ? poison(user) : reserve(user, `amid-${n}`, 1))),
+      became(engine.submit(reserve(user, `after-${n}`, 1))),
+    ])
+    const answers = await Promise.all(calls)
+    expect(answers[1]).toBeInstanceOf(Error)
+    expect(answers.toSpliced(1, 1)).toEqual(Array(users.length * 3 - 1).fill('granted'))
+    // The next ones have nothing to do with it.
+    expect(await became(engine.submit(reserve(poisoned, 'next', 1)))).toBe('granted')
+  })
+})
+
+describe('a queue that is full', () => {
+  test.each([
+    ['in number', { queueCommands: 100 }],
+    ['in bytes', { queueBytes: 100 * (400 + 2 * 4) }],
+  ])('%s: says so at once, and what was accepted completes', async (_, bound) => {
+    const engine = bench.engine(bound)
+    const [user = 0] = await withQuotas([someone()])
+    await lock('account', user)
+    const id = (n: number) => String(1_000 + n)
+    const accepted = Array.from({ length: 100 }, (_, n) => became(engine.submit(reserve(user, id(n), 1))))
+    await untilWaiting(db, 1)
+    const tookMs: number[] = []
+    for (let n = 100; n < 200; n++) {
+      const before = performance.now()
+      expect(await became(engine.submit(reserve(user, id(n), 1)))).toBe('overloaded')
+      tookMs.push(performance.now() - before)
+    }
+    // The machine may be busy with something else once or twice.
+    expect(tookMs.toSorted((one, other) => one - other)[50]).toBeLessThan(50)
+    await stranger.query('rollback')
+    expect(await Promise.all(accepted)).toEqual(Array(100).fill('granted'))
+    expect(await became(engine.submit(reserve(user, id(5_000), 1)))).toBe('granted')
+  })
+
+  test('the refusal says when to come again', async () => {
+    const engine = bench.engine({ queueCommands: 0 })
+    const refusal = await engine.submit(reserve(someone(), 'm1', 1)).catch(error => error)
+    expect(refusal).toMatchObject({ code: 'overloaded', headers: { 'retry-after': '1' } })
+  })
+})
+
+const SESSIONS = `select 1 from pg_stat_activity
+  where datname = current_database() and application_name = 'sms-quota engine'`
+
+test('closing carries out what was accepted, and takes nothing new', async () => {
+  const sessions = async () => (await db.query({ text: SESSIONS })).length
+  const before = await sessions()
+  const engine = bench.engine({ connections: 2, batchSize: 10 })
+  const users = await withQuotas(Array.from({ length: 20 }, () => someone()))
+  const accepted = users.flatMap(user =>
+    Array.from({ length: 50 }, (_, n) => became(engine.submit(reserve(user, `m${n}`, 1)))),
+  )
+  const closed = engine.close()
+  expect(await became(engine.submit(reserve(users[0] ?? 0, 'late', 1)))).toBe('unavailable')
+  await closed
+  expect(await Promise.all(accepted)).toEqual(Array(1_000).fill('granted'))
+  const [{ count } = { count: 0 }] = await db.query<{ count: number }>({
+    text: 'select count(*) as count from reservation where user_id = any($1)',
+    values: [users],
+  })
+  expect(count).toBe(1_000)
+  // Other engines of this file live on.
+  await expect.poll(sessions).toBe(before)
+})
+
+test('after all of that the counters equal the ledger', async () => {
+  expect(await differences(db)).toEqual([])
+})

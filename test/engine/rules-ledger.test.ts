@@ -1,0 +1,145 @@
+/** engine.md, sections 3 and 4: windows that end, ids that come again, and the outbox. */
+import { describe, expect, test } from 'vitest'
+import { addQuota } from '../../src/db/quotas.ts'
+import {
+  createBench,
+  differences,
+  neighbours,
+  openTransaction,
+  reserve,
+  settle,
+  someone,
+  untilWaiting,
+  warm,
+} from '../support/engine.ts'
+
+const bench = await createBench()
+const { db, clock } = bench
+const MIDNIGHT = Date.parse('2026-03-16T00:00:00.000Z')
+
+/** What the ledger says of a user: the windows in which each reservation counts. */
+const booked = (user: number) =>
+  db.query<{ id: string; windows: number[] }>({
+    text: `select id, array(select draws[i + 2] from generate_series(1, cardinality(draws), 6) i) as windows
+      from reservation where user_id = $1 order by id`,
+    values: [user],
+  })
+
+const windowsOf = (quotaId: number) =>
+  db.query<{ window_no: number; used: number; reserved: number }>({
+    text: `select window_no, used, reserved from quota_window where quota_id = $1
+      union all select window_no, used, reserved from quota where id = $1 order by window_no`,
+    values: [quotaId],
+  })
+
+describe('the same id on both sides of a window’s end', () => {
+  test('is charged once, in the window it came in first', async () => {
+    const [one, other] = [bench.engine(), bench.engine()]
+    const user = someone()
+    clock.now = MIDNIGHT - 1
+    const { id } = await bench.quota({ user_id: user, period: 'day' })
+    await one.submit(reserve(user, 'm1', 5))
+    // The other process knows the quota as it is, and nothing of the id.
+    await warm(other, user)
+    clock.now = MIDNIGHT
+    const again = await other.submit(reserve(user, 'm1', 5))
+    expect(again).toMatchObject({ outcome: 'granted', replayed: true })
+    expect(await booked(user)).toEqual([{ id: 'm1', windows: [0] }])
+    expect((await windowsOf(id)).map(({ reserved }) => reserved)).toEqual([5, 0])
+  })
+
+  test('also when two processes get it at the same moment, and one’s clock is behind', async () => {
+    const one = bench.engine({ now: () => MIDNIGHT - 1 })
+    const other = bench.engine({ now: () => MIDNIGHT })
+    for (let round = 0; round < 10; round++) {
+      const user = someone()
+      clock.now = MIDNIGHT - 2
+      const { id } = await bench.quota({ user_id: user, period: 'day' })
+      const asked = [one, other].map(engine => engine.submit(reserve(user, 'm1', 5)))
+      const answers = await Promise.all(asked)
+      expect(answers.map(answer => 'replayed' in answer && answer.replayed).toSorted()).toEqual([false, true])
+      expect(await booked(user)).toHaveLength(1)
+      const counted = (await windowsOf(id)).reduce((sum, { reserved }) => sum + reserved, 0)
+      expect(counted).toBe(5)
+    }
+  })
+})
+
+test('a window that ends under load: each reservation is booked in the window it was made in', async () => {
+  const engines = [bench.engine(), bench.engine()]
+  const [hot, ...others] = [someone(), ...neighbours(3)]
+  const users = [hot, ...others]
+  clock.now = MIDNIGHT - 60_000
+  const quotas = await Promise.all(users.map(user => bench.quota({ user_id: user, period: 'day', limit: 100 })))
+  // So much is asked in each window that it runs out in both.
+  const told = new Map<string, number>()
+  const denied: number[] = []
+  const senders = Array.from({ length: 32 }, async (_, sender) => {
+    for (let n = 0; n < 24; n++) {
+      // The instant comes while batches gather, are decided and are written.
+      if (sender === 0 && n === 12) clock.now = MIDNIGHT
+      const user = n % 2 === 0 ? hot : (users[(sender + n) % users.length] ?? hot)
+      const id = `s${sender}-${n}`
+      const before = clock.now
+      const answer = await engines[sender % 2]?.submit(reserve(user, id, 1))
+      const after = clock.now
+      if (answer?.outcome === 'denied') denied.push(user)
+      if (answer?.outcome !== 'granted') continue
+      const [draw] = answer.reservation.draws
+      told.set(`${user} ${id}`, draw?.window_no ?? -1)
+      if (before === after) expect(draw?.window_no).toBe(before < MIDNIGHT ? 0 : 1)
+    }
+  })
+  await Promise.all(senders)
+  expect(denied.length).toBeGreaterThan(0)
+  for (const [index, user] of users.entries()) {
+    const rows = await booked(user)
+    const mine = [...told].filter(([key]) => key.startsWith(`${user} `))
+    expect(new Map(rows.map(({ id, windows }) => [`${user} ${id}`, windows[0]]))).toEqual(new Map(mine))
+    const windows = await windowsOf(quotas[index]?.id ?? 0)
+    expect(windows.map(({ window_no }) => window_no)).toEqual([0, 1])
+    for (const { window_no, reserved } of windows) {
+      expect(reserved).toBeLessThanOrEqual(100)
+      expect(reserved).toBe(mine.filter(([, no]) => no === window_no).length)
+    }
+  }
+  expect(new Set([...told.values()])).toEqual(new Set([0, 1]))
+  // What settles after the end settles in the window it was drawn from.
+  const late = [...told].filter(([, no]) => no === 0).slice(0, 50)
+  await Promise.all(
+    late.map(([key], n) => {
+      const [user, id = ''] = key.split(' ')
+      return engines[n % 2]?.submit(settle(n % 3 === 0 ? 'release' : 'commit', Number(user), id))
+    }),
+  )
+  const settled = (await Promise.all(quotas.map(({ id }) => windowsOf(id)))).map(([closed]) => closed?.used ?? 0)
+  expect(settled.reduce((sum, used) => sum + used, 0)).toBe(late.filter((_, n) => n % 3 !== 0).length)
+})
+
+test('the outbox has no gaps: nobody takes a number before the one before it is committed', async () => {
+  clock.now = MIDNIGHT
+  const [one = 0, other = 0] = neighbours(2)
+  const make = (user: number) => (tx: Parameters<typeof addQuota>[0]) =>
+    addQuota(tx, { user_id: user, limit: 1 }, bench.author())
+  const events = () =>
+    db.query<{ number: number; user_id: number }>({
+      text: 'select number, user_id from event where user_id = any($1) order by number',
+      values: [[one, other]],
+    })
+  const first = await openTransaction(db, make(one))
+  const second = openTransaction(db, make(other))
+  // It would have to overtake, for its user is another.
+  await untilWaiting(db, 1)
+  expect(await events()).toEqual([])
+  await first.commit()
+  const { commit } = await second
+  const seen = await events()
+  expect(seen).toMatchObject([{ user_id: one }])
+  await commit()
+  const [before] = seen
+  expect(await events()).toEqual([before, { number: (before?.number ?? 0) + 1, user_id: other }])
+})
+
+test('after all of that the counters equal the ledger', async () => {
+  expect(await differences(db)).toEqual([])
+})

@@ -1,0 +1,162 @@
+/** engine.md, section 2: a connection was lost after COMMIT was sent, and nobody knows what came of it. */
+import { describe, expect, test } from 'vitest'
+import {
+  countersOf,
+  createBench,
+  differences,
+  draw,
+  endSessions,
+  openTransaction,
+  reserve,
+  settle,
+  someone,
+  type TestEngine,
+  untilWaiting,
+  warm,
+} from '../support/engine.ts'
+import { createNetwork } from '../support/network.ts'
+
+const bench = await createBench()
+const { db, clock } = bench
+const network = await createNetwork(bench.url)
+
+/** An engine behind the network, that decides for the user from memory. */
+async function engineFor(user: number): Promise<TestEngine> {
+  const engine = bench.engine({ url: network.url })
+  await warm(engine, user)
+  return engine
+}
+
+const reservations = (user: number) =>
+  db.query({ text: 'select id, units, committed from reservation where user_id = $1 order by id', values: [user] })
+
+describe('it was carried out, and the word of it was lost', () => {
+  test('a reservation is charged once, and its caller is told of it', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    const { lost } = network.loseNextConfirmation()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    await lost
+    expect(await asked).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+    expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 0 }])
+  })
+
+  test('the answer comes from a transaction that itself writes', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    const version = () => db.query({ text: 'select xmin::text from account where user_id = $1', values: [user] })
+    const before = await version()
+    const { lost } = network.loseNextConfirmation()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    await lost
+    await asked
+    expect(await version()).not.toEqual(before)
+  })
+
+  test('also for a user who has no account yet', async () => {
+    const engine = bench.engine({ url: network.url })
+    await warmWith(engine)
+    const user = someone()
+    const { lost } = network.loseNextConfirmation()
+    const asked = engine.submit(draw('consume', user, 'm1', 5, { force: true }))
+    await lost
+    expect(await asked).toMatchObject({ outcome: 'granted' })
+    expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 5 }])
+    expect(await db.query({ text: 'select 1 from account where user_id = $1', values: [user] })).toHaveLength(1)
+  })
+})
+
+/** Its connections are made, so that the next commit is a batch’s. */
+async function warmWith(engine: TestEngine): Promise<void> {
+  const user = someone()
+  await bench.quota({ user_id: user })
+  await warm(engine, user)
+}
+
+describe('it comes late', () => {
+  test('after its retry has reserved: it finds other numbers and fails', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    const stray = await stranding
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
+    await stray.arrive()
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+    expect(await reservations(user)).toHaveLength(1)
+  })
+
+  test('after its retry was denied, for the grant had ended: it is not carried out behind the caller’s back', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+    const engine = await engineFor(user)
+    const stranding = network.strandNextCommit()
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    const stray = await stranding
+    clock.now += 1_000
+    expect(await asked).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
+    await stray.arrive()
+    expect(await reservations(user)).toEqual([])
+  })
+
+  test('while its retry waits behind it: the retry finds it done', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = await engineFor(user)
+    await engine.submit(reserve(user, 'm1', 10))
+    const stranger = await bench.stranger()
+    await stranger.query('begin')
+    await stranger.query('select 1 from quota where id = $1 for update', [id])
+    const watching = network.watchNextCommit()
+    const asked = engine.submit(settle('commit', user, 'm1', 3))
+    const sent = await watching
+    await untilWaiting(db, 1)
+    const stray = sent.disconnect()
+    await untilWaiting(db, 2)
+    await stranger.query('rollback')
+    await stray.arrive()
+    expect(await asked).toMatchObject({ outcome: 'settled', reservation: { committed: 3 } })
+    expect(await countersOf(db, id)).toEqual({ used: 3, reserved: 7 })
+    expect(await engine.submit(settle('commit', user, 'm1', 3))).toMatchObject({ replayed: true })
+  })
+
+  test('from the locked way: the account’s lock keeps its retry back', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = bench.engine({ url: network.url, connections: 1 })
+    await warmWith(engine)
+    const stranding = network.strandNextCommit()
+    // Not remembered: so it loads, and its second message is held up while the server holds the account's lock.
+    const asked = engine.submit(reserve(user, 'm1', 5))
+    const stray = await stranding
+    await untilWaiting(db, 1)
+    await stray.arrive()
+    expect(await asked).toMatchObject({ outcome: 'granted', replayed: true })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+  })
+})
+
+test('a session that the server ends while it waits is tried again, and charges once', async () => {
+  const user = someone()
+  const { id } = await bench.quota({ user_id: user })
+  const engine = await engineFor(user)
+  const held = await openTransaction(db, tx =>
+    tx.query({ text: 'select 1 from quota where id = $1 for update', values: [id] }),
+  )
+  const asked = engine.submit(reserve(user, 'm1', 5))
+  for (let round = 0; round < 3; round++) {
+    await untilWaiting(db, 1)
+    await endSessions(db, 'waiting')
+  }
+  await held.commit()
+  expect(await asked).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
+  expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+})
+
+test('after all of that the counters equal the ledger', async () => {
+  expect(await differences(db)).toEqual([])
+})

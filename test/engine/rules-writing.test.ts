@@ -1,0 +1,198 @@
+/** engine.md, section 2: how a batch is written. */
+import { describe, expect, test } from 'vitest'
+import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { connectSeries } from '../../src/db/series.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { Problem } from '../../src/errors.ts'
+import {
+  countersOf,
+  createBench,
+  differences,
+  neighbours,
+  reserve,
+  settle,
+  someone,
+  untilWaiting,
+  warm,
+} from '../support/engine.ts'
+
+const bench = await createBench()
+const { db, url } = bench
+
+describe('begin … commit in one Sync', () => {
+  test('when the begin fails, nothing behind it is carried out', async () => {
+    const statements = {
+      // Prepared like any begin, it fails when it is carried out, as one that is cancelled does.
+      begin: 'select 1 / 0',
+      mark: `insert into account (shard, user_id) values (1, $1)`,
+    }
+    const connection = await connectSeries({ url, statements, settings: {} })
+    const steps = ['begin', 'mark', 'commit'].map(name => ({ name, values: name === 'mark' ? ['1'] : [] }))
+    await expect(connection.run(steps)).rejects.toMatchObject({ code: '22012' })
+    expect(await db.query({ text: 'select 1 from account where shard = 1 and user_id = 1' })).toEqual([])
+    await connection.close()
+  })
+
+  test('batches that are cancelled again and again leave the counters equal to the ledger', async () => {
+    const engine = bench.engine({ connections: 2 })
+    const users = [someone(), someone()]
+    const quotas = await Promise.all(users.map(user => bench.quota({ user_id: user, limit: null })))
+    const stranger = await bench.stranger()
+    let cancelled = 0
+    let over = false
+    const hammer = async () => {
+      while (!over) {
+        const { rows } = await stranger.query(`select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = 'sms-quota engine' and state <> 'idle'`)
+        cancelled += rows.length
+      }
+    }
+    const hammering = hammer()
+    const granted = [0, 0]
+    await Promise.all(
+      users.map(async (user, index) => {
+        for (let n = 0; n < 150; n++) {
+          const answer = await engine.submit(reserve(user, `c${n}`, 1)).catch(error => error)
+          if (answer instanceof Problem) expect(answer.code).toBe('unavailable')
+          else granted[index] = (granted[index] ?? 0) + 1
+        }
+      }),
+    )
+    over = true
+    await hammering
+    expect(cancelled).toBeGreaterThan(10)
+    expect(await differences(db)).toEqual([])
+    for (const [index, { id }] of quotas.entries()) {
+      expect((await countersOf(db, id)).reserved).toBeGreaterThanOrEqual(granted[index] ?? 0)
+    }
+  }, 60_000)
+})
+
+describe('every update is guarded by count', () => {
+  const shard = '7'
+  const at = '2026-03-15T12:00:00.000Z'
+  const [there, other] = [64_000_000_007, 64_000_000_071]
+  const ids = `{${there},${other}}`
+  // Each writes a row that is there and one that is not, or is there with another number.
+  const cases: Record<string, (string | null)[]> = {
+    'check-quotas': ['{1,1}', ids, '{0,9}', '2'],
+    'move-counters': ['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '2'],
+    'roll-quotas': [
+      ...['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{1,1}'],
+      ...[`{${at},${at}}`, '{null,null}', '2'],
+    ],
+    'correct-windows': [ids, '{0,0}', '{1,1}', '{0,0}', '2'],
+    'settle-reservations': ['{1,1}', '{a,b}', '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{f,f}', at, '2'],
+  }
+
+  test('these are all there are', () => {
+    const updates = Object.entries(LEDGER_STATEMENTS).filter(([, text]) => /\bupdate \w+ (\w+ )?set\b/.test(text))
+    // The fence is for whatever numbers there are.
+    const names = updates.map(([name]) => name).filter(name => name !== 'fence-quotas')
+    expect(Object.keys(cases)).toEqual(expect.arrayContaining(names))
+    expect(names.length).toBeGreaterThanOrEqual(4)
+  })
+
+  test('one row that was changed meanwhile ends the whole', async () => {
+    const text = `
+      insert into account values (7, 1);
+      insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at, alert_at,
+        enabled, metadata, window_start, created_at, created_by, updated_at, updated_by)
+      select 7, id, 1, 'grant', 'UTC', 0, 0, 1, '${at}', '{}', true, '{}', '${at}', '${at}', '', '${at}', ''
+      from unnest('${ids}'::bigint[]) id;
+      insert into quota_window values (7, ${there}, 0, '${at}', '${at}', 5, 0, 0, 0, 0, 0);
+      insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released, refunded,
+        on_expiry, expired, draws, created_at, expires_at, changed_at)
+      select 7, 1, id, 'reserve', 1, false, false, 1, 0, 0, 0, 'release', false, '{}', '${at}', '${at}', '${at}'
+      from unnest('{a,b}'::text[]) id`
+    await db.query({ text })
+    const books = `select (select json_agg(quota.* order by id) from quota where user_id = 1),
+      (select json_agg(reservation.* order by id) from reservation where user_id = 1),
+      (select json_agg(quota_window.*) from quota_window)`
+    const before = await db.query({ text: books })
+    const connection = await connectSeries({ url, statements: LEDGER_STATEMENTS, settings: {} })
+    for (const [name, values] of Object.entries(cases)) {
+      const run = connection.run([
+        { name: 'begin', values: [] },
+        { name, values: [shard, ...values] },
+        { name: 'commit', values: [] },
+      ])
+      await expect(run, name).rejects.toMatchObject({ code: '22012' })
+      await connection.rollback()
+    }
+    expect(await db.query({ text: books })).toEqual(before)
+    await connection.close()
+    await db.query({ text: 'delete from reservation where user_id = 1; delete from quota_window' })
+  })
+
+  test('a lane that knows the quotas, but not what became of a reservation', async () => {
+    const [one, other] = [bench.engine(), bench.engine()]
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await warm(one, user)
+    await one.submit(reserve(user, 'm1', 5))
+    await other.submit(settle('release', user, 'm1'))
+    await warm(one, user)
+    expect(await one.submit(settle('commit', user, 'm1'))).toMatchObject({ outcome: 'reservation_closed' })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
+  })
+
+  test('a lane that does not know that the last units are gone', async () => {
+    const [one, other] = [bench.engine(), bench.engine()]
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 10 })
+    await warm(one, user)
+    await other.submit(reserve(user, 'm1', 10))
+    expect(await one.submit(reserve(user, 'm2', 10))).toMatchObject({ outcome: 'denied', reason: 'quota_exhausted' })
+  })
+})
+
+test('a connection belongs to one batch: nobody waits behind another lane’s lock', async () => {
+  const engine = bench.engine({ connections: 2 })
+  const [held, free] = [someone(), someone()]
+  expect(shardOf(held)).not.toBe(shardOf(free))
+  const { id } = await bench.quota({ user_id: held })
+  await bench.quota({ user_id: free })
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from quota where id = $1 for update', [id])
+  const answered: string[] = []
+  const waiting = engine.submit(reserve(held, 'm1', 1)).finally(() => answered.push('held'))
+  await untilWaiting(db, 1)
+  for (let n = 0; n < 20; n++) await engine.submit(reserve(free, `m${n}`, 1)).then(() => answered.push('free'))
+  await stranger.query('rollback')
+  expect(await waiting).toMatchObject({ outcome: 'granted' })
+  expect(answered).toEqual([...Array(20).fill('free'), 'held'])
+})
+
+test('arrays are sorted: batches that cross each other never deadlock', async () => {
+  // The server’s own search shall be faster than the lock’s time-out.
+  await db.query({
+    text: `do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
+  })
+  const [one, other] = [bench.engine(), bench.engine()]
+  const users = neighbours(3)
+  for (const user of users) await bench.quota({ user_id: user })
+  for (const user of users) await warm(one, user)
+  for (const user of users) await warm(other, user)
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from quota where user_id = $1 for update', [users[1]])
+  // Both remember all of it, and begin at opposite ends.
+  const asked = [
+    ...users.map(user => one.submit(reserve(user, 'one', 1))),
+    ...users.toReversed().map(user => other.submit(reserve(user, 'other', 1))),
+  ]
+  await untilWaiting(db, 2)
+  await stranger.query('rollback')
+  const answers = await Promise.allSettled(asked)
+  expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
+  await db.query({ text: 'select pg_stat_clear_snapshot()' })
+  const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()'
+  expect(await db.query({ text: deadlocks })).toEqual([{ deadlocks: 0 }])
+  expect([...one.ways, ...other.ways].slice(-2).map(({ retries }) => retries)).toEqual([0, 0])
+})
+
+test('after all of that the counters equal the ledger', async () => {
+  expect(await differences(db)).toEqual([])
+})

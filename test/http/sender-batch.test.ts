@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest'
+import { startSender } from './sender-fixture.ts'
+
+const { ask, allow, someone, counters, engine } = await startSender()
+
+type Operation = { op: string } & Record<string, unknown>
+
+async function batch(operations: unknown[]) {
+  const { status, body } = await ask('batch', { operations })
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(body.results).toHaveLength(operations.length)
+  return body.results
+}
+
+/** A user with a grant of 10 and a cap of 8, to compare what becomes of two of them. */
+async function userWithQuotas(): Promise<number> {
+  const user = someone()
+  await allow({ user_id: user, limit: 10 })
+  await allow({ user_id: user, kind: 'cap', limit: 8 })
+  return user
+}
+
+/** An answer without what differs between two users and two calls. */
+const comparable = (value: unknown, user: number) =>
+  JSON.parse(
+    JSON.stringify(value)
+      .replaceAll(/"(request_id|quota_id|limiting_quota_id)":("[^"]*"|\d+)/g, '"$1":0')
+      .replaceAll(/"user_id":\d+/g, '"user_id":0')
+      .replaceAll(`User ${user} `, 'User 0 '),
+  )
+
+test('each operation answers exactly as its single call would, in the order given', async () => {
+  const message = { to: '+4915112345678', text: 'x'.repeat(161) }
+  const operations: Operation[] = [
+    { op: 'check', units: 8, explain: true },
+    { op: 'reserve', id: 'a', units: 3 },
+    { op: 'reserve', id: 'a', units: 3 },
+    { op: 'reserve', id: 'a', units: 4 },
+    { op: 'reserve', id: 'b', units: 6 },
+    { op: 'reserve', id: 'b', units: 6, allow_partial: true, explain: true },
+    { op: 'commit', id: 'a', total_units: 2 },
+    { op: 'commit', id: 'a', total_units: 2 },
+    { op: 'commit', id: 'a', total_units: 9 },
+    { op: 'release', id: 'a' },
+    { op: 'refund', id: 'a' },
+    { op: 'reserve', id: 'a', units: 3 },
+    { op: 'commit', id: 'nowhere' },
+    { op: 'consume', id: 'c', message },
+    { op: 'consume', id: 'd', message, force: true },
+    { op: 'check', message: { to: '+49', text: 5 }, country: 'DE' },
+    { op: 'reserve', id: 'e', untis: 3, units: 0 },
+    { op: 'release', id: 'b', total_units: 1, force: true },
+  ]
+  const [alone, together] = [await userWithQuotas(), await userWithQuotas()]
+  const answers = []
+  for (const { op, ...body } of operations) {
+    const answer = await ask(op, { user_id: alone, ...body })
+    answers.push({ status: answer.status, body: answer.body })
+  }
+  const results = await batch(operations.map(operation => ({ user_id: together, ...operation })))
+
+  // What is accepted inside a batch has one field more.
+  const expected = JSON.parse(JSON.stringify(answers).replaceAll('accepted are user_id', 'accepted are op, user_id'))
+  expect(comparable(results, together)).toEqual(comparable(expected, alone))
+  const statuses = [200, 200, 200, 409, 200, 200, 200, 200, 422, 200, 200, 409, 404, 200, 200, 400, 400, 400]
+  expect(results.map(({ status }: { status: number }) => status)).toEqual(statuses)
+})
+
+test("one user's operations on one id take effect in order", async () => {
+  const user = someone()
+  const grant = await allow({ user_id: user, limit: 10 })
+  const own = { user_id: user, id: 'm' }
+  const results = await batch([
+    { op: 'reserve', ...own, units: 4 },
+    { op: 'commit', ...own, total_units: 3 },
+    { op: 'release', ...own },
+    { op: 'refund', ...own, total_units: 1 },
+    { op: 'check', user_id: user, units: 1 },
+  ])
+  expect(results.map(({ body }: { body: { state?: string } }) => body.state)).toEqual([
+    'reserved',
+    'reserved',
+    'committed',
+    'committed',
+    undefined,
+  ])
+  expect(results[4].body.remaining).toBe(8)
+  expect(await counters(grant)).toEqual([2, 0])
+})
+
+test('a wrong operation is told in its own place, and stops no other', async () => {
+  const user = someone()
+  await allow({ user_id: user, limit: 10 })
+  const wrong: [unknown, string[]][] = [
+    [7, ['']],
+    [null, ['']],
+    [[{ op: 'check' }], ['']],
+    ['geheim', ['']],
+    [{}, ['/op']],
+    [{ op: 'batch', operations: [] }, ['/op']],
+    [{ op: 'RESERVE', user_id: user }, ['/op']],
+    [{ op: 'reserve', user_id: user, x: 1 }, ['/id', '/x', '/units']],
+    [{ op: 'check', user_id: user, message: { to: 'geheim', text: 'geheim' } }, ['/message/to']],
+  ]
+  const results = await batch([...wrong.map(([operation]) => operation), { op: 'check', user_id: user, units: 1 }])
+  expect(results.at(-1)).toMatchObject({ status: 200, body: { granted: true } })
+  for (const [index, [operation, paths]] of wrong.entries()) {
+    const { status, body } = results[index]
+    expect([status, body.status, body.code], JSON.stringify(operation)).toEqual([400, 400, 'invalid_request'])
+    expect(body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(paths.toSorted())
+  }
+  expect(JSON.stringify(results)).not.toContain('geheim')
+})
+
+test('a thousand operations of many users are done in one call', async () => {
+  const users = Array.from({ length: 20 }, someone)
+  for (const user of users) await allow({ user_id: user, limit: 49 })
+  const operations = Array.from({ length: 1000 }, (_, n) => ({
+    op: 'reserve',
+    user_id: users[n % users.length],
+    id: `m${n}`,
+    units: 1,
+  }))
+  const results = await batch(operations)
+  const granted = results.filter(({ body }: { body: { granted: boolean } }) => body.granted)
+  // The last of each user's fifty is denied.
+  expect(granted).toHaveLength(20 * 49)
+  expect(granted.every(({ body }: { body: { id: string } }, n: number) => body.id === `m${n}`)).toBe(true)
+  const again = await batch(operations)
+  expect(again.filter(({ body }: { body: { replayed?: boolean } }) => body.replayed)).toHaveLength(20 * 49)
+  expect(engine.queue).toEqual({ commands: 0, bytes: 0 })
+})
+
+test.each([
+  ['no operation', { operations: [] }, 400],
+  ['more than a thousand', { operations: Array.from({ length: 1001 }, () => ({ op: 'check' })) }, 400],
+  ['no list', { operations: { op: 'check' } }, 400],
+  ['nothing', {}, 400],
+  ['unknown fields', { operations: [{ op: 'check' }], atomic: true }, 400],
+  ['more than 1 MiB', { operations: [{ op: 'check', x: 'x'.repeat(2 ** 20) }] }, 413],
+])('%s is refused whole', async (_what, body, status) => {
+  const answer = await ask('batch', body)
+  expect(answer.status).toBe(status)
+  expect(answer.body.detail).toMatch(/^\/(operations|atomic) (must|is)|^The body is larger than 1048576 bytes/)
+})
+
+test('nearly 1 MiB is taken', async () => {
+  const text = 'x'.repeat(1000)
+  const operations = Array.from({ length: 950 }, () => ({ op: 'check', user_id: 1, message: { to: '+49151', text } }))
+  const results = await batch(operations)
+  expect(results[949]).toMatchObject({ status: 200, body: { granted: false, units: 7 } })
+})

@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
+import { SENDER, startSender } from './sender-fixture.ts'
+
+const service = await startSender()
+const { ask, allow, call, senderToken } = service
+await allow({ user_id: 7, limit: 1000 })
+await ask('reserve', { user_id: 7, id: 'open', units: 5 })
+await ask('reserve', { user_id: 7, id: 'returned', units: 5 })
+await ask('release', { user_id: 7, id: 'returned' })
+await ask('consume', { user_id: 7, id: 'used', units: 5 })
+
+/** Everything there is, as text. */
+async function everything(): Promise<string> {
+  const tables = ['quota', 'reservation', 'event']
+  const rows = tables.map(table => service.db.query({ text: `select t::text from ${table} t order by 1` }))
+  return JSON.stringify(await Promise.all(rows))
+}
+
+const one = { user_id: 7, units: 1 }
+const id = 'new'
+const to = '+4915112345678'
+const text = 'geheim'
+
+/** What, operation, body → status, code, and the paths of the faults. */
+type BadCall = [string, string, unknown, number, string, paths?: string[]]
+// biome-ignore format: one case a line.
+const BAD: BadCall[] = [
+  ['malformed JSON', 'reserve', '{"user_id":7,', 400, 'invalid_request'],
+  ['an empty body', 'reserve', '', 400, 'invalid_request'],
+  ['no object', 'reserve', [one], 400, 'invalid_request', ['']],
+  ['nothing, all at once', 'reserve', {}, 400, 'invalid_request', ['/user_id', '/id', '/units']],
+  ['nothing to check', 'check', {}, 400, 'invalid_request', ['/user_id', '/units']],
+  ['nothing to settle', 'commit', {}, 400, 'invalid_request', ['/user_id', '/id']],
+  ['unknown fields', 'reserve', { ...one, id, ttl: 5, untis: 1 }, 400, 'invalid_request', ['/ttl', '/untis']],
+  ['an id where none is taken', 'check', { ...one, id }, 400, 'invalid_request', ['/id']],
+  ['force to reserve', 'reserve', { ...one, id, force: true }, 400, 'invalid_request', ['/force']],
+  ['force to release', 'release', { user_id: 7, id: 'open', force: true }, 400, 'invalid_request', ['/force']],
+  ['a part of a settlement', 'commit', { user_id: 7, id: 'open', units: 1 }, 400, 'invalid_request', ['/units']],
+  ['no unit', 'reserve', { ...one, id, units: 0 }, 400, 'invalid_request', ['/units']],
+  ['too many units', 'reserve', { ...one, id, units: 1e9 + 1 }, 400, 'invalid_request', ['/units']],
+  ['a fraction', 'reserve', { ...one, id, units: 1.5 }, 400, 'invalid_request', ['/units']],
+  ['a number as text', 'reserve', { ...one, id, units: '1' }, 400, 'invalid_request', ['/units']],
+  ['a negative user', 'reserve', { ...one, id, user_id: -1 }, 400, 'invalid_request', ['/user_id']],
+  ['a user of 2^53', 'reserve', '{"user_id":9007199254740992,"units":1,"id":"x"}', 400, 'invalid_request', ['/user_id']],
+  ...['', '-a', '.a', 'a b', 'a/b', 'é', 'a\n', 'x'.repeat(129)].map(
+    bad => [`the id ${JSON.stringify(bad)}`, 'reserve', { ...one, id: bad }, 400, 'invalid_request', ['/id']] as BadCall,
+  ),
+  ['an id that is a number', 'commit', { user_id: 7, id: 5 }, 400, 'invalid_request', ['/id']],
+  ['no time', 'reserve', { ...one, id, ttl_seconds: 0 }, 400, 'invalid_request', ['/ttl_seconds']],
+  ['too much time', 'reserve', { ...one, id, ttl_seconds: 604_801 }, 400, 'invalid_request', ['/ttl_seconds']],
+  ['another expiry', 'reserve', { ...one, id, on_expiry: 'keep' }, 400, 'invalid_request', ['/on_expiry']],
+  ['a flag as text', 'reserve', { ...one, id, allow_partial: 'yes' }, 400, 'invalid_request', ['/allow_partial']],
+  ['a country that does not exist', 'reserve', { ...one, id, country: 'XX' }, 400, 'invalid_request', ['/country']],
+  ['a country in small letters', 'check', { ...one, country: 'de' }, 400, 'invalid_request', ['/country']],
+  ['a type with spaces', 'check', { ...one, message_type: 'a b' }, 400, 'invalid_request', ['/message_type']],
+  ['null for what is omitted', 'check', { ...one, country: null }, 400, 'invalid_request', ['/country']],
+  ['a negative target', 'commit', { user_id: 7, id: 'open', total_units: -1 }, 400, 'invalid_request', ['/total_units']],
+  ['too large a target', 'commit', { user_id: 7, id: 'open', total_units: 1e9 + 1 }, 400, 'invalid_request', ['/total_units']],
+  ['units beside a message', 'reserve', { ...one, id, message: { to, text } }, 400, 'invalid_request', ['/units']],
+  ['a country beside a message', 'check', { user_id: 7, country: 'DE', message: { to, text } }, 400, 'invalid_request', ['/country']],
+  ['both', 'check', { ...one, country: 'DE', message: { to, text } }, 400, 'invalid_request', ['/units', '/country']],
+  ['both, and what the schema finds', 'check', { units: 0, country: 'DE', message: { to } }, 400, 'invalid_request', ['/user_id', '/units', '/message/text', '/units', '/country']],
+  ['a number without its plus', 'check', { user_id: 7, message: { to: to.slice(1), text } }, 400, 'invalid_request', ['/message/to']],
+  ['a number with spaces', 'check', { user_id: 7, message: { to: '+49 151', text } }, 400, 'invalid_request', ['/message/to']],
+  ['a number of 16 digits', 'check', { user_id: 7, message: { to: '+4915112345678999', text } }, 400, 'invalid_request', ['/message/to']],
+  ['a text that is none', 'check', { user_id: 7, message: { to, text: 5 } }, 400, 'invalid_request', ['/message/text']],
+  ['a message that is a text', 'check', { user_id: 7, message: text }, 400, 'invalid_request', ['/message']],
+  ['more of a message', 'check', { user_id: 7, message: { to, text, from: 'us' } }, 400, 'invalid_request', ['/message/from']],
+  ['a query parameter', 'check?dry_run=1', one, 400, 'invalid_request', ['dry_run']],
+  ['more than 64 KiB', 'check', { user_id: 7, message: { to, text: 'x'.repeat(65_536) } }, 413, 'payload_too_large'],
+
+  ['a reservation that is not there', 'commit', { user_id: 7, id: 'nowhere' }, 404, 'not_found'],
+  ["another user's", 'release', { user_id: 8, id: 'open' }, 404, 'not_found'],
+  ['more than was reserved', 'commit', { user_id: 7, id: 'open', total_units: 6 }, 422, 'exceeds_reservation'],
+  ['what was given back', 'commit', { user_id: 7, id: 'returned' }, 409, 'reservation_closed'],
+  ['what was used', 'release', { user_id: 7, id: 'used' }, 409, 'reservation_closed'],
+  ['what was never used', 'refund', { user_id: 7, id: 'open', total_units: 1 }, 409, 'reservation_closed'],
+  ['an id that has been given back', 'reserve', { user_id: 7, id: 'returned', units: 5 }, 409, 'reservation_closed'],
+  ['the same id for other units', 'reserve', { user_id: 7, id: 'open', units: 6 }, 409, 'idempotency_mismatch', ['/units']],
+  ['the same id by another operation', 'consume', { user_id: 7, id: 'open', units: 5 }, 409, 'idempotency_mismatch', ['/op']],
+  ['the same id, all else different', 'reserve', { user_id: 7, id: 'open', units: 6, country: 'DE', message_type: 'otp', allow_partial: true }, 409, 'idempotency_mismatch', ['/units', '/country', '/message_type', '/allow_partial']],
+  ['no such operation', 'commits', one, 404, 'not_found'],
+]
+
+test.each(BAD)('%s: %s', async (_what, op, body, status, code, paths) => {
+  const before = await everything()
+  const answer = await ask(op, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(status)
+  expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
+  expect(answer.body).toMatchObject({
+    type: `/docs/errors#${code}`,
+    title: ERRORS[code as keyof typeof ERRORS].title,
+    status,
+    code,
+    detail: expect.stringMatching(/./),
+    request_id: answer.headers['x-request-id'],
+  })
+  if (paths !== undefined) {
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
+    for (const fault of answer.body.errors) expect(fault.message).toMatch(/^(must|is|differs)/)
+  }
+  // Neither the number nor the text of a message is repeated, least of all when it is wrong.
+  expect(JSON.stringify(answer.body)).not.toMatch(/4915112345678|49 151|geheim|xxx/)
+  expect(await everything()).toBe(before)
+})
+
+test('a settlement that cannot be shows how the reservation stands', async () => {
+  const { body } = await ask('release', { user_id: 7, id: 'used' })
+  expect(body.reservation).toMatchObject({ id: 'used', state: 'committed', units: 5, committed: 5, expires_at: null })
+  const { body: exceeded } = await ask('commit', { user_id: 7, id: 'open', total_units: 6 })
+  expect(exceeded.reservation).toMatchObject({ id: 'open', state: 'reserved', units: 5 })
+})
+
+test('a body too large is told how large it may be', async () => {
+  const large = { user_id: 7, message: { to, text: 'x'.repeat(65_536) } }
+  expect((await ask('check', large)).body.detail).toBe('The body is larger than 65536 bytes.')
+})
+
+test.each([
+  ['07', 'open', ['user_id']],
+  ['-1', 'open', ['user_id']],
+  ['7', '-open', ['id']],
+  ['x', 'a%20b', ['user_id', 'id']],
+])('GET reservations/%s/%s is 400', async (user, name, paths) => {
+  const { status, body } = await call('GET', `${SENDER}/reservations/${user}/${name}`, { token: senderToken })
+  expect(status).toBe(400)
+  expect(body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
+})
+
+test('GET of a reservation that is not there is 404', async () => {
+  for (const path of ['7/nowhere', '8/open']) {
+    const answer = await call('GET', `${SENDER}/reservations/${path}`, { token: senderToken })
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  }
+})
+
+describe('who may call', () => {
+  const CALLS: [string, string, unknown?][] = [
+    ...['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'batch'].map(
+      op => ['POST', `${SENDER}/${op}`, { ...one, id }] as [string, string, unknown],
+    ),
+    ['GET', `${SENDER}/reservations/7/open`],
+  ]
+
+  test.each(CALLS)('%s %s takes a good token of a sender and no other', async (method, url, body) => {
+    const before = await everything()
+    for (const token of [null, 'nonsense', await service.token({ sub: 'x', exp: 1, roles: ['sms-quota:sender'] })]) {
+      expect(await call(method, url, { token, body })).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
+    }
+    for (const token of [service.adminToken, await service.userToken(7)]) {
+      expect(await call(method, url, { token, body })).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    }
+    expect(await everything()).toBe(before)
+  })
+
+  test('who may not call is not told what was wrong with the call', async () => {
+    const token = await service.userToken(7)
+    expect((await call('POST', `${SENDER}/reserve?x=1`, { token, body: '{' })).status).toBe(403)
+    expect((await call('POST', `${SENDER}/batch`, { token: null, body: 'x'.repeat(2 ** 21) })).status).toBe(401)
+  })
+})

@@ -1,0 +1,256 @@
+import { Writable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import pino from 'pino'
+import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import type { Command, Outcome } from '../../src/domain/command.ts'
+import type { Reservation } from '../../src/domain/reservation.ts'
+import { Problem } from '../../src/errors.ts'
+import { createAuthenticator } from '../../src/http/auth.ts'
+import { createServer } from '../../src/http/server.ts'
+import { mintToken } from '../../src/http/tokens.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { createAnswerCheck } from '../support/openapi-check.ts'
+import { SENDER } from './sender-fixture.ts'
+
+/**
+ * What HTTP makes of each outcome, with an engine that answers as it is told. That real outcomes come about as they
+ * should is for the tests with the real one.
+ */
+let outcome: Outcome | Error
+const commands: Command[] = []
+const engine = {
+  async submit(command: Command) {
+    commands.push(command)
+    if (outcome instanceof Error) throw outcome
+    return outcome
+  },
+}
+
+const logged: string[] = []
+const sink = new Writable({
+  write(line, _encoding, done) {
+    logged.push(String(line))
+    done()
+  },
+})
+
+const secret = 'a secret for tests only, long enough for HS256'
+const url = 'postgresql://127.0.0.1:1/never'
+const loaded = loadConfig({ AUTH_SECRET: secret, DATABASE_URL: url })
+if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
+const db = openDatabase({ url })
+const app = await createServer({
+  db,
+  engine,
+  now: Date.now,
+  log: pino({ level: 'info' }, sink),
+  metrics: createMetrics(),
+  servesMetrics: false,
+  authenticator: await createAuthenticator(loaded.config, { now: Date.now }),
+  readiness: async () => [],
+  rateLimitPerMinute: 0,
+  requireCountry: false,
+})
+await app.ready()
+afterAll(() => db.close())
+const check = createAnswerCheck(app.swagger())
+const token = await mintToken({
+  ...loaded.config.auth,
+  secret,
+  userId: null,
+  subject: 'gateway',
+  roles: ['sms-quota:sender'],
+  ttlSeconds: 3600,
+  now: Date.now(),
+})
+
+async function ask(op: string, payload: object) {
+  const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'request-1' }
+  const answer = await app.inject({ method: 'POST', url: `${SENDER}/${op}`, headers, payload })
+  check('POST', `${SENDER}/${op}`, answer.statusCode, String(answer.headers['content-type']), answer.body)
+  return { status: answer.statusCode, headers: answer.headers, body: answer.json() }
+}
+
+beforeEach(() => {
+  commands.length = 0
+  logged.length = 0
+})
+
+const at = Date.parse('2026-03-15T12:00:00.000Z')
+const reservation: Reservation = {
+  user_id: 7,
+  id: 'm',
+  op: 'reserve',
+  asked: 9,
+  country: null,
+  message_type: null,
+  allow_partial: true,
+  force: false,
+  units: 5,
+  committed: 2,
+  released: 1,
+  refunded: 1,
+  on_expiry: 'release',
+  expired: false,
+  draws: [
+    { quota_id: 64, kind: 'grant', window_no: 3, window_start: at, from: 0, to: 3 },
+    { quota_id: 192, kind: 'cap', window_no: 0, window_start: at + 1, from: 0, to: 5 },
+  ],
+  created_at: at,
+  expires_at: at + 600_000,
+}
+const view = {
+  id: 'm',
+  user_id: 7,
+  state: 'reserved',
+  units: 5,
+  committed: 2,
+  released: 1,
+  refunded: 1,
+  unfunded: 2,
+  draws: [
+    { quota_id: 64, kind: 'grant', units: 3, window_start: '2026-03-15T12:00:00.000Z' },
+    { quota_id: 192, kind: 'cap', units: 5, window_start: '2026-03-15T12:00:00.001Z' },
+  ],
+  expires_at: '2026-03-15T12:10:00.000Z',
+}
+const granted = {
+  outcome: 'granted',
+  reservation,
+  remaining: null,
+  replayed: false,
+  would_deny: null,
+  explanation: null,
+} as const
+const explanation = [{ quota_id: 64, kind: 'grant', verdict: 'draws', units: 3 } as const]
+const denied = {
+  outcome: 'denied',
+  reason: 'cap_reached',
+  remaining: 4,
+  limiting_quota_id: 192,
+  retry_at: at,
+  explanation: null,
+} as const
+const deniedView = {
+  granted: false,
+  reason: 'cap_reached',
+  remaining: 4,
+  limiting_quota_id: 192,
+  retry_at: '2026-03-15T12:00:00.000Z',
+}
+const problem = (status: number, code: string, members: object = {}) => ({ status, code, ...members })
+
+const REQUESTS: Record<string, object> = {
+  check: { user_id: 7, units: 9 },
+  reserve: { user_id: 7, id: 'm', units: 9 },
+  commit: { user_id: 7, id: 'm', total_units: 6 },
+}
+
+/** Operation, outcome → status, body. */
+// biome-ignore format: a case a line.
+const OUTCOMES: [string, Outcome | Error, number, object][] = [
+  ['reserve', granted, 200, { granted: true, ...view, remaining: null, replayed: false }],
+  ['reserve', { ...granted, replayed: true, remaining: 0 }, 200, { granted: true, ...view, remaining: 0, replayed: true }],
+  ['reserve', { ...granted, would_deny: 'no_quota', explanation }, 200, { granted: true, ...view, remaining: null, replayed: false, would_deny: 'no_quota', explain: explanation }],
+  ['reserve', { ...granted, reservation: { ...reservation, released: 3 } }, 200, { granted: true, ...view, state: 'committed', released: 3, expires_at: null, remaining: null, replayed: false }],
+  ['check', granted, 200, { granted: true, user_id: 7, units: 5, unfunded: 2, draws: view.draws, remaining: null }],
+  ['check', { ...granted, would_deny: 'no_quota', explanation }, 200, { granted: true, user_id: 7, units: 5, unfunded: 2, draws: view.draws, remaining: null, would_deny: 'no_quota', explain: explanation }],
+  ['reserve', denied, 200, deniedView],
+  ['check', { ...denied, limiting_quota_id: null, retry_at: null, explanation }, 200, { ...deniedView, limiting_quota_id: null, retry_at: null, explain: explanation }],
+  ['commit', { outcome: 'settled', reservation, replayed: false }, 200, { ...view, replayed: false }],
+  ['commit', { outcome: 'settled', reservation, replayed: true }, 200, { ...view, replayed: true }],
+  ['commit', { outcome: 'not_found' }, 404, problem(404, 'not_found', { detail: 'User 7 has no reservation "m".' })],
+  ['reserve', { outcome: 'idempotency_mismatch', fields: ['op', 'units'] }, 409, problem(409, 'idempotency_mismatch', { errors: [{ path: '/op', message: 'differs' }, { path: '/units', message: 'differs' }] })],
+  ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
+  ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'Only 5 units were reserved, and total_units is 6.', reservation: view })],
+  ['reserve', new Problem('overloaded', 'Full.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'overloaded', { detail: 'Full.' })],
+  ['reserve', new Problem('unavailable', 'Away.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Away.' })],
+  ['reserve', new Error('what nobody expected'), 500, problem(500, 'internal', { detail: 'Something went wrong inside the service.' })],
+]
+
+test.each(OUTCOMES)('%s: %o is answered with %i', async (op, told, status, body) => {
+  outcome = told
+  const answer = await ask(op, REQUESTS[op] ?? {})
+  expect(answer.status).toBe(status)
+  // Of a problem what matters; of a success all of it.
+  if (status === 200) expect(answer.body).toEqual(body)
+  else expect(answer.body).toMatchObject(body)
+  expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)
+
+  const { body: batch } = await ask('batch', { operations: [{ op, ...REQUESTS[op] }] })
+  expect(batch.results).toEqual([{ status, body: answer.body }])
+})
+
+test('what is omitted takes its default, and the rest arrives as it was sent', async () => {
+  outcome = granted
+  const all = { country: 'DE', message_type: 'otp', explain: true, ttl_seconds: 5, on_expiry: 'commit' } as const
+  await ask('check', { user_id: 0, units: 1 })
+  await ask('consume', { user_id: 7, id: 'm', units: 2, ...all, allow_partial: true, force: true })
+  await ask('reserve', { user_id: 7, id: 'm', message: { to: '+4915112345678', text: 'я'.repeat(71) } })
+  outcome = { outcome: 'settled', reservation, replayed: false }
+  await ask('refund', { user_id: 7, id: 'm' })
+  await ask('commit', { user_id: 7, id: 'm', total_units: 0, force: true })
+  const defaults = {
+    country: null,
+    message_type: null,
+    ttl_ms: 600_000,
+    on_expiry: 'release',
+    allow_partial: false,
+    force: false,
+    explain: false,
+  }
+  const { ttl_seconds: _seconds, ...kept } = all
+  expect(commands).toEqual([
+    { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
+    { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
+    { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE' },
+    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false },
+    { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true },
+  ])
+})
+
+test('the operations of a batch are all submitted before one is answered', async () => {
+  const answerThem = Promise.withResolvers<Outcome>()
+  const { submit } = engine
+  engine.submit = command => {
+    commands.push(command)
+    return answerThem.promise
+  }
+  const answer = ask('batch', { operations: ['a', 'b', 'c'].map(id => ({ op: 'reserve', user_id: 7, id, units: 1 })) })
+  while (commands.length === 0) await nextTurn()
+  expect(commands.map(command => command.id)).toEqual(['a', 'b', 'c'])
+  answerThem.resolve(denied)
+  const { body } = await answer
+  expect(body.results).toEqual(Array(3).fill({ status: 200, body: deniedView }))
+  engine.submit = submit
+})
+
+describe('the log', () => {
+  test('has no line a call, and nothing of a message; faults of ours it has', async () => {
+    const message = { to: '+4915112345678', text: 'geheim' }
+    outcome = granted
+    await ask('reserve', { user_id: 7, id: 'm', message })
+    outcome = new Problem('overloaded', 'Full.')
+    await ask('reserve', { user_id: 7, id: 'm', message })
+    await ask('check', { user_id: 7, message: { ...message, to: 'geheim' } })
+    expect(logged).toEqual([])
+    outcome = new Error('what nobody expected')
+    await ask('reserve', { user_id: 7, id: 'm', message })
+    await ask('batch', { operations: [{ op: 'reserve', user_id: 7, id: 'm', message }] })
+    expect(logged).toHaveLength(2)
+    for (const line of logged) expect(JSON.parse(line)).toMatchObject({ level: 50, request_id: 'request-1' })
+    expect(logged.join('')).not.toMatch(/geheim|4915112345678/)
+  })
+
+  // The last test: it stops the service.
+  test('tells how many were answered, at the latest when it stops', async () => {
+    outcome = denied
+    for (let n = 0; n < 3; n++) await ask('check', { user_id: 7, units: 1 })
+    await app.close()
+    const lines = logged.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'senders answered')
+    expect(lines).toEqual([expect.objectContaining({ ms_mean: expect.any(Number), ms_max: expect.any(Number) })])
+    expect(lines[0].answers['200']).toBeGreaterThanOrEqual(3)
+  })
+})

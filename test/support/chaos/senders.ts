@@ -1,0 +1,161 @@
+/** Sixty-four senders: each settles its own messages, and now and then repeats anybody's. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Books, Entry, Told } from './books.ts'
+import { type Answer, RETENTION_S, type World } from './world.ts'
+
+const SENDER = '/api/sms/sender/quota'
+/** Only they book by force, so that all others can be held to their limits at any moment. */
+export const FORCING_USERS = [45, 46, 47, 48, 49]
+export const HOT_USER = 0
+export const USERS = 50
+
+/** Repetitions come so soon that retention cannot have forgotten the id. */
+const REPEATED_S = 5
+
+export interface Senders {
+  /** Ends when every call has its answer. */
+  stop(): Promise<void>
+}
+
+export function startSenders(world: World, books: Books, random: () => number, count = 64): Senders {
+  let isOver = false
+  let made = 0
+  const recent: Entry[] = []
+  const below = (bound: number) => Math.floor(random() * bound)
+  const oneOf = <T>(list: readonly T[]) => list[below(list.length)]
+
+  /** Repeats a call until it is answered, whatever becomes of the services meanwhile. */
+  async function insist(path: string, body: object): Promise<Answer & { begun: number }> {
+    for (const begun = performance.now(); ; ) {
+      const answer = await world.call('POST', `${SENDER}/${path}`, body)
+      if (answer !== undefined) return { ...answer, begun }
+      books.unanswered += 1
+      if (performance.now() - begun > (RETENTION_S - REPEATED_S) * 1_000) {
+        throw new Error(`nobody answers ${path} ${JSON.stringify(body)}`)
+      }
+      await pause(10 + below(60))
+    }
+  }
+
+  function newEntry(): Entry {
+    made += 1
+    const isHot = random() < 0.5
+    const user = isHot ? HOT_USER : 1 + below(USERS - 1)
+    const op = random() < 0.15 ? 'consume' : 'reserve'
+    const force = op === 'consume' && FORCING_USERS.includes(user) && random() < 0.5
+    const onExpiry = random() < 0.2 ? 'commit' : 'release'
+    const id = `c${made}`
+    const body = {
+      user_id: user,
+      id,
+      units: 1 + below(random() < 0.1 ? 60 : 4),
+      ...(random() < 0.1 ? { allow_partial: true } : {}),
+      ...(random() < 0.3 ? { message_type: oneOf(['otp', 'news']) } : {}),
+      ...(random() < 0.3 ? { country: oneOf(['DE', 'FR']) } : {}),
+      ...(force ? { force } : {}),
+      // Half of them end while their owner is still at it.
+      ttl_seconds: 60 + below(3_600),
+      on_expiry: onExpiry,
+    }
+    return { user, id, op, body, onExpiry, force, told: undefined, firstToldAt: 0, changedAt: 0, toldAt: 0 }
+  }
+
+  /** Takes down the answer to an asking, first or repeated. */
+  function takeDown(entry: Entry, { status, body, begun }: Answer & { begun: number }, isOwners: boolean): void {
+    if (status === 200 && body.granted === false) {
+      // An answer from before may overtake another, but a call that began later may not be told otherwise.
+      if (entry.told !== undefined && entry.firstToldAt < begun)
+        books.contradictions.push(`${entry.user} ${entry.id}: granted, then denied`)
+      books.denied += 1
+    } else if (status === 200) {
+      books.acknowledged += 1
+      if (body.replayed) books.replayed += 1
+      books.note(entry, body, isOwners)
+    } else if (status === 409 && body.code === 'reservation_closed') {
+      books.note(entry, body.reservation, isOwners)
+    } else {
+      books.contradictions.push(`${JSON.stringify(entry.body)}: ${status} ${JSON.stringify(body)}`)
+    }
+  }
+
+  async function settle(entry: Entry, op: 'commit' | 'release' | 'refund', total?: number): Promise<void> {
+    const named = { user_id: entry.user, id: entry.id, ...(total === undefined ? {} : { total_units: total }) }
+    const { status, body } = await insist(op, named)
+    const shown: Told | undefined = status === 200 ? body : body.reservation
+    if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
+      books.contradictions.push(`${op} ${JSON.stringify(named)}: ${status} ${JSON.stringify(body)}`)
+      return
+    }
+    if (status === 200) {
+      books.acknowledged += 1
+      books.settled += 1
+      const done = { commit: shown.committed, release: shown.released, refund: shown.refunded }[op]
+      if (total !== undefined && done < total) books.contradictions.push(`${op} ${entry.id}: ${done} is not ${total}`)
+    }
+    books.note(entry, shown, true)
+  }
+
+  async function story(): Promise<void> {
+    const entry = newEntry()
+    books.entries.set(`${entry.user} ${entry.id}`, entry)
+    takeDown(entry, await insist(entry.op, entry.body), true)
+    recent[below(200)] = entry
+    for (let chapter = 0; chapter < 4 && entry.told !== undefined; chapter++) {
+      const { units, committed, released, refunded } = entry.told
+      const turn = random()
+      if (turn < 0.3) await settle(entry, 'commit', Math.min(units - released, committed + 1 + below(units)))
+      else if (turn < 0.45) await settle(entry, 'commit')
+      else if (turn < 0.6) await settle(entry, 'release', Math.min(units - committed, released + 1))
+      else if (turn < 0.7) await settle(entry, 'refund', Math.min(committed, refunded + 1))
+      else if (turn < 0.75) await settle(entry, 'release')
+      else if (turn < 0.8) await pause(below(1_500))
+      else return
+    }
+  }
+
+  /** Asks for a message of anybody's once more, perhaps before it has its answer. */
+  async function repeat(): Promise<void> {
+    const entry = oneOf(recent)
+    if (entry === undefined) return
+    if (entry.told !== undefined && performance.now() - entry.toldAt > REPEATED_S * 1_000) return
+    takeDown(entry, await insist(entry.op, entry.body), false)
+  }
+
+  /** Several new messages in one call. */
+  async function batch(): Promise<void> {
+    const entries = Array.from({ length: 2 + below(6) }, newEntry)
+    for (const entry of entries) books.entries.set(`${entry.user} ${entry.id}`, entry)
+    let open = entries
+    while (open.length > 0) {
+      const { body, begun } = await insist('batch', { operations: open.map(({ op, body }) => ({ op, ...body })) })
+      const results: Answer[] = body.results
+      const again = open.filter((_, n) => results[n]?.status === 503)
+      for (const [n, entry] of open.entries()) {
+        const answer = results[n]
+        if (answer !== undefined && answer.status !== 503) takeDown(entry, { ...answer, begun }, true)
+      }
+      books.unanswered += again.length
+      open = again
+      if (open.length > 0) await pause(50)
+    }
+  }
+
+  async function sender(): Promise<void> {
+    while (!isOver) {
+      const turn = random()
+      if (turn < 0.75) await story()
+      else if (turn < 0.95) await repeat()
+      else await batch()
+    }
+  }
+
+  const senders = Promise.all(Array.from({ length: count }, sender))
+  // Whatever is wrong is told when they are stopped.
+  senders.catch(() => {})
+  return {
+    async stop() {
+      isOver = true
+      await senders
+    },
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The service as a process of its own whose clock runs ahead: an hour's window ends after seconds. All of it is the
+ * product's own but the clock.
+ *
+ *     CHAOS_BEGAN=… CHAOS_SPEED=… CHAOS_LAG_MS=… CHAOS_RETENTION_MS=… bin/node test/support/chaos/server.ts
+ */
+import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import { createApp } from '../../../src/app.ts'
+import { loadConfig } from '../../../src/config.ts'
+import { openDatabase } from '../../../src/db/database.ts'
+import { createEngine } from '../../../src/engine/engine.ts'
+import { createRetention } from '../../../src/engine/retention.ts'
+import { createSweeper } from '../../../src/engine/sweeper.ts'
+import { clockFrom } from './clock.ts'
+
+const loaded = loadConfig(process.env)
+if ('faults' in loaded) throw new Error(JSON.stringify(loaded.faults))
+const { config } = loaded
+const log = pino({ level: 'error', base: null }, pino.destination(2))
+const now = clockFrom(process.env)
+const app = await createApp(config, log, { now })
+await app.server.listen({ host: '127.0.0.1', port: 0 })
+
+// Much faster than in the product, as everything here is.
+const url = config.databaseUrl ?? ''
+const db = openDatabase({ url, maxConnections: 2, log })
+const engine = createEngine({ url, now, log, connections: 2 })
+createSweeper({ db, engine, now, log }).start()
+const retention = createRetention({ db, now, log, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
+process.stdout.write(`listening on ${(app.server.server.address() as AddressInfo).port}\n`)
+for (;;) {
+  await retention.retireOnce(now()).catch(() => {})
+  await pause(250)
+}

@@ -1,0 +1,179 @@
+/** A database server and two services on it, which are killed again and again while they are called. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { SignJWT } from 'jose'
+import { afterAll } from 'vitest'
+import { type Database, openDatabase } from '../../../src/db/database.ts'
+import { foldersIn } from '../../../src/db/embedded/folders.ts'
+import { isServerOf, readPidFile } from '../../../src/db/embedded/postmaster.ts'
+import { startEmbedded } from '../../../src/db/embedded.ts'
+import { scratchFolder } from '../cluster.ts'
+import { PROJECT } from '../process.ts'
+import { clockFrom } from './clock.ts'
+
+/** How much faster than ours the services' clocks run: an hour in three seconds. */
+export const SPEED = 1_200
+/** After so many of our own seconds a settled reservation is forgotten. */
+export const RETENTION_S = 30
+/** By how much of our own time the second service's clock is behind. */
+const LAG_S = 0.2
+
+const SECRET = 'a secret for tests only, long enough for HS256'
+
+export interface Answer {
+  status: number
+  // Whatever shape the service answers; the books take from it what they know.
+  body: ReturnType<typeof JSON.parse>
+}
+
+/** Undefined if there was no answer, or one that leaves open what was done. */
+export type Call = (method: string, path: string, body?: object, key?: string) => Promise<Answer | undefined>
+
+export type Victim = 'service' | 'backend' | 'postmaster'
+
+export interface World {
+  readonly db: Database
+  /** The services' clock. */
+  now(): number
+  /** Calls one of the services. */
+  call: Call
+  /** Ends one of them without a word. Settles when it is dead; what follows is its own affair. */
+  kill(victim: Victim): Promise<string>
+  /** Answers that no service should ever give. */
+  readonly faults: string[]
+}
+
+export async function createWorld(random: () => number): Promise<World> {
+  const { folder, remove } = await scratchFolder()
+  const quiet = { info() {}, warn() {}, error() {} }
+  const embedded = await startEmbedded({ dataDir: folder, log: quiet })
+  const db = openDatabase({ url: embedded.url, maxConnections: 3, statementTimeout: 60_000 })
+  const env = {
+    PATH: process.env.PATH ?? '',
+    DATABASE_URL: embedded.url,
+    AUTH_SECRET: SECRET,
+    RATE_LIMIT_PER_MINUTE: '0',
+    CHAOS_BEGAN: String(Date.now()),
+    CHAOS_SPEED: String(SPEED),
+    CHAOS_RETENTION_MS: String(RETENTION_S * 1_000 * SPEED),
+  }
+  const now = clockFrom(env)
+  const token = await new SignJWT({ sub: '1', roles: ['sms-quota:admin', 'sms-quota:sender'], exp: 9_999_999_999 })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(Buffer.from(SECRET))
+  const faults: string[] = []
+  let isOver = false
+
+  const services = [createService(0), createService(LAG_S * 1_000 * SPEED)]
+  afterAll(async () => {
+    isOver = true
+    for (const service of services) await service.end()
+    await db.close()
+    await embedded.stop()
+    await remove()
+  })
+  await Promise.all(services.map(service => service.ready()))
+
+  /** Keeps a service running: whenever it has ended, another is started. */
+  function createService(lag: number) {
+    let child: ReturnType<typeof launch>
+    let port: number | undefined
+    function launch() {
+      const process = spawn(join(PROJECT, 'bin/node'), [join(PROJECT, 'test/support/chaos/server.ts')], {
+        env: { ...env, CHAOS_LAG_MS: String(lag) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      process.stdout.setEncoding('utf8').on('data', text => {
+        port = Number(/listening on (\d+)/.exec(text)?.[1] ?? port)
+      })
+      let words = ''
+      process.stderr.setEncoding('utf8').on('data', text => {
+        words = `${words}${text}`.slice(-2_000)
+      })
+      process.on('close', code => {
+        port = undefined
+        if (isOver) return
+        // Without a database it cannot start, and says so; otherwise it does not end by itself.
+        if (code !== null && !/database|ECONN|ENOENT/.test(words)) faults.push(`a service ended with ${code}: ${words}`)
+        setTimeout(() => {
+          if (!isOver) child = launch()
+        }, 200)
+      })
+      return process
+    }
+    child = launch()
+    return {
+      port: () => port,
+      async ready() {
+        while (port === undefined) await pause(20)
+      },
+      async end() {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        child.kill('SIGKILL')
+        await once(child, 'close')
+      },
+    }
+  }
+
+  async function killBackend(): Promise<string> {
+    const rows = await db.query<{ application_name: string }>({
+      text: `select application_name, pg_terminate_backend(pid) from (
+          select pid, application_name from pg_stat_activity
+          where application_name = 'sms-quota engine' order by state = 'idle', random() limit 3) busy`,
+    })
+    return `${rows.length} backends`
+  }
+
+  async function killPostmaster(): Promise<string> {
+    const folders = foldersIn(folder)
+    const pid = (await readPidFile(folders))?.pid
+    if (pid === undefined || !(await isServerOf(folders, pid))) return 'no postmaster'
+    process.kill(pid, 'SIGKILL')
+    return 'the postmaster'
+  }
+
+  return {
+    db,
+    now,
+    faults,
+
+    async call(method, path, body, key) {
+      const port = services[random() < 0.5 ? 0 : 1]?.port()
+      if (port === undefined) return undefined
+      try {
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(key === undefined ? {} : { 'idempotency-key': key }),
+          },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+          signal: AbortSignal.timeout(20_000),
+        })
+        const text = await answer.text()
+        if (answer.status === 503) return undefined
+        if (answer.status >= 500) faults.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
+        return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+      } catch {
+        return undefined
+      }
+    },
+
+    async kill(victim) {
+      switch (victim) {
+        case 'service': {
+          const which = random() < 0.5 ? 0 : 1
+          await services[which]?.end()
+          return `service ${which}`
+        }
+        case 'backend':
+          return killBackend().catch(error => `no backend: ${error.message}`)
+        case 'postmaster':
+          return killPostmaster()
+      }
+    },
+  }
+}
