@@ -147,14 +147,15 @@ const JUDGE = `
     union all
     select mine.user_id, w.quota_id, w.window_no, w.used, w.reserved
     from mine join quota_window w on w.shard = $1 and w.quota_id = mine.quota_id
-  ), kept as materialized (
-    select user_id, draws, committed - refunded as spent, units - released - refunded as held from reservation
-    where shard = $1 and user_id > $2 and user_id <= $3
+  ), draw as (
+    select user_id, draws, committed - refunded as spent, units - released - refunded as held,
+      generate_series(1, cardinality(draws), 6) as i
+    from reservation where shard = $1 and user_id > $2 and user_id <= $3
   ), entries as (
     select user_id, draws[i] as quota_id, draws[i + 2] as window_no,
       greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
       greatest(0, least(draws[i + 5], held) - greatest(draws[i + 4], spent)) as reserved
-    from kept, generate_series(1, cardinality(draws), 6) i
+    from draw
     union all
     select mine.user_id, a.quota_id, a.window_no, a.used, 0
     from mine join archive a on a.shard = $1 and a.quota_id = mine.quota_id
@@ -170,7 +171,7 @@ const JUDGE = `
   )
   select sums.*, different.*
   from (select (select count(*) from mine) as quotas, (select count(*) from counted) as windows,
-          (select count(*) from kept) as reservations) sums
+          (select count(*) from reservation where shard = $1 and user_id > $2 and user_id <= $3) as reservations) sums
   left join different on true`
 
 interface DifferenceRow extends Counters {

@@ -15,15 +15,15 @@ export interface LoopOptions {
   log: Log
   /** Does a bounded piece of the work, and answers how many milliseconds to pause, given how many it took. */
   step(): Promise<(tookMs: number) => number>
+  /** How long to wait after a step that failed, in milliseconds; a second if left out. */
+  afterFaultMs?: number
 }
 
-/** How long a loop waits after a step that failed. */
-const AFTER_FAULT_MS = 1_000
-
-export function createLoop({ name, log, step }: LoopOptions): Loop {
+export function createLoop({ name, log, step, afterFaultMs = 1_000 }: LoopOptions): Loop {
   const stopping = new AbortController()
   const { signal } = stopping
   let running: Promise<void> | undefined
+  let isWaiting = false
 
   async function run(): Promise<void> {
     while (!signal.aborted) await pause(await carryOut(), undefined, { signal }).catch(() => {})
@@ -34,12 +34,13 @@ export function createLoop({ name, log, step }: LoopOptions): Loop {
     const begun = performance.now()
     try {
       const pauseAfter = await step()
+      isWaiting = false
       return pauseAfter(performance.now() - begun)
     } catch (error) {
-      // That the database is away is told by others, loudly enough.
-      if (isUnavailable(error)) log.warn({ reason: String(error) }, `the ${name} waits for the database`)
-      else log.error({ err: error }, `the ${name} failed`)
-      return AFTER_FAULT_MS
+      if (!isUnavailable(error)) log.error({ err: error }, `the ${name} failed`)
+      else if (!isWaiting) log.warn({ reason: String(error) }, `the ${name} waits for the database`)
+      isWaiting = isUnavailable(error)
+      return afterFaultMs
     }
   }
 

@@ -13,7 +13,7 @@ export interface Retention extends Loop {
   retireOnce(now: Instant): Promise<Retirement>
 }
 
-export interface Retirement {
+interface Retirement {
   removed: number
   /** Whether a shard has more to read. */
   isBehind: boolean
@@ -29,7 +29,7 @@ export interface RetentionOptions {
   onRetire?: (retirement: Retirement) => void
 }
 
-export const DEFAULT_RETENTION_MS = 35 * 86_400_000
+const DEFAULT_RETENTION_MS = 35 * 86_400_000
 
 const INTERVAL_MS = 60_000
 

@@ -152,5 +152,6 @@ test('in whatever order a dozen commands come, and however often, the naive mode
     }
   }
   // Some 26,000 worlds: far fewer would mean that the commands had lost their bite.
+  console.log(worlds.length)
   expect(worlds.length).toBeGreaterThan(20_000)
 }, 60_000)

@@ -38,8 +38,9 @@ export function draftOf(store: Store): Draft {
   return createDraft(store.quotas[0]?.user_id ?? 0, store.quotas, store.reservations.values())
 }
 
-/** What the database would hold after the draft's transaction. */
+/** What the database would hold after the draft's transaction; the same store if that changes nothing. */
 export function commit(store: Store, draft: Draft): Store {
+  if (isUntouched(store, draft)) return store
   const windows = new Map(store.windows)
   for (const [key, { used, reserved, carried, ...closed }] of draft.closed) {
     expect(windows.has(key), `window ${key} closed once`).toBe(false)
@@ -53,6 +54,16 @@ export function commit(store: Store, draft: Draft): Store {
     windows.set(key, { ...window, used, reserved: window.reserved + correction.reserved })
   }
   return deepFrozen({ ...store, quotas: draft.quotas, windows, reservations: draft.reservations })
+}
+
+function isUntouched({ quotas, reservations }: Store, draft: Draft): boolean {
+  if (draft.closed.size > 0 || draft.corrections.size > 0 || draft.reservations.size > reservations.size) return false
+  for (const [id, reservation] of draft.reservations) if (reservations.get(id) !== reservation) return false
+  return quotas.every((before, index) => {
+    const after = draft.quotas[index]
+    const fields = Object.keys(before) as (keyof Allowance)[]
+    return after !== undefined && fields.every(name => before[name] === after[name])
+  })
 }
 
 /** A store in which an administrator has changed a quota. As every write does, this one first rolls the quota. */

@@ -1,6 +1,7 @@
 /** engine.md, section 2: how a batch is written. */
 import { describe, expect, test } from 'vitest'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { connectSeries } from '../../src/db/series.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { Problem } from '../../src/errors.ts'
@@ -165,14 +166,33 @@ test('a connection belongs to one batch: nobody waits behind another lane’s lo
   expect(answered).toEqual([...Array(20).fill('free'), 'held'])
 })
 
+/** With many strangers in the shard, rows are looked up one by one in the order of the arrays, as in the product. */
+async function fillShard(user: number): Promise<void> {
+  const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`).replace(
+    '"user_id"',
+    '1000000 + n',
+  )
+  await db.query({
+    text: `insert into account (shard, user_id) select $1, 1000000 + n from generate_series(1, 5000) n`,
+    values: [shardOf(user)],
+  })
+  await db.query({
+    text: `insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 5000) n
+      where user_id = $1`,
+    values: [user],
+  })
+  await db.query({ text: 'analyze' })
+}
+
 test('arrays are sorted: batches that cross each other never deadlock', async () => {
   // The server’s own search shall be faster than the lock’s time-out.
   await db.query({
     text: `do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
   })
-  const [one, other] = [bench.engine(), bench.engine()]
   const users = neighbours(3)
   for (const user of users) await bench.quota({ user_id: user })
+  await fillShard(users[0] ?? 0)
+  const [one, other] = [bench.engine(), bench.engine()]
   for (const user of users) await warm(one, user)
   for (const user of users) await warm(other, user)
   const stranger = await bench.stranger()

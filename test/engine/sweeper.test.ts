@@ -6,7 +6,7 @@ import type { Instant } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/engine/sweeper.ts'
 import { Problem } from '../../src/errors.ts'
-import { countersOf, createBench, differences, draw, reserve, START, settle, someone } from '../support/engine.ts'
+import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
 const MINUTE = 60_000
 const DAY = 86_400_000
@@ -190,16 +190,7 @@ describe('what is read', () => {
     }
   }
 
-  test('is all shards at one look a step when there is nothing to do', async () => {
-    const eye = counted()
-    const sweeper = sweeperOf({ db: eye.db })
-    await sweepAll(sweeper)
-    const before = eye.looks()
-    expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
-    expect(eye.looks() - before).toBe(1)
-  })
-
-  test('passes over settled ones once, a page at a time', async () => {
+  test('passes over settled ones once, a page at a time, and then is one look a step for all shards', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 1_000_000 })
     for (let n = 0; n < 1_000; n += 1) {
@@ -214,7 +205,7 @@ describe('what is read', () => {
     // Ten pages of a hundred, and the looks back over the years.
     expect(eye.looks()).toBeGreaterThan(10)
     const before = eye.looks()
-    await sweeper.sweepOnce(later(1_000))
+    expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
     expect(eye.looks() - before).toBe(1)
   })
 
@@ -252,9 +243,8 @@ describe('what cannot be closed', () => {
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
     let isAway = true
-    const sweeper = sweeperOf({
-      engine: { submit: command => (isAway ? Promise.reject(away) : engine.submit(command)) },
-    })
+    const submit: Engine['submit'] = command => (isAway ? Promise.reject(away) : engine.submit(command))
+    const sweeper = sweeperOf({ engine: { submit } })
     expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
     expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
     isAway = false
@@ -309,23 +299,3 @@ test('runs by itself from its start to its stop', async () => {
   await sweeper.stop()
   expect(await found(user, 'm')).toMatchObject({ released: 5, expired: true })
 })
-
-test('goes on after the database was away', async () => {
-  const recovered = Promise.withResolvers<void>()
-  const warnings: string[] = []
-  let failures = 1
-  const sweeper = sweeperOf({
-    db: {
-      ...db,
-      transaction: (work, mode) => (failures-- > 0 ? Promise.reject(new Error('a fault')) : db.transaction(work, mode)),
-    },
-    log: { info() {}, warn() {}, error: (_, message) => warnings.push(message) },
-    onSweep: () => recovered.resolve(),
-  })
-  sweeper.start()
-  await recovered.promise
-  await sweeper.stop()
-  expect(warnings).toEqual(['the sweeper failed'])
-})
-
-test('starts from a moment the clock has', () => expect(clock.now).toBeGreaterThan(START))
