@@ -19,7 +19,7 @@ import { audit, change, commit, draftOf, openStore, type Store } from './ledger-
  *
  * An expectation begins with the outcome and names, in the order of `factsOf`, those facts that matter to the line.
  */
-export type Line = readonly [operation: string, expected: string]
+type Line = readonly [operation: string, expected: string]
 
 /** A quota of the month of January 2026, which stays in one window if `fields` say `...SINGLE`. */
 export const grant = (id: number, limit: number | null, fields: Partial<Allowance> = {}) =>
@@ -55,7 +55,7 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
     audit(store)
     draft = draftOf(store)
   }
-  return lines.map(([operation, expected]): Line => {
+  const shownLines = lines.map(([operation, expected]): Line => {
     const words = operation.split(' ')
     if (words[0]?.startsWith('@')) now = momentOf(words.shift()?.slice(1) ?? '')
     const [verb = '', ...rest] = words
@@ -69,6 +69,8 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
     if (!batched) settle()
     return [operation, shown(factsOf(outcome), expected)]
   })
+  settle()
+  return shownLines
 }
 
 /* ── Reading a line ─────────────────────────────────────────────────────────────────────────────────────────────── */

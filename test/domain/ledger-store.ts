@@ -145,7 +145,7 @@ function expectLine({ units, draws }: Reservation): void {
   expect(kinds, 'the grants before the caps').toEqual(kinds.toSorted().toReversed())
 }
 
-export function deepFrozen<T>(value: T): T {
+function deepFrozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   const parts: unknown[] = value instanceof Map ? [...value.values()] : Object.values(value)
   for (const part of parts) deepFrozen(part)

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import {
+  countSessions,
   createBench,
   differences,
   neighbours,
@@ -172,12 +173,8 @@ describe('a queue that is full', () => {
   })
 })
 
-const SESSIONS = `select 1 from pg_stat_activity
-  where datname = current_database() and application_name = 'sms-quota engine'`
-
 test('closing carries out what was accepted, and takes nothing new', async () => {
-  const sessions = async () => (await db.query({ text: SESSIONS })).length
-  const before = await sessions()
+  const before = await countSessions(db)
   const engine = bench.engine({ connections: 2, batchSize: 10 })
   const users = await withQuotas(Array.from({ length: 20 }, () => someone()))
   const accepted = users.flatMap(user =>
@@ -193,7 +190,7 @@ test('closing carries out what was accepted, and takes nothing new', async () =>
   })
   expect(count).toBe(1_000)
   // Other engines of this file live on.
-  await expect.poll(sessions).toBe(before)
+  await expect.poll(() => countSessions(db)).toBe(before)
 })
 
 test('after all of that the counters equal the ledger', async () => {

@@ -8,6 +8,7 @@ import {
   differences,
   draw,
   endSessions,
+  neighbours,
   openTransaction,
   reserve,
   settle,
@@ -35,6 +36,21 @@ describe('one lock that every administrator takes', () => {
     expect(await engine.submit(reserve(user, 'm2', 500))).toMatchObject({ outcome: 'denied', reason: 'cap_reached' })
     const granted = await engine.submit(reserve(user, 'm3', 5))
     expect(granted).toMatchObject({ reservation: { draws: [{ kind: 'grant' }, { kind: 'cap' }] } })
+  })
+
+  test('also by a lane that only looks, because it has many users to load', async () => {
+    const engine = bench.engine()
+    const users = neighbours(12)
+    const [capped = 0, ...others] = users
+    for (const user of users) await bench.quota({ user_id: user })
+    const administrator = await openTransaction(db, tx =>
+      addQuota(tx, { user_id: capped, kind: 'cap', limit: 5 }, bench.author()),
+    )
+    const asked = users.map(user => engine.submit(reserve(user, 'm1', 500)))
+    await untilWaiting(db, 1)
+    await administrator.commit()
+    const answers = await Promise.all(asked)
+    expect(answers).toMatchObject([{ reason: 'cap_reached' }, ...others.map(() => ({ outcome: 'granted' }))])
   })
 
   test('several administrators at once: each sees what those before it have made', async () => {

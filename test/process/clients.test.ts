@@ -15,7 +15,8 @@ const POST = `POST ${QUOTA} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${servi
 
 function connectTo(url: string): Socket {
   const { hostname, port } = new URL(url)
-  return connect(Number(port), hostname)
+  // An address in a URL has brackets if it is one of IPv6; not every resolver takes them for what they are.
+  return connect(Number(port), hostname.replace(/^\[|\]$/g, ''))
 }
 
 /** Sends bytes and answers everything that comes back until the service closes the connection. */

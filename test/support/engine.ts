@@ -144,6 +144,15 @@ export async function untilWaiting(db: Database, sessions: number): Promise<void
   await expect.poll(() => countWaiting(db), { interval: 5, timeout: 900 }).toBe(sessions)
 }
 
+/** How many sessions engines have. */
+export async function countSessions(db: Database): Promise<number> {
+  const rows = await db.query({
+    text: `select 1 from pg_stat_activity
+      where datname = current_database() and application_name = 'sms-quota engine'`,
+  })
+  return rows.length
+}
+
 /** Ends sessions of engines, all of them or those that wait for a lock. */
 export async function endSessions(db: Database, which: 'all' | 'waiting'): Promise<number> {
   const rows = await db.query({

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll } from 'vitest'
 
 /** A series that was sent and whose sender has lost its connection; the server has not seen it yet, or not all of it. */
-export interface Stray {
+interface Stray {
   /** Lets the server have it at last, and settles when the server has answered, or has hung up. */
   arrive(): Promise<void>
 }

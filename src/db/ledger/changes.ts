@@ -1,9 +1,9 @@
 import type { Correction, Draft } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import type { Reservation } from '../../domain/reservation.ts'
-import { formatInstant, formatNullable, type Instant } from '../../domain/time.ts'
+import { formatInstant, type Instant } from '../../domain/time.ts'
 import type { Step } from '../series.ts'
-import { numbers, texts } from './lists.ts'
+import { moments, numbers, texts } from './lists.ts'
 import { type Stored, writeDraws } from './rows.ts'
 import type { LEDGER_STATEMENTS } from './statements.ts'
 
@@ -76,8 +76,8 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       numbers(rolled, quota => quota.reserved),
       numbers(rolled, quota => quota.rolled_over),
       numbers(rolled, quota => quota.window_no),
-      texts(rolled, quota => formatInstant(quota.window_start)),
-      texts(rolled, quota => formatNullable(quota.window_end)),
+      moments(rolled, quota => quota.window_start),
+      moments(rolled, quota => quota.window_end),
       String(rolled.length),
     )
   }
@@ -106,8 +106,8 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       'close-windows',
       numbers(closed, window => window.quota_id),
       numbers(closed, window => window.window_no),
-      texts(closed, window => formatInstant(window.window_start)),
-      texts(closed, window => formatInstant(window.window_end)),
+      moments(closed, window => window.window_start),
+      moments(closed, window => window.window_end),
       numbers(closed, window => window.limit),
       numbers(closed, window => window.overage_limit),
       numbers(closed, window => window.rolled_over),
@@ -158,7 +158,7 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       texts(added, reservation => reservation.on_expiry),
       texts(added, reservation => String(reservation.expired)),
       texts(added, reservation => writeDraws(reservation.draws)),
-      texts(added, reservation => formatInstant(reservation.expires_at)),
+      moments(added, reservation => reservation.expires_at),
       formatInstant(now),
     )
   }

@@ -1,3 +1,5 @@
+import { formatInstant, type Instant } from '../../domain/time.ts'
+
 /** Arrays as PostgreSQL reads them. */
 export function numbers<Row>(rows: readonly Row[], of: (row: Row) => number | null): string {
   let list = ''
@@ -13,4 +15,19 @@ export function texts<Row>(rows: readonly Row[], of: (row: Row) => string | null
     list += `${list === '' ? '' : ','}${value === null ? 'null' : `"${value}"`}`
   }
   return `{${list}}`
+}
+
+/** Moments follow each other that are the same, mostly, and to write one out is dear. */
+export function moments<Row>(rows: readonly Row[], of: (row: Row) => Instant | null): string {
+  let last = Number.NaN
+  let written = ''
+  return texts(rows, row => {
+    const at = of(row)
+    if (at === null) return null
+    if (at !== last) {
+      last = at
+      written = formatInstant(at)
+    }
+    return written
+  })
 }

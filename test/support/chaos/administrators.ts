@@ -55,19 +55,32 @@ export function createAdministrators(world: World, books: Books, random: () => n
   async function add(user: number): Promise<void> {
     const kind = random() < 0.4 ? 'cap' : 'grant'
     const limit = kind === 'cap' ? 10 + below(100) : 1 + below(20)
-    const quota = await make({
-      user_id: user,
-      kind,
-      limit: user === HOT_USER ? limit * 20 : limit,
-      priority: below(200),
+    const scope = {
       ...(random() < 0.5 ? { period: oneOf(['hour', 'day']) } : {}),
       ...(random() < 0.2 ? { message_types: ['otp'] } : {}),
       ...(random() < 0.2 ? { countries: ['DE'] } : {}),
       // Some end within seconds of ours.
       ...(random() < 0.3 ? { expires_at: new Date(world.now() + 600_000 + below(4 * 3_600_000)).toISOString() } : {}),
+    }
+    const quota = await make({
+      user_id: user,
+      kind,
+      limit: user === HOT_USER ? limit * 20 : limit,
+      priority: below(200),
+      ...scope,
     })
     if (quota === undefined) return
+    const isForAll = !('message_types' in scope || 'countries' in scope || 'expires_at' in scope)
+    if (kind === 'cap' && isForAll) {
+      books.caps.push({ id: quota.id, user, madeAt: performance.now(), endedAt: Number.POSITIVE_INFINITY })
+    }
     made.push({ id: quota.id, user, limit: quota.limit, mayBeLowered: random() < 0.3 })
+  }
+
+  /** From now on a cap may be missing from what is granted. */
+  function end({ id }: Made): void {
+    const cap = books.caps.find(cap => cap.id === id)
+    if (cap !== undefined) cap.endedAt = Math.min(cap.endedAt, performance.now())
   }
 
   async function change(quota: Made): Promise<void> {
@@ -76,14 +89,17 @@ export function createAdministrators(world: World, books: Books, random: () => n
     const limit = lowers ? below(quota.limit + 1) : quota.limit + below(50)
     const body =
       random() < 0.2 ? { enabled: random() < 0.7 } : { limit, ...(lowers ? { allow_below_usage: true } : {}) }
+    if ('enabled' in body) end(quota)
     const answer = await insist('PUT', `${QUOTA}/${quota.id}`, body)
     if (answer.status === 200) quota.limit = answer.body.limit
-    else if (answer.status !== 404) books.contradictions.push(`changing ${quota.id}: ${JSON.stringify(answer)}`)
+    else if (answer.status !== 404 && answer.body.code !== 'below_usage')
+      books.contradictions.push(`changing ${quota.id}: ${JSON.stringify(answer)}`)
     changes += 1
   }
 
   async function remove(quota: Made): Promise<void> {
     made.splice(made.indexOf(quota), 1)
+    end(quota)
     // 404: it is gone since a call that had no answer.
     const { status } = await insist('DELETE', `${QUOTA}/${quota.id}`)
     if (status !== 204 && status !== 404) books.contradictions.push(`deleting ${quota.id}: ${status}`)

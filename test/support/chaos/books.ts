@@ -24,7 +24,9 @@ export interface Entry {
   readonly force: boolean
   /** What its owner was told last; undefined: never granted. */
   told: Told | undefined
-  /** When somebody was first told of it, and last, on our clock. */
+  /** When it was first asked for, on our clock. */
+  readonly begun: number
+  /** When somebody was first told of it, and last. */
   firstToldAt: number
   /** When it was told with something that was not known before; the change may be older by an outage. */
   changedAt: number
@@ -44,8 +46,10 @@ export interface Books {
   unanswered: number
   /** Takes down what an answer shows. `isOwners`: from whoever alone settles it, so that nothing ever goes back. */
   note(entry: Entry, shown: Told, isOwners: boolean): void
-  /** Quotas whose limit was lowered, or whom force overdrew, by id. */
+  /** Quotas whose limit was lowered, by id. */
   readonly lowered: Set<number>
+  /** Caps over everything a user sends: from when that was acknowledged until somebody began to change it. */
+  readonly caps: { id: number; user: number; madeAt: number; endedAt: number }[]
 }
 
 export function createBooks(): Books {
@@ -59,6 +63,7 @@ export function createBooks(): Books {
     settled: 0,
     unanswered: 0,
     lowered: new Set(),
+    caps: [],
     note(entry, shown, isOwners) {
       const before = entry.told
       const told: Told = {
@@ -106,6 +111,8 @@ export interface Judgement {
   sums: string[]
   /** Windows with more drawn than they had, though nobody lowered or forced anything. */
   oversold: string[]
+  /** Granted past a cap that held all the while. */
+  uncapped: string[]
   reservations: number
   forgotten: number
   windows: number
@@ -143,6 +150,7 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
     different: [],
     sums: [],
     oversold: [],
+    uncapped: [],
     reservations: rows.length,
     forgotten: 0,
     windows: windows.length,
@@ -164,6 +172,10 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
       else judgement.forgotten += 1
     } else if ((['units', 'committed', 'released', 'refunded'] as const).some(name => row[name] !== expected[name])) {
       judgement.different.push(`${key}: told ${JSON.stringify(told)}, is ${JSON.stringify(row)}`)
+    }
+    for (const { id, user, madeAt, endedAt } of books.caps) {
+      const holds = user === entry.user && madeAt < entry.begun && entry.firstToldAt < endedAt
+      if (holds && !told.draws.some(draw => draw.quota_id === id)) judgement.uncapped.push(`${key} past ${id}`)
     }
     addUses(used, expected, expected.committed - expected.refunded)
     if (entry.force) addUses(forced, expected, expected.units)

@@ -57,7 +57,19 @@ export function startSenders(world: World, books: Books, random: () => number, c
       ttl_seconds: 60 + below(3_600),
       on_expiry: onExpiry,
     }
-    return { user, id, op, body, onExpiry, force, told: undefined, firstToldAt: 0, changedAt: 0, toldAt: 0 }
+    return {
+      user,
+      id,
+      op,
+      body,
+      onExpiry,
+      force,
+      told: undefined,
+      begun: performance.now(),
+      firstToldAt: 0,
+      changedAt: 0,
+      toldAt: 0,
+    }
   }
 
   /** Takes down the answer to an asking, first or repeated. */

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { SignJWT } from 'jose'
 import { afterAll } from 'vitest'
 import { type Database, openDatabase } from '../../../src/db/database.ts'
@@ -14,22 +15,23 @@ import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
 
 /** How much faster than ours the services' clocks run: an hour in three seconds. */
-export const SPEED = 1_200
+const SPEED = 1_200
 /** After so many of our own seconds a settled reservation is forgotten. */
 export const RETENTION_S = 30
 /** By how much of our own time the second service's clock is behind. */
 const LAG_S = 0.2
 
+const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
 const SECRET = 'a secret for tests only, long enough for HS256'
 
 export interface Answer {
   status: number
-  // Whatever shape the service answers; the books take from it what they know.
+  /** Parsed JSON of whatever shape; the books take from it what they know. */
   body: ReturnType<typeof JSON.parse>
 }
 
 /** Undefined if there was no answer, or one that leaves open what was done. */
-export type Call = (method: string, path: string, body?: object, key?: string) => Promise<Answer | undefined>
+type Call = (method: string, path: string, body?: object, key?: string) => Promise<Answer | undefined>
 
 export type Victim = 'service' | 'backend' | 'postmaster'
 
@@ -81,7 +83,7 @@ export async function createWorld(random: () => number): Promise<World> {
     let child: ReturnType<typeof launch>
     let port: number | undefined
     function launch() {
-      const process = spawn(join(PROJECT, 'bin/node'), [join(PROJECT, 'test/support/chaos/server.ts')], {
+      const process = spawn(join(PROJECT, 'bin/node'), [SERVER], {
         env: { ...env, CHAOS_LAG_MS: String(lag) },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

@@ -1,0 +1,63 @@
+/**
+ * A commit that waits for a synchronous standby, and is cut short: it is durable here, and nobody knows where else. On a
+ * server of its own, because a server has its standbys for all databases.
+ */
+import { afterAll, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { addQuota } from '../../src/db/quotas.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import { scratchFolder } from '../support/cluster.ts'
+import { reserve, START } from '../support/engine.ts'
+
+const { folder, remove } = await scratchFolder()
+const log = { info() {}, warn() {}, error: console.error }
+const embedded = await startEmbedded({ dataDir: folder, log })
+await migrate({ url: embedded.url })
+const db = openDatabase({ url: embedded.url })
+const engine = createEngine({ url: embedded.url, now: () => START, log })
+afterAll(async () => {
+  await setStandbys('')
+  await engine.close()
+  await db.close()
+  await embedded.stop()
+  await remove()
+})
+
+async function setStandbys(names: string): Promise<void> {
+  await db.query({ text: `alter system set synchronous_standby_names = '${names}'` })
+  await db.query({ text: 'select pg_reload_conf()' })
+}
+
+/** The sessions that wait for a standby, and since when. */
+const waiting = () =>
+  db.query<{ pid: number; began: number }>({
+    text: "select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'",
+  })
+
+test('a commit that a standby has not confirmed is no answer', async () => {
+  const created = await db.transaction(tx =>
+    addQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
+  )
+  expect(created.outcome).toBe('created')
+  await setStandbys('nobody')
+  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
+  await expect.poll(shown).toEqual({ synchronous_standby_names: 'nobody' })
+  let isAnswered = false
+  const asked = engine.submit(reserve(7, 'm1', 5)).finally(() => {
+    isAnswered = true
+  })
+  for (let attempt = 1, last = 0; attempt <= 3; attempt++) {
+    // Each attempt finds it done, and asks the standby to confirm that.
+    const begun = async () => (await waiting()).some(({ began }) => began > last)
+    await expect.poll(begun, { timeout: 5_000 }).toBe(true)
+    expect(isAnswered).toBe(false)
+    const [session] = await waiting()
+    last = session?.began ?? 0
+    await db.query({ text: 'select pg_cancel_backend($1)', values: [session?.pid ?? 0] })
+  }
+  await setStandbys('')
+  expect(await asked).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
+  expect(await db.query({ text: 'select reserved from quota' })).toEqual([{ reserved: 5 }])
+})
