@@ -1,0 +1,55 @@
+/** That memory stays flat: the service at full load for minutes on end. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { median } from '../measure.ts'
+import { residentBytes } from '../servers/processes.ts'
+import type { Bench, Findings } from './bench.ts'
+import { CROWD, openArena, USERS } from './http.ts'
+
+const SAMPLES = 60
+const MIB = 2 ** 20
+
+export async function soakCase(bench: Bench): Promise<Findings> {
+  const { say, settings } = bench
+  const { service, contestant } = await openArena(bench, [])
+  const pid = service.processes.service?.pid ?? 0
+  const measureMs = settings.soakMinutes * 60_000
+  const running = contestant(service, { ...CROWD, users: USERS, warmupMs: 10_000, measureMs }).run(0)
+
+  const sizes: number[] = []
+  let isOver = false
+  const sampling = (async () => {
+    // What was compiled and remembered in the first seconds is there to stay.
+    await pause(10_000)
+    while (!isOver) {
+      const bytes = await residentBytes(pid)
+      if (bytes !== null) sizes.push(bytes / MIB)
+      say(`  ${sizes.at(-1)?.toFixed(0)} MiB`)
+      await pause(measureMs / SAMPLES)
+    }
+  })()
+  const sample = await running.finally(() => {
+    isOver = true
+  })
+  await sampling
+
+  const third = Math.floor(sizes.length / 3)
+  const [early, late] = [median(sizes.slice(0, third)), median(sizes.slice(-third))]
+  const ratio = late / early
+  return {
+    rows: [
+      {
+        what: `memory after ${settings.soakMinutes} minutes at full load`,
+        peer: 'its first third',
+        ours: `${late.toFixed(0)} MiB`,
+        theirs: `${early.toFixed(0)} MiB`,
+        ratio,
+        goal: '≤ 1.1×',
+        isMet: ratio <= 1.1,
+      },
+    ],
+    details: [{ load: `closed loop, 10k users, ${settings.soakMinutes} minutes`, side: service.name, sample }],
+    notes: [
+      `Resident memory of the service: first ${sizes[0]?.toFixed(0)} MiB, median ${median(sizes).toFixed(0)} MiB, last ${sizes.at(-1)?.toFixed(0)} MiB, most ${Math.max(...sizes).toFixed(0)} MiB.`,
+    ],
+  }
+}

@@ -1,0 +1,129 @@
+/** The process of the engine alone, and of what it is measured against: bare bulk statements. */
+import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
+import { connectSeries } from '../src/db/series.ts'
+import { shardOf } from '../src/domain/shard.ts'
+import { createEngine } from '../src/engine/engine.ts'
+import { createHistogram } from './callers/histogram.ts'
+import { type Counted, MEASURED, MEASURING } from './callers/job.ts'
+import { BARE_STATEMENTS, writeBare } from './peers/bulk.ts'
+import { serveParent } from './servers/worker.ts'
+
+export interface EngineJob {
+  side: 'engine' | 'bulk'
+  url: string
+  /** Users 1…users exist; of them every `stride`-th one is active. */
+  users: number
+  stride: number
+  connections: number
+  /** Commands in flight (engine), rows of a batch (bulk). */
+  width: number
+  warmupMs: number
+  measureMs: number
+  prefix: string
+}
+
+type Note = (text: string) => void
+
+serveParent((job: EngineJob, note: Note) => (job.side === 'engine' ? runEngine(job, note) : runBulk(job, note)))
+
+const silent = { info: () => {}, warn: console.warn, error: console.error }
+
+/** So many callers, each of which asks again when it was answered. */
+async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
+  const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections })
+  const tally = createTally(job, note)
+  const active = Math.floor(job.users / job.stride)
+  let made = 0
+  async function caller(): Promise<void> {
+    while (!tally.isOver()) {
+      made += 1
+      const begin = performance.now()
+      const outcome = await engine.submit({
+        op: 'reserve',
+        user_id: job.stride * (1 + Math.floor(Math.random() * active)),
+        id: `${job.prefix}${made}`,
+        units: 1,
+        country: null,
+        message_type: null,
+        ttl_ms: 300_000,
+        on_expiry: 'release',
+        allow_partial: false,
+        force: false,
+        explain: false,
+      })
+      tally.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
+    }
+  }
+  await Promise.all(Array.from({ length: job.width }, caller))
+  await engine.close()
+  return tally.counted()
+}
+
+/** As many connections, each of which writes batches of one shard after another: no reading, no deciding, no guards. */
+async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
+  const usersOfShard = new Map<number, number[]>()
+  for (let user = job.stride; user <= job.users; user += job.stride) {
+    const shard = shardOf(user)
+    const users = usersOfShard.get(shard) ?? []
+    users.push(user)
+    usersOfShard.set(shard, users)
+  }
+  const shards = [...usersOfShard]
+  const tally = createTally(job, note)
+  let made = 0
+  async function writer(number: number): Promise<void> {
+    const statements = { ...LEDGER_STATEMENTS, ...BARE_STATEMENTS }
+    const connection = await connectSeries({ url: job.url, statements, settings: {} })
+    for (let turn = number; !tally.isOver(); turn += job.connections) {
+      const [shard, users] = shards[turn % shards.length] ?? [0, []]
+      const begin = performance.now()
+      const written = await writeBare(connection, shard, pick(users, job.width), () => {
+        made += 1
+        return `${job.prefix}${made}`
+      })
+      tally.add(written, begin, null)
+    }
+    await connection.close()
+  }
+  await Promise.all(Array.from({ length: job.connections }, (_, number) => writer(number)))
+  return tally.counted()
+}
+
+function pick(users: readonly number[], count: number): number[] {
+  const picked = new Set<number>()
+  while (picked.size < Math.min(count, users.length)) {
+    picked.add(users[Math.floor(Math.random() * users.length)] ?? 0)
+  }
+  return [...picked].sort((one, other) => one - other)
+}
+
+function createTally({ warmupMs, measureMs }: EngineJob, note: Note) {
+  const from = performance.now() + warmupMs
+  const until = from + measureMs
+  setTimeout(() => note(MEASURING), warmupMs)
+  setTimeout(() => note(MEASURED), warmupMs + measureMs)
+  const latencies = createHistogram()
+  let operations = 0
+  let refused = 0
+  let firstRefusal: string | null = null
+  return {
+    isOver: () => performance.now() >= until,
+    add(count: number, begin: number, refusal: string | null) {
+      const now = performance.now()
+      if (now < from || now > until) return
+      operations += count
+      latencies.add(now - begin)
+      if (refusal === null) return
+      refused += count
+      firstRefusal ??= refusal
+    },
+    counted: (): Counted => ({
+      operations,
+      refused,
+      firstRefusal,
+      seconds: measureMs / 1000,
+      p50: latencies.quantile(0.5),
+      p99: latencies.quantile(0.99),
+    }),
+  }
+}

@@ -1,0 +1,28 @@
+/** The process of a peer's server. */
+import { listen, type Reserve } from './peers/http.ts'
+import { postgresLimiter, redisLimiter } from './peers/limiters.ts'
+import { transactionPerRequest } from './peers/transaction.ts'
+import { serveParent } from './servers/worker.ts'
+
+export interface PeerJob {
+  kind: 'transaction' | 'redis' | 'postgres'
+  /** The database's URL or Redis's socket. */
+  store: string
+  connections: number
+  secret: string
+}
+
+serveParent(async ({ kind, store, connections, secret }: PeerJob) =>
+  listen(await reserveBy(kind, store, connections), secret),
+)
+
+function reserveBy(kind: PeerJob['kind'], store: string, connections: number): Promise<Reserve> {
+  switch (kind) {
+    case 'transaction':
+      return transactionPerRequest(store, connections)
+    case 'redis':
+      return redisLimiter(store)
+    case 'postgres':
+      return postgresLimiter(store, connections)
+  }
+}

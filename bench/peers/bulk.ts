@@ -1,0 +1,55 @@
+/** The least that could write a batch's rows: one statement for the counters, one for the reservations, a commit. */
+import { noChanges, writeSteps } from '../../src/db/ledger/changes.ts'
+import { numbers } from '../../src/db/ledger/lists.ts'
+import type { SeriesConnection } from '../../src/db/series.ts'
+import type { Reservation } from '../../src/domain/reservation.ts'
+import { quotaIdOf } from '../../src/domain/shard.ts'
+
+export const BARE_STATEMENTS = {
+  'bare-counters': `update quota q set reserved = q.reserved + k.reserved, seq = q.seq + 1
+    from unnest($2::bigint[], $3::bigint[]) k (id, reserved) where q.shard = $1 and q.id = k.id`,
+}
+
+/** One unit of each user's one grant, written like the engine writes it. Answers how many. */
+export async function writeBare(
+  connection: SeriesConnection,
+  shard: number,
+  users: readonly number[],
+  makeId: () => string,
+): Promise<number> {
+  const now = Date.now()
+  const added = users.map(user => reservationOf(user, quotaIdOf(user, shard), makeId(), now))
+  const results = await connection.run([
+    { name: 'begin', values: [] },
+    {
+      name: 'bare-counters',
+      values: [String(shard), numbers(users, user => quotaIdOf(user, shard)), numbers(users, () => 1)],
+    },
+    ...writeSteps(shard, { ...noChanges(), added }, now, false),
+    { name: 'commit', values: [] },
+  ])
+  if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('not all counters were there')
+  return users.length
+}
+
+function reservationOf(userId: number, quotaId: number, id: string, now: number): Reservation {
+  return {
+    user_id: userId,
+    id,
+    op: 'reserve',
+    asked: 1,
+    country: null,
+    message_type: null,
+    allow_partial: false,
+    force: false,
+    units: 1,
+    committed: 0,
+    released: 0,
+    refunded: 0,
+    on_expiry: 'release',
+    expired: false,
+    draws: [{ quota_id: quotaId, kind: 'grant', window_no: 0, window_start: now, from: 0, to: 1 }],
+    created_at: now,
+    expires_at: now + 300_000,
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The HTTP side of the peers: as lean as it can be written with the same framework, the same checks of the token and of
+ * the body, and answers that are written by a compiled serializer. No logging, no security headers, no documentation.
+ */
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify from 'fastify'
+import Type from 'typebox'
+import { loadConfig } from '../../src/config.ts'
+import { createAuthenticator } from '../../src/http/auth.ts'
+
+/** What a peer does with a call: true if the units were had. */
+export type Reserve = (userId: number, id: string, units: number) => Promise<{ granted: boolean; remaining: number }>
+
+const ReserveReq = Type.Object(
+  {
+    user_id: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    id: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$' }),
+    units: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+    country: Type.Optional(Type.String({ minLength: 2, maxLength: 2 })),
+    message_type: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })),
+    ttl_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800 })),
+    allow_partial: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+)
+
+const Answer = Type.Object({
+  granted: Type.Boolean(),
+  id: Type.String(),
+  user_id: Type.Integer(),
+  units: Type.Integer(),
+  remaining: Type.Integer(),
+})
+
+/** Answers its address. */
+export async function listen(reserve: Reserve, secret: string): Promise<string> {
+  const loaded = loadConfig({ AUTH_SECRET: secret })
+  if ('faults' in loaded) throw new Error('the configuration of a peer is wrong')
+  const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
+  const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
+  app.addHook('onRequest', async request => {
+    authenticator.requireSender(await authenticator.authenticate(request.headers.authorization))
+  })
+  app.post(
+    '/api/sms/sender/quota/reserve',
+    { schema: { body: ReserveReq, response: { 200: Answer } } },
+    async request => {
+      const { user_id, id, units } = request.body
+      const { granted, remaining } = await reserve(user_id, id, units)
+      return { granted, id, user_id, units, remaining }
+    },
+  )
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}
