@@ -65,8 +65,8 @@ const COMMANDS: (Command | typeof TICK)[] = [
   draw(2, 'check', '', 9, { allow_partial: true }),
 ]
 
-/** The hour ends before the second; what is reserved at the first, or for some minutes, has ended by the third. */
-const TIMES = [at('2026-01-10 10:30'), at('2026-01-10 11:05'), at('2026-01-10 11:35')]
+/** At the second, to the instant, an hour ends; at the third what was reserved for an hour at the first. */
+const TIMES = [at('2026-01-10 10:30'), at('2026-01-10 11:00'), at('2026-01-10 11:30')]
 
 /** All that is known after some commands: what the database holds of either user, and the naive model. */
 interface World {

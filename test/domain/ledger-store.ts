@@ -126,7 +126,7 @@ function countUnits(counted: Map<string, Counters>, reservation: Reservation, dr
   counted.set(key, counters)
 }
 
-/** units = committed + released + outstanding, none of them below nothing, and nothing refunded that was not committed. */
+/** units = committed + released + outstanding, none below nothing, and nothing refunded that was not committed. */
 function expectAccountedFor({ units, committed, released, refunded, asked }: Reservation): void {
   expect(Math.min(units, committed, released, refunded, committed - refunded)).toBeGreaterThanOrEqual(0)
   expect(committed + released).toBeLessThanOrEqual(units)

@@ -16,7 +16,7 @@ export function decideBoth(store: Store, naive: NaiveLedger, command: Command, n
   return commit(store, draft)
 }
 
-/** Fails unless every window has the counters that counting its tokens gives, and was handed what the one before left. */
+/** Fails unless every window has the counters that counting its tokens gives, and what the one before it left. */
 export function expectSameCounters(store: Store, naive: NaiveLedger): void {
   for (const [window, { used, reserved }] of countersOf(store)) {
     const [quotaId = 0, windowNo = 0] = window.split(':').map(Number)
