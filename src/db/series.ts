@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { serialize } from 'pg-protocol'
 import { ConnectionLost, type Log, settleSession } from './database.ts'
 
 /** A statement prepared under a name, with its parameters as text. */
@@ -131,7 +132,7 @@ export async function connectSeries({
 }
 
 /** What of `pg`'s connection a series needs. */
-type Wire = Pick<pg.Connection, 'bind' | 'execute' | 'parse' | 'sync' | 'stream'>
+type Wire = Pick<pg.Connection, 'stream'>
 
 /** Several statements, one Sync. The methods are those that `pg` calls on a query. */
 class Series implements pg.Submittable {
@@ -147,10 +148,8 @@ class Series implements pg.Submittable {
 
   submit(wire: Wire): void {
     this.wire = wire
-    wire.stream.cork()
-    this.write(wire)
-    wire.sync()
-    wire.stream.uncork()
+    // In one piece: a call of the system for a batch's ten messages took a third longer than for one.
+    wire.stream.write(Buffer.concat([...this.messages(), serialize.sync()]))
   }
 
   /** Ends the connection; `pg` then tells the series that it is lost. */
@@ -158,11 +157,11 @@ class Series implements pg.Submittable {
     this.wire?.stream.destroy()
   }
 
-  protected write(wire: Wire): void {
-    for (const { name, values } of this.steps) {
-      wire.bind({ statement: name, values: values as string[] }, true)
-      wire.execute({}, true)
-    }
+  protected messages(): Buffer[] {
+    return this.steps.flatMap(({ name, values }) => [
+      serialize.bind({ statement: name, values: [...values] }),
+      serialize.execute(),
+    ])
   }
 
   handleRowDescription(): void {}
@@ -194,7 +193,7 @@ class Preparation extends Series {
     this.statements = statements
   }
 
-  protected override write(wire: Wire): void {
-    for (const [name, text] of Object.entries(this.statements)) wire.parse({ name, text, types: [] }, true)
+  protected override messages(): Buffer[] {
+    return Object.entries(this.statements).map(([name, text]) => serialize.parse({ name, text, types: [] }))
   }
 }

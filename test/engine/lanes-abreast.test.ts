@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { openLanes, turn } from './lanes-fixture.ts'
+
+describe('batches abreast', () => {
+  afterEach(() => vi.useRealTimers())
+
+  test('are no more than are wanted, and the others gather meanwhile', async () => {
+    const { send, started, end } = openLanes({ workers: 8, abreast: 2 })
+    for (const lane of [0, 1, 2, 3]) send(lane, 'a')
+    await turn()
+    expect(started()).toEqual(['0:a', '1:a'])
+    send(2, 'b')
+    await end(0)
+    expect(started()).toEqual(['2:ab'])
+  })
+
+  test('make room for another when one of them says that it is held up', async () => {
+    const { send, started, end } = openLanes({ workers: 8, abreast: 2 })
+    for (const lane of [0, 1, 2, 3]) send(lane, 'a')
+    await turn()
+    await end(0, run => run.slow())
+    expect(started()).toEqual(['0:a', '1:a', '2:a'])
+  })
+
+  test('make room for another when one of them takes long without a word', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { send, started } = openLanes({ workers: 3, abreast: 1, heldUpMs: 100 })
+    for (const lane of [0, 1, 2, 3]) send(lane, 'a')
+    await turn()
+    vi.advanceTimersByTime(99)
+    await turn()
+    expect(started()).toEqual(['0:a'])
+    vi.advanceTimersByTime(1)
+    await turn()
+    expect(started()).toEqual(['1:a'])
+    vi.advanceTimersByTime(200)
+    await turn()
+    expect(started()).toEqual(['2:a'])
+  })
+})
