@@ -16,6 +16,13 @@ export interface LanesOptions<C, R> {
   readonly lanes: number
   /** Batches in flight at most, over all lanes. Up to half of them (but one at least) serve slow lanes. */
   readonly workers: number
+  /**
+   * Batches in flight at most while nothing holds them up; all workers if left out. The fewer there are, the more
+   * commands gather for each. A turn that takes longer than `heldUpMs` (100 if left out) is taken to wait for something,
+   * and makes room for another.
+   */
+  readonly abreast?: number
+  readonly heldUpMs?: number
   /** Commands in a batch at most. */
   readonly batchSize: number
   /** Commands not yet answered at most, those in flight included, over all lanes. */
@@ -107,6 +114,8 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
   for (const count of [options.lanes, workers, batchSize]) {
     if (!(count >= 1)) throw new RangeError('lanes, workers and batchSize are 1 at least, or nothing would ever run')
   }
+  const abreast = options.abreast ?? workers
+  const { heldUpMs = 100 } = options
   const slowWorkers = Math.max(1, Math.floor(workers / 2))
   const lanes = Array.from(
     { length: options.lanes },
@@ -118,6 +127,8 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
   let queuedBytes = 0
   let inFlight = 0
   let slowInFlight = 0
+  /** Turns in flight that nothing holds up, as far as is known. */
+  let brisk = 0
   let waking = false
   let closing: Promise<void> | undefined
   let drained = () => {}
@@ -163,7 +174,7 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     for (const lane of ready) {
       if (inFlight === workers) return
       // It keeps its place in the row, and those behind it go on.
-      if (lane.slow && slowInFlight >= slowWorkers) continue
+      if (lane.slow ? slowInFlight >= slowWorkers : brisk >= abreast) continue
       ready.delete(lane)
       void serveLane(lane)
     }
@@ -197,22 +208,34 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     })
   }
 
-  /** Keeps count of the workers that slow lanes have. `end` tells whether this turn was slow. */
+  /** Keeps count of the workers that slow lanes have, and the others. `end` tells whether this turn was slow. */
   function beginTurn(lastWasSlow: boolean): Turn & { end(): boolean } {
     let counted = lastWasSlow
     let slow = false
     let over = false
     if (counted) slowInFlight += 1
+    else brisk += 1
+    const countAsSlow = () => {
+      if (!counted) {
+        counted = true
+        slowInFlight += 1
+        brisk -= 1
+        // Whoever waited for this turn to end need not any more.
+        if (ready.size > 0) wake()
+      }
+    }
+    const patience = setTimeout(countAsSlow, heldUpMs)
     return {
       slow: () => {
         if (over) return
         slow = true
-        if (!counted) slowInFlight += 1
-        counted = true
+        countAsSlow()
       },
       end() {
         over = true
+        clearTimeout(patience)
         if (counted) slowInFlight -= 1
+        else brisk -= 1
         return slow
       },
     }
