@@ -109,6 +109,16 @@ test('who is held by somebody is told later, and holds up no other', async () =>
   expect(await expiries.tellOnce(clock.now)).toEqual({ told: 1, left: null })
 })
 
+test('started, it tells by itself, until it is stopped', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+  clock.now += 1_000
+  const teller = createExpiries({ db, now: () => clock.now, log })
+  teller.start()
+  await expect.poll(() => typesOf(user)).toEqual(['created', 'expired'])
+  await teller.stop()
+})
+
 test('with nothing to tell it costs the same however many have ended', async () => {
   const sent: Statement[] = []
   await findEnded(
