@@ -1,4 +1,5 @@
 import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
+import type { Change } from '../domain/events.ts'
 import {
   type ClosedWindow,
   changeQuota,
@@ -17,7 +18,7 @@ import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue, type Transaction } from './database.ts'
 import { noChanges, writeSteps } from './ledger/changes.ts'
 import { LEDGER_STATEMENTS } from './ledger/statements.ts'
-import { type Author, type Change, recordChange } from './records.ts'
+import { type Author, recordChange } from './records.ts'
 
 /**
  * Administrators' writes. Each locks the user's account, reads the user's quotas in a later statement, decides by the
@@ -70,6 +71,8 @@ const COLUMNS = [
   'used',
   'reserved',
   'rolled_over',
+  'alerted',
+  'expiry_told',
   'created_at',
   'created_by',
   'updated_at',

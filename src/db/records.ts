@@ -1,7 +1,9 @@
-import type { Quota } from '../domain/quota.ts'
+import { type Change, eventsOfChange } from '../domain/events.ts'
 import type { Instant } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { instantParam, type Transaction } from './database.ts'
+import { writingStep } from './ledger/events.ts'
+import { LEDGER_STATEMENTS } from './ledger/statements.ts'
 
 /** Who writes, when, and by which request. */
 export interface Author {
@@ -10,12 +12,7 @@ export interface Author {
   requestId: string
 }
 
-/** An administrator's change of one quota. */
-export type Change =
-  | { action: 'created'; before: null; after: Quota }
-  | { action: 'updated' | 'deleted'; before: Quota; after: Quota }
-
-/** Writes who changed what, and the event that tells it, in the transaction of the change and as its last statements. */
+/** Writes who changed what, and the events that tell it, in the transaction of the change and as its last statements. */
 export async function recordChange(tx: Transaction, shard: number, change: Change, author: Author): Promise<void> {
   const { now, actor, requestId } = author
   const before = change.before && viewOf(change.before, now)
@@ -37,21 +34,16 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
   })
 
   // The head's lock is held until the commit, so that the order of numbers is the order of commits; hence it is taken
-  // last, and the event is written by a statement of its own, which sees what the one before had to wait for.
+  // last, and the events are written by a statement of their own, which sees what the one before had to wait for.
+  const events = eventsOfChange(change, now)
   const sign = { created: 1, updated: 0, deleted: -1 }[change.action]
   const totals = after.kind === 'grant' ? 'grants' : 'caps'
   await tx.query({
-    text: `update shard_head set last_event = last_event + 1, ${totals} = ${totals} + $2,
+    text: `update shard_head set last_event = last_event + $3, ${totals} = ${totals} + $2,
              deleted_${totals} = deleted_${totals} + greatest(0, -$2::int)
            where shard = $1`,
-    values: [shard, sign],
+    values: [shard, sign, events.length],
   })
-  await tx.query({
-    text: `insert into event (shard, number, user_id, sequence, type, at, data)
-           select $1, h.last_event, $2,
-                  1 + coalesce((select max(e.sequence) from event e where e.shard = $1 and e.user_id = $2), 0),
-                  $3, $4, $5
-           from shard_head h where h.shard = $1`,
-    values: [shard, after.user_id, `quota.${change.action}`, instantParam(now), JSON.stringify({ quota: after })],
-  })
+  const { name, values } = writingStep(shard, events, now)
+  await tx.query({ text: LEDGER_STATEMENTS[name], values })
 }

@@ -1,3 +1,4 @@
+import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { Instant } from './time.ts'
@@ -74,6 +75,8 @@ function move(draft: Draft, quotaId: number, windowNo: number, used: number, res
     quota.window_no === windowNo ? quota : (draft.closed.get(key) ?? correctionAt(draft, key, quotaId, windowNo))
   counters.used += used
   counters.reserved += reserved
+  // Noted when it is reached: units that come back in the same batch change nothing about that.
+  if (counters === quota && used > 0) quota.alerted = alertedBy(quota)
 }
 
 function correctionAt(draft: Draft, key: string, quotaId: number, windowNo: number): Correction {

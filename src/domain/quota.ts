@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { alertedBy } from './alerts.ts'
 import { QUOTA_DEFAULTS } from './bounds.ts'
 import type { Instant } from './time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
@@ -52,18 +53,22 @@ interface QuotaCounters {
   used: number
   reserved: number
   rolled_over: number
+  /** Percents of `alert_at` that were told in this window (ascending). */
+  alerted: readonly number[]
 }
 
 /** All of a quota that decides about units; the rest is for people. */
 export interface Allowance
   extends QuotaIdentity,
-    Omit<QuotaSettings, 'name' | 'alert_at' | 'external_ref' | 'metadata'>,
+    Omit<QuotaSettings, 'name' | 'external_ref' | 'metadata'>,
     QuotaCounters {
   id: number
   deleted_at: Instant | null
 }
 
 export interface Quota extends Allowance, QuotaSettings {
+  /** Whether it was told that the quota is over. */
+  expiry_told: boolean
   /** Grows by one at each administrator's change that changes something. */
   version: number
   created_at: Instant
@@ -184,6 +189,7 @@ export function roll<Q extends Allowance>(quota: Q, now: Instant): { quota: Q; c
       used: 0,
       reserved: 0,
       rolled_over: Math.min(quota.rollover_limit, carried + idleWindows * limit),
+      alerted: [],
     },
     closed: {
       window_no: quota.window_no,
@@ -209,23 +215,24 @@ export function createQuota(
   const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...named }
   const faults = faultsOf(definition)
   if (faults.length > 0) return { faults }
-  return {
-    quota: {
-      ...definition,
-      ...firstWindow(definition, now),
-      window_no: 0,
-      used,
-      reserved: 0,
-      rolled_over: 0,
-      id,
-      version: 1,
-      created_at: now,
-      created_by: actor,
-      updated_at: now,
-      updated_by: actor,
-      deleted_at: null,
-    },
+  const quota: Quota = {
+    ...definition,
+    ...firstWindow(definition, now),
+    window_no: 0,
+    used,
+    reserved: 0,
+    rolled_over: 0,
+    alerted: [],
+    expiry_told: false,
+    id,
+    version: 1,
+    created_at: now,
+    created_by: actor,
+    updated_at: now,
+    updated_by: actor,
+    deleted_at: null,
   }
+  return { quota: withTold(quota, now) }
 }
 
 /** Applies a change to a quota that is not deleted. What an omitted field says stays. */
@@ -245,7 +252,8 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: I
   // A moved start moves the first window with all that was booked in it.
   const moved = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
   const after = roll({ ...before.quota, ...fields, ...moved }, now)
-  const quota: Quota = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
+  const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
+  const quota = withTold(changed, now)
 
   const limitMoved = differs(current, asked, 'limit') || differs(current, asked, 'overage_limit')
   if (limitMoved && !allowBelowUsage && headroomOf(quota) < 0) {
@@ -256,6 +264,11 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: I
     }
   }
   return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }
+}
+
+/** What an administrator's change tells is told with it: percents reached, and an end; one that is revived ends anew. */
+function withTold(quota: Quota, now: Instant): Quota {
+  return { ...quota, alerted: alertedBy(quota), expiry_told: statusOf(quota, now) === 'expired' }
 }
 
 /** Marks a quota deleted, in the window that holds `now`. */

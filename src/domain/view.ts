@@ -1,4 +1,5 @@
 import { overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
+import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { formatInstant, formatNullable, type Instant } from './time.ts'
 
 /** What people see of a quota at `now`: rolled to that moment, with what is derived and without what is internal. */
@@ -37,4 +38,25 @@ export function viewOf(stored: Quota, now: Instant) {
     updated_at: formatInstant(quota.updated_at),
     updated_by: quota.updated_by,
   }
+}
+
+/** A reservation as senders see it. */
+export function reservationViewOf(reservation: Reservation) {
+  return {
+    id: reservation.id,
+    user_id: reservation.user_id,
+    state: stateOf(reservation),
+    units: reservation.units,
+    committed: reservation.committed,
+    released: reservation.released,
+    refunded: reservation.refunded,
+    unfunded: unfundedOf(reservation),
+    draws: reservation.draws.map(drawViewOf),
+    // With nothing outstanding there is nothing that time could close.
+    expires_at: outstandingOf(reservation) > 0 ? formatInstant(reservation.expires_at) : null,
+  }
+}
+
+export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
+  return { quota_id, kind, units: to - from, window_start: formatInstant(window_start) }
 }

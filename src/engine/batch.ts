@@ -1,4 +1,5 @@
 import { addChanges, type Changes, noChanges, writeSteps } from '../db/ledger/changes.ts'
+import { eventSteps } from '../db/ledger/events.ts'
 import { numbers, texts } from '../db/ledger/lists.ts'
 import { readAllowance, readReservation, type Stored } from '../db/ledger/rows.ts'
 import type { SeriesConnection, Step, StepResult } from '../db/series.ts'
@@ -9,6 +10,7 @@ import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import { formatInstant, type Instant } from '../domain/time.ts'
 import type { Memory } from './memory.ts'
+import { eventsOf } from './telling.ts'
 
 /** A batch of one shard, and what it is decided with. */
 export interface Batch {
@@ -50,7 +52,9 @@ export async function runLocked(
   const known = await load(connection, batch, afterUnknown)
   const loaded = performance.now()
   const decided = decideAll(batch, known)
-  const steps = [...writeSteps(batch.shard, decided.changes, batch.now, false), COMMIT]
+  const told = await eventsOf(connection, batch.shard, decided.changes, batch.now)
+  const writing = writeSteps(batch.shard, decided.changes, batch.now, false)
+  const steps = [...writing, ...eventSteps(batch.shard, told, batch.now), COMMIT]
   const ready = performance.now()
   assertCommitted(await connection.run(steps))
   remember(memory, known, decided.drafts)
@@ -77,7 +81,9 @@ export async function runOptimistic(
   if (known === null) return null
   const decided = decideAll(batch, known)
   if (!decided.outcomes.every(isNew)) return null
-  const steps = [BEGIN, ...writeSteps(batch.shard, decided.changes, batch.now, true), COMMIT]
+  const told = await eventsOf(connection, batch.shard, decided.changes, batch.now)
+  const writing = writeSteps(batch.shard, decided.changes, batch.now, true)
+  const steps = [BEGIN, ...writing, ...eventSteps(batch.shard, told, batch.now), COMMIT]
   const ready = performance.now()
   assertCommitted(await connection.run(steps))
   remember(memory, known, decided.drafts)
@@ -246,7 +252,10 @@ function remember(memory: Memory, known: ReadonlyMap<number, Known>, drafts: Rea
       quotas.map((before, index) => {
         const after = draft.quotas[index] ?? before
         const isWritten =
-          after.window_no !== before.window_no || after.used !== before.used || after.reserved !== before.reserved
+          after.window_no !== before.window_no ||
+          after.used !== before.used ||
+          after.reserved !== before.reserved ||
+          after.alerted !== before.alerted
         return isWritten ? { ...after, seq: before.seq + 1 } : before
       }),
     )

@@ -1,7 +1,8 @@
 import type { Command, Denied, Granted, Outcome } from '../domain/command.ts'
 import type { Measure } from '../domain/message.ts'
-import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from '../domain/reservation.ts'
-import { formatInstant, formatNullable } from '../domain/time.ts'
+import { type Reservation, unfundedOf } from '../domain/reservation.ts'
+import { formatNullable } from '../domain/time.ts'
+import { drawViewOf, reservationViewOf } from '../domain/view.ts'
 import { Problem } from '../errors.ts'
 import type { Asked } from './sender-requests.ts'
 
@@ -16,9 +17,9 @@ export function answerOf({ command, measure }: Asked, outcome: Outcome): object 
     case 'denied':
       return denied(outcome, measure)
     case 'settled':
-      return { ...viewOf(outcome.reservation), replayed: outcome.replayed }
+      return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
     case 'found':
-      return viewOf(outcome.reservation)
+      return reservationViewOf(outcome.reservation)
     case 'not_found':
       throw new Problem('not_found', `User ${command.user_id} has no reservation "${command.id}".`)
     case 'idempotency_mismatch':
@@ -33,7 +34,7 @@ export function answerOf({ command, measure }: Asked, outcome: Outcome): object 
 function granted({ reservation, remaining, replayed, would_deny, explanation }: Granted, measure: Measure | null) {
   return {
     granted: true,
-    ...viewOf(reservation),
+    ...reservationViewOf(reservation),
     remaining,
     replayed,
     ...(would_deny === null ? undefined : { would_deny }),
@@ -76,27 +77,6 @@ function findingsOf(measure: Measure | null) {
   return { encoding, segments, country }
 }
 
-/** A reservation as senders see it. */
-function viewOf(reservation: Reservation) {
-  return {
-    id: reservation.id,
-    user_id: reservation.user_id,
-    state: stateOf(reservation),
-    units: reservation.units,
-    committed: reservation.committed,
-    released: reservation.released,
-    refunded: reservation.refunded,
-    unfunded: unfundedOf(reservation),
-    draws: reservation.draws.map(drawViewOf),
-    // With nothing outstanding there is nothing that time could close.
-    expires_at: outstandingOf(reservation) > 0 ? formatInstant(reservation.expires_at) : null,
-  }
-}
-
-function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
-  return { quota_id, kind, units: to - from, window_start: formatInstant(window_start) }
-}
-
 function mismatch({ id, user_id }: Command, fields: readonly string[]): Problem {
   return new Problem(
     'idempotency_mismatch',
@@ -116,5 +96,5 @@ function refusal(
   detail: string,
   reservation: Reservation,
 ): Problem {
-  return new Problem(code, detail, { members: { reservation: viewOf(reservation) } })
+  return new Problem(code, detail, { members: { reservation: reservationViewOf(reservation) } })
 }

@@ -33,6 +33,8 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
     used: 0,
     reserved: 0,
     rolled_over: 0,
+    alerted: [],
+    expiry_told: false,
     version: 1,
     created_at: at('2026-01-01'),
     created_by: 'ada',

@@ -1,3 +1,4 @@
+import { newAlerts } from '../../domain/alerts.ts'
 import type { Correction, Draft } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import type { Reservation } from '../../domain/reservation.ts'
@@ -17,6 +18,10 @@ export interface Changes {
   corrected: Correction[]
   added: Reservation[]
   settled: Stored<Reservation>[]
+  /** Quotas, among those moved and rolled, that have reached percents to be told. */
+  alerted: { quota: Stored<Allowance>; percents: readonly number[] }[]
+  /** Reservations, among those settled, that time has closed. */
+  expired: { before: Reservation; after: Reservation }[]
 }
 
 /** The difference between what was known of a user and what a draft has made of it, added to a batch's changes. */
@@ -31,8 +36,10 @@ export function addChanges(
     if (after === undefined) throw new RangeError('a draft has lost a quota')
     const used = after.used - before.used
     const reserved = after.reserved - before.reserved
+    const percents = newAlerts(before, after)
+    if (percents.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, percents })
     if (after.window_no !== before.window_no) changes.rolled.push({ ...after, seq: before.seq })
-    else if (used !== 0 || reserved !== 0) changes.moved.push({ quota: before, used, reserved })
+    else if (used !== 0 || reserved !== 0 || percents.length > 0) changes.moved.push({ quota: before, used, reserved })
     else changes.passed.push(before)
   }
   changes.closed.push(...draft.closed.values())
@@ -42,7 +49,10 @@ export function addChanges(
   for (const reservation of [...draft.reservations.values()].sort(byId)) {
     const before = reservations.get(reservation.id)
     if (before === undefined) changes.added.push(reservation)
-    else if (before !== reservation) changes.settled.push({ ...reservation, seq: before.seq })
+    else if (before !== reservation) {
+      changes.settled.push({ ...reservation, seq: before.seq })
+      if (reservation.expired && !before.expired) changes.expired.push({ before, after: reservation })
+    }
   }
 }
 
@@ -51,17 +61,18 @@ function byId(one: Reservation, other: Reservation): number {
 }
 
 export function noChanges(): Changes {
-  return { moved: [], rolled: [], passed: [], closed: [], corrected: [], added: [], settled: [] }
+  const counters = { moved: [], rolled: [], passed: [], closed: [], corrected: [] }
+  return { ...counters, added: [], settled: [], alerted: [], expired: [] }
 }
 
 /** A step whose statement is one of the ledger's. */
-interface LedgerStep extends Step {
+export interface LedgerStep extends Step {
   name: keyof typeof LEDGER_STATEMENTS
 }
 
 /** The statements that make the changes. With `guardPassed`, what was only looked at must not have changed either. */
 export function writeSteps(shard: number, changes: Changes, now: Instant, guardPassed: boolean): LedgerStep[] {
-  const { moved, rolled, passed, closed, corrected, added, settled } = changes
+  const { moved, rolled, passed, closed, corrected, added, settled, alerted } = changes
   const steps: LedgerStep[] = []
   const add = (name: keyof typeof LEDGER_STATEMENTS, ...values: (string | null)[]) =>
     steps.push({ name, values: [String(shard), ...values] })
@@ -99,6 +110,16 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       numbers(passed, quota => quota.id),
       numbers(passed, quota => quota.seq),
       String(passed.length),
+    )
+  }
+  if (alerted.length > 0) {
+    add(
+      'mark-alerted',
+      numbers(alerted, ({ quota }) => quota.user_id),
+      numbers(alerted, ({ quota }) => quota.id),
+      numbers(alerted, ({ quota }) => quota.seq + 1),
+      texts(alerted, ({ quota }) => numbers(quota.alerted, percent => percent)),
+      String(alerted.length),
     )
   }
   if (closed.length > 0) {

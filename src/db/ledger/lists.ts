@@ -17,6 +17,11 @@ export function texts<Row>(rows: readonly Row[], of: (row: Row) => string | null
   return `{${list}}`
 }
 
+/** Objects, as text that is to be cast to jsonb. */
+export function jsons<Row>(rows: readonly Row[], of: (row: Row) => object): string {
+  return texts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&'))
+}
+
 /** Moments follow each other that are the same, mostly, and to write one out is dear. */
 export function moments<Row>(rows: readonly Row[], of: (row: Row) => Instant | null): string {
   let last = Number.NaN

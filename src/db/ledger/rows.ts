@@ -32,6 +32,8 @@ export function readAllowance(cells: Cells): Stored<Allowance> {
     reserved: count(cells[19]),
     rolled_over: count(cells[20]),
     deleted_at: instantOrNull(cells[21]),
+    alert_at: percents(cells[22]),
+    alerted: percents(cells[23]),
   }
 }
 
@@ -82,7 +84,7 @@ export function writeDraws(draws: readonly Draw[]): string {
   return `{${numbers}}`
 }
 
-const text = (cell: string | null | undefined): string => {
+export const text = (cell: string | null | undefined): string => {
   if (cell === null || cell === undefined) throw new TypeError('the ledger misses a value')
   return cell
 }
@@ -90,4 +92,6 @@ const count = (cell: string | null | undefined): number => Number(text(cell))
 const countOrNull = (cell: string | null | undefined) => (cell === null ? null : count(cell))
 const instant = (cell: string | null | undefined): Instant => parseTimestamptz(text(cell))
 const instantOrNull = (cell: string | null | undefined) => (cell === null ? null : instant(cell))
+const percents = (cell: string | null | undefined) => (cell === '' ? NONE : text(cell).split(' ').map(Number))
+const NONE: readonly number[] = []
 const words = (cell: string | null | undefined) => (cell === null ? null : text(cell).split(' '))

@@ -29,6 +29,8 @@ const ALLOWANCE = [
   'reserved',
   'rolled_over',
   'deleted_at',
+  "array_to_string(alert_at, ' ')",
+  "array_to_string(alerted, ' ')",
 ].join(', ')
 
 const RESERVATION = [
@@ -102,12 +104,20 @@ export const LEDGER_STATEMENTS = {
 
   'roll-quotas': guarded(
     `update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over, window_no = k.window_no,
-       window_start = k.window_start, window_end = k.window_end, seq = q.seq + 1
+       window_start = k.window_start, window_end = k.window_end, alerted = '{}', seq = q.seq + 1
      from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
        $9::timestamptz[], $10::timestamptz[])
        k (user_id, id, seq, used, reserved, rolled_over, window_no, window_start, window_end)
      where q.shard = $1 and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
     '$11',
+  ),
+
+  // In the transaction that gave the quotas this `seq`.
+  'mark-alerted': guarded(
+    `update quota q set alerted = k.alerted::smallint[]
+     from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[]) k (user_id, id, seq, alerted)
+     where q.shard = $1 and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    '$6',
   ),
 
   'close-windows': `insert into quota_window (shard, quota_id, window_no, window_start, window_end, "limit",
@@ -138,6 +148,21 @@ export const LEDGER_STATEMENTS = {
       unnest($6::text[]), unnest($7::text[]), unnest($8::boolean[]), unnest($9::boolean[]), unnest($10::bigint[]),
       unnest($11::bigint[]), unnest($12::bigint[]), unnest($13::bigint[]), unnest($14::text[]), unnest($15::boolean[]),
       unnest($16::text[])::bigint[], unnest($17::timestamptz[]), $18::timestamptz, $18::timestamptz)`,
+
+  'describe-quotas': `select id, version, name, external_ref, metadata, created_at, created_by, updated_at, updated_by,
+      expiry_told
+    from quota where shard = $1 and id = any($2::bigint[])`,
+
+  // Always last, and only by who has something to tell: the lock is held to the commit.
+  'take-numbers': 'update shard_head set last_event = last_event + $2::bigint where shard = $1',
+
+  'add-events': `insert into event (shard, number, user_id, sequence, type, at, data)
+    select $1::smallint, h.last_event + k.behind, k.user_id,
+      k.nth + coalesce((select max(e.sequence) from event e where e.shard = $1 and e.user_id = k.user_id), 0),
+      k.type, $7::timestamptz, k.data::jsonb
+    from shard_head h, unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[])
+      k (behind, user_id, nth, type, data)
+    where h.shard = $1`,
 
   'all-accounts': 'select user_id from account where shard = $1 and user_id = any($2::bigint[])',
   // Those of some users whom nobody holds just now.

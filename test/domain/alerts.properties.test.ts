@@ -1,0 +1,66 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { newAlerts } from '../../src/domain/alerts.ts'
+import { decide } from '../../src/domain/decide.ts'
+import { type Allowance, roll } from '../../src/domain/quota.ts'
+import { life, type Step } from './ledger-arbitrary.ts'
+import { change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
+
+function step(store: Store, { now, action }: Step): Store {
+  if (action.op === 'change') return change(store, action.quota_id, action.fields, now)
+  const draft = draftOf(store)
+  decide(draft, action, now, { observe: false })
+  return commit(store, draft)
+}
+
+/** What the contract says, of a quota as it stands behind a command: percents of limit + rolled_over that are used. */
+const reachedBy = ({ limit, rolled_over, used, alert_at, deleted_at }: Allowance) =>
+  alert_at.filter(
+    percent => limit !== null && deleted_at === null && used > 0 && used / (limit + rolled_over) >= percent / 100,
+  )
+
+test('each percent is told once a window, as soon as a command reaches it, whatever comes back and is used again', () => {
+  const percents = fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(life({ lag: true }), percents, ({ quotas, steps }, alert_at) => {
+      let store = openStore(quotas.map(quota => ({ ...quota, alert_at: alert_at.toSorted((a, b) => a - b) })))
+      const told = new Map<string, number[]>()
+      for (const one of steps) {
+        const before = store
+        store = step(store, one)
+        for (const [index, quota] of store.quotas.entries()) {
+          const known = before.quotas[index]
+          if (known === undefined) throw new Error('a store has lost a quota')
+          const window = `${quota.id}:${quota.window_no}`
+          const already = told.get(window) ?? []
+          const news = newAlerts(known, quota)
+          expect(
+            already.filter(percent => news.includes(percent)),
+            'told twice',
+          ).toEqual([])
+          told.set(window, [...already, ...news])
+          expect(alert_at).toEqual(expect.arrayContaining([...news]))
+          // A limit that is lowered here is told by changeQuota, which this life does without.
+          const wasUsed = known.window_no === quota.window_no ? known.used : 0
+          if (quota.used > wasUsed) expect(told.get(window)).toEqual(expect.arrayContaining(reachedBy(quota)))
+        }
+      }
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a batch tells all that its commands would have told one by one', () => {
+  fc.assert(
+    fc.property(life(), ({ quotas, steps }) => {
+      const commands = steps.flatMap(({ action }) => (action.op === 'change' ? [] : [action]))
+      const now = steps.at(-1)?.now ?? 0
+      const opened = openStore(quotas.map(quota => roll(quota, now).quota))
+      const draft = draftOf(opened)
+      for (const command of commands) decide(draft, command, now, { observe: false })
+      const alone = commands.reduce((store, action) => step(store, { now, action }), opened)
+      expect(draft.quotas.map(({ alerted }) => alerted)).toEqual(alone.quotas.map(({ alerted }) => alerted))
+    }),
+    { numRuns: 500 },
+  )
+})

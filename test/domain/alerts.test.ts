@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { alertedBy, newAlerts } from '../../src/domain/alerts.ts'
+import { eventsOfChange } from '../../src/domain/events.ts'
+import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quota.ts'
+import { aQuota, at, created } from './fixture.ts'
+
+const NOW = at('2026-01-10 12:00')
+
+describe('alertedBy', () => {
+  test.each<[string, Partial<Quota>, number[]]>([
+    ['nothing below the first', { used: 79 }, []],
+    ['a percent at its unit', { used: 80 }, [80]],
+    ['several at once', { used: 100 }, [80, 100]],
+    ['past the limit', { used: 130, overage_limit: 30 }, [80, 100]],
+    ['not what is reserved', { used: 79, reserved: 21 }, []],
+    ['of limit + rolled_over', { used: 100, rolled_over: 30 }, []],
+    ['of limit + rolled_over, reached', { used: 104, rolled_over: 30 }, [80]],
+    ['no unit too early where a percent is a part of one', { limit: 3, used: 2 }, []],
+    ['… and no unit too late', { limit: 3, used: 2, alert_at: [66] }, [66]],
+    ['the largest limits exactly', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 - 1 }, []],
+    ['… at their unit', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 }, [80]],
+    ['none of the unlimited', { limit: null, used: 10 ** 12 }, []],
+    ['none of nothing', { limit: 0 }, []],
+    ['all of nothing once something is used', { limit: 0, used: 1 }, [80, 100]],
+    ['none of the deleted', { used: 100, deleted_at: NOW }, []],
+    ['none where none is asked for', { used: 100, alert_at: [] }, []],
+    ['caps like grants', { kind: 'cap', used: 80 }, [80]],
+    ['what was told stays told when units came back', { used: 0, alerted: [80] }, [80]],
+    ['what was told and is asked for no more', { used: 100, alerted: [50], alert_at: [100] }, [50, 100]],
+    ['one below that was added later', { used: 85, alerted: [80], alert_at: [50, 80, 100] }, [50, 80]],
+  ])('%s: %j', (_, fields, told) => {
+    expect(alertedBy(aQuota(fields))).toEqual(told)
+  })
+
+  test('is the same list while there is nothing new', () => {
+    const quota = aQuota({ used: 85, alerted: [80] })
+    expect(alertedBy(quota)).toBe(quota.alerted)
+  })
+})
+
+test('a new window begins with nothing told', () => {
+  const { quota } = roll(aQuota({ used: 100, alerted: [80, 100] }), at('2026-02-01'))
+  expect(quota.alerted).toEqual([])
+  expect(newAlerts(aQuota({ alerted: [80] }), { ...quota, alerted: [80] })).toEqual([80])
+})
+
+describe('an administrator’s change', () => {
+  const changed = (fields: Partial<Quota>, patch: QuotaPatch): string[] => {
+    const before = aQuota(fields)
+    const change = changeQuota(before, patch, { now: NOW, actor: 'ada' })
+    if (change.outcome !== 'changed') throw new Error(change.outcome)
+    return eventsOfChange({ action: 'updated', before, after: change.quota }, NOW).map(({ type, data }) =>
+      'percent' in data ? `${type} ${data.percent}` : type,
+    )
+  }
+  const UPDATED = 'quota.updated'
+  const EXPIRED = 'quota.expired'
+  const past = at('2026-01-05')
+  const threshold = (percent: number) => `quota.threshold_reached ${percent}`
+  test.each<[string, Partial<Quota>, QuotaPatch, string[]]>([
+    ['of the name', { used: 50 }, { name: 'x' }, [UPDATED]],
+    ['that lowers the limit across one', { used: 50 }, { limit: 60 }, [UPDATED, threshold(80)]],
+    ['… across both', { used: 50 }, { limit: 50 }, [UPDATED, threshold(80), threshold(100)]],
+    ['… across one that was told', { used: 50, alerted: [80] }, { limit: 60 }, [UPDATED]],
+    ['… to nothing', { used: 5 }, { limit: 0, allow_below_usage: true }, [UPDATED, threshold(80), threshold(100)]],
+    ['that raises it', { used: 85, alerted: [80] }, { limit: 1_000 }, [UPDATED]],
+    ['that makes it limited', { limit: null, used: 85 }, { limit: 100 }, [UPDATED, threshold(80)]],
+    ['of the percents', { used: 50 }, { alert_at: [40, 80] }, [UPDATED, threshold(40)]],
+    ['that ends the quota', {}, { expires_at: NOW }, [UPDATED, EXPIRED]],
+    ['… in the past', {}, { expires_at: past }, [UPDATED, EXPIRED]],
+    ['of one whose end is told', { expires_at: past, expiry_told: true }, { name: 'x' }, [UPDATED]],
+    ['of one whose end is not told yet', { expires_at: past }, { name: 'x' }, [EXPIRED, UPDATED]],
+    ['that revives', { expires_at: past, expiry_told: true }, { expires_at: null }, [UPDATED]],
+    ['that revives before the end was told', { expires_at: past }, { expires_at: null }, [EXPIRED, UPDATED]],
+    ['that moves an end that is past', { expires_at: past, expiry_told: true }, { expires_at: NOW }, [UPDATED]],
+  ])('%s: %j %j', (_, fields, patch, events) => {
+    expect(changed(fields, patch)).toEqual(events)
+  })
+
+  test('that revives arms the end anew', () => {
+    const before = aQuota({ expires_at: past, expiry_told: true })
+    const change = changeQuota(before, { expires_at: NOW + 1 }, { now: NOW, actor: 'ada' })
+    expect(change).toMatchObject({ quota: { expiry_told: false } })
+  })
+
+  test('that deletes tells nothing else', () => {
+    const before = aQuota({ expires_at: past, used: 100 })
+    const after = { ...before, deleted_at: NOW }
+    expect(eventsOfChange({ action: 'deleted', before, after }, NOW)).toMatchObject([{ type: 'quota.deleted' }])
+  })
+})
+
+test('a quota that begins used, or over, tells so behind its creation', () => {
+  const types = (quota: Quota) =>
+    eventsOfChange({ action: 'created', before: null, after: quota }, NOW).map(({ type }) => type)
+  expect(types(created({ opening_used: 85 }, NOW))).toEqual(['quota.created', 'quota.threshold_reached'])
+  const over = created({ starts_at: at('2026-01-01'), expires_at: NOW }, NOW)
+  expect([over.expiry_told, types(over)]).toEqual([true, ['quota.created', 'quota.expired']])
+})

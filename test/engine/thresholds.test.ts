@@ -1,0 +1,199 @@
+/** What the outbox tells of percents reached and of reservations closed by time, on a real database. */
+import { describe, expect, test } from 'vitest'
+import { updateQuota } from '../../src/db/quotas.ts'
+import { createBench, differences, draw, neighbours, reserve, settle, someone, warm } from '../support/engine.ts'
+
+const bench = await createBench()
+const { db, clock } = bench
+const HOUR = 3_600_000
+
+interface Row {
+  number: number
+  sequence: number
+  type: string
+  data: { quota?: { id: number; used: number }; reservation?: object; percent?: number }
+}
+
+const eventsOf = (user: number) =>
+  db.query<Row>({
+    text: 'select number, sequence, type, data from event where user_id = $1 order by number',
+    values: [user],
+  })
+
+/** Percents told of a user's quotas, in order. */
+async function toldOf(user: number): Promise<(number | undefined)[]> {
+  const rows = await eventsOf(user)
+  return rows.filter(({ type }) => type === 'quota.threshold_reached').map(({ data }) => data.percent)
+}
+
+const consume = (user: number, id: string, units: number) => draw('consume', user, id, units)
+
+describe.each(['locked', 'optimistic'] as const)('the %s way', way => {
+  test('tells each percent once, with the quota as it then stands', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 100, name: 'Q "1" \\ {x}', metadata: { a: '"}' } })
+    if (way === 'optimistic') await warm(engine, user)
+    await engine.submit(consume(user, 'a', 79))
+    expect(engine.ways.at(-1)?.way).toBe(way)
+    expect(await toldOf(user)).toEqual([])
+    await engine.submit(consume(user, 'b', 1))
+    expect(await toldOf(user)).toEqual([80])
+    await engine.submit(settle('refund', user, 'b'))
+    await engine.submit(consume(user, 'c', 1))
+    await engine.submit(consume(user, 'd', 20))
+    expect(await toldOf(user)).toEqual([80, 100])
+    const rows = await eventsOf(user)
+    expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
+    const view = { id, name: 'Q "1" \\ {x}', metadata: { a: '"}' }, version: 1, created_by: 'ada', limit: 100 }
+    expect(rows[1]?.data).toMatchObject({ percent: 80, quota: { ...view, used: 80, remaining: 20, status: 'active' } })
+    expect(rows[2]?.data).toMatchObject({ percent: 100, quota: { ...view, used: 100, status: 'exhausted' } })
+    expect(Object.keys(rows[1]?.data.quota ?? {})).toEqual(Object.keys(rows[0]?.data.quota ?? {}))
+  })
+
+  test('tells several that one batch reaches, of several users, and what came back within it', async () => {
+    const engine = bench.engine()
+    const users = neighbours(3)
+    const [jumper = 0, returner = 0, quiet = 0] = users
+    for (const user of users) await bench.quota({ user_id: user, limit: 100, alert_at: [10, 50, 90] })
+    if (way === 'optimistic') for (const user of users) await warm(engine, user)
+    await Promise.all([
+      engine.submit(consume(jumper, 'a', 95)),
+      engine.submit(reserve(returner, 'a', 60)),
+      engine.submit(settle('commit', returner, 'a')),
+      engine.submit(settle('refund', returner, 'a')),
+      engine.submit(reserve(quiet, 'a', 95)),
+    ])
+    expect(await toldOf(jumper)).toEqual([10, 50, 90])
+    expect(await toldOf(returner)).toEqual([10, 50])
+    expect(await toldOf(quiet)).toEqual([])
+    await engine.submit(consume(returner, 'b', 50))
+    expect(await toldOf(returner)).toEqual([10, 50])
+    for (const user of users) {
+      const sequences = (await eventsOf(user)).map(({ sequence }) => sequence)
+      expect(sequences).toEqual(sequences.map((_, index) => index + 1))
+    }
+  })
+
+  test('tells anew in a new window', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100, period: 'hour' })
+    await engine.submit(consume(user, 'a', 80))
+    clock.now += HOUR
+    if (way === 'optimistic') await warm(engine, user)
+    await engine.submit(consume(user, 'b', 79))
+    expect(await toldOf(user)).toEqual([80])
+    await engine.submit(consume(user, 'c', 1))
+    expect(await toldOf(user)).toEqual([80, 80])
+    // What settles late corrects a window that is over, and nobody is told of that.
+    await engine.submit(reserve(user, 'late', 20, { ttl_ms: 2 * HOUR }))
+    clock.now += HOUR
+    await engine.submit(settle('commit', user, 'late'))
+    expect(await toldOf(user)).toEqual([80, 80])
+    // Rolled and reached in one.
+    clock.now += HOUR
+    await engine.submit(consume(user, 'd', 100))
+    expect(await toldOf(user)).toEqual([80, 80, 80, 100])
+  })
+})
+
+test('an administrator who lowers the limit tells what that reaches, and the engine does not repeat it', async () => {
+  const engine = bench.engine()
+  const user = someone()
+  const { id } = await bench.quota({ user_id: user, limit: 100 })
+  await warm(engine, user)
+  await engine.submit(consume(user, 'a', 50))
+  await updateQuota(db, id, { limit: 60 }, bench.author(), () => true)
+  expect((await eventsOf(user)).map(({ type }) => type).slice(1)).toEqual(['quota.updated', 'quota.threshold_reached'])
+  await updateQuota(db, id, { limit: 1_000 }, bench.author(), () => true)
+  await engine.submit(consume(user, 'b', 750))
+  expect(await toldOf(user)).toEqual([80])
+  await engine.submit(consume(user, 'c', 200))
+  expect(await toldOf(user)).toEqual([80, 100])
+})
+
+test('two engines and an administrator at once: each percent once, numbers and sequences without a gap', async () => {
+  const engines = [bench.engine(), bench.engine()]
+  const users = neighbours(4)
+  const percents = Array.from({ length: 100 }, (_, index) => index + 1)
+  const quotas = await Promise.all(users.map(user => bench.quota({ user_id: user, limit: 200, alert_at: percents })))
+  const senders = Array.from({ length: 200 }, async (_, n) => {
+    for (const user of users) await engines[n % 2]?.submit(consume(user, `m${n}`, 1))
+  })
+  const administrators = quotas.map(async ({ id }) => {
+    for (let n = 0; n < 5; n++) await updateQuota(db, id, { name: `n${n}` }, bench.author(), () => true)
+  })
+  await Promise.all([...senders, ...administrators])
+  for (const user of users) {
+    const told = await toldOf(user)
+    expect(told.toSorted((one = 0, other = 0) => one - other)).toEqual(percents)
+  }
+  const gaps = await db.query({
+    text: `select shard from event group by shard having max(number) <> count(*) union all
+      select shard from event group by shard, user_id having max(sequence) <> count(*) union all
+      select shard from shard_head h where last_event <> (select count(*) from event e where e.shard = h.shard)`,
+  })
+  expect(gaps).toEqual([])
+})
+
+test('a batch that tells nothing leaves the head of the outbox alone, however it is held', async () => {
+  const engine = bench.engine()
+  const user = someone()
+  await bench.quota({ user_id: user, limit: 100 })
+  const stranger = await bench.stranger()
+  await stranger.query('begin; select 1 from shard_head for update')
+  expect(await engine.submit(consume(user, 'a', 79))).toMatchObject({ outcome: 'granted' })
+  await stranger.query('rollback')
+})
+
+describe('a reservation that time closes', () => {
+  test('is told with what became of its units, once', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    await engine.submit(reserve(user, 'freed', 10, { ttl_ms: 1_000 }))
+    await engine.submit(settle('commit', user, 'freed', 4))
+    await engine.submit(reserve(user, 'taken', 80, { ttl_ms: 1_000, on_expiry: 'commit', country: 'DE' }))
+    clock.now += 1_000
+    for (const id of ['freed', 'freed', 'taken']) await engine.submit({ op: 'expire', user_id: user, id })
+    const rows = (await eventsOf(user)).slice(1)
+    expect(rows).toMatchObject([
+      {
+        type: 'reservation.expired',
+        data: { reservation: { id: 'freed', user_id: user, units: 10, committed: 4 }, released: 6, committed: 0 },
+      },
+      { type: 'reservation.expired', data: { reservation: { id: 'taken' }, released: 0, committed: 80 } },
+      { type: 'quota.threshold_reached', data: { percent: 80, quota: { used: 84 } } },
+    ])
+  })
+
+  test('by a command that meets it, from memory too', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    await warm(engine, user)
+    await engine.submit(reserve(user, 'm', 10, { ttl_ms: 1_000, on_expiry: 'commit' }))
+    clock.now += 1_000
+    await engine.submit(settle('refund', user, 'm', 3))
+    expect(engine.ways.at(-1)?.way).toBe('optimistic')
+    expect((await eventsOf(user)).slice(1)).toMatchObject([
+      { type: 'reservation.expired', data: { reservation: { id: 'm', refunded: 3 }, released: 0, committed: 10 } },
+    ])
+  })
+
+  test('is not told of one that was settled in time', async () => {
+    const engine = bench.engine()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    await engine.submit(reserve(user, 'm', 10, { ttl_ms: 1_000 }))
+    await engine.submit(settle('release', user, 'm'))
+    clock.now += 1_000
+    await engine.submit({ op: 'expire', user_id: user, id: 'm' })
+    expect(await eventsOf(user)).toHaveLength(1)
+  })
+})
+
+test('after all of that the counters equal the ledger', async () => {
+  expect(await differences(db)).toEqual([])
+})
