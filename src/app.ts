@@ -8,6 +8,7 @@ import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
 import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
+import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createMetricsServer } from './http/routes/ops.ts'
 import { createServer } from './http/server.ts'
@@ -71,6 +72,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const server = await createServer({
       db,
       engine,
+      feed: createFeed(db),
       now,
       log,
       metrics,

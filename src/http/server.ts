@@ -12,6 +12,7 @@ import type { Database } from '../db/database.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import { ERRORS, Problem } from '../errors.ts'
+import type { Feed } from '../events/feed.ts'
 import type { Metrics } from '../metrics.ts'
 import { guard } from './access.ts'
 import { logAnswers } from './answer-log.ts'
@@ -21,6 +22,7 @@ import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
+import { eventRoutes } from './routes/events.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { senderRoutes } from './routes/sender.ts'
 import { userRoutes } from './routes/user.ts'
@@ -31,6 +33,8 @@ export interface RouteContext {
   db: Database
   /** Whatever moves units goes through it. */
   engine: Pick<Engine, 'submit'>
+  /** What has happened, and what comes. */
+  feed: Feed
   /** The service's clock, which agrees with the database's and never steps back. */
   now: () => Instant
 }
@@ -130,6 +134,14 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       adminRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
+  )
+  await app.register(
+    async scope => {
+      limitRate(scope, parts.rateLimitPerMinute)
+      guard(scope, parts.authenticator, 'admin')
+      eventRoutes(scope, parts)
+    },
+    { prefix: '/api/sms/admin/events' },
   )
   await app.register(
     async scope => {

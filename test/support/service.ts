@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { Instant } from '../../src/domain/time.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -70,6 +71,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const app = await createServer({
     db,
     engine,
+    feed: createFeed(db),
     now,
     log,
     metrics,
