@@ -8,6 +8,7 @@ import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
 import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
+import { createDispatcher } from './events/dispatcher.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createMetricsServer } from './http/routes/ops.ts'
@@ -63,7 +64,16 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
 
     const sweeper = createSweeper({ db, engine, now, log })
     const retention = createRetention({ db, now, log, retentionMs: config.retentionDays * DAY_MS })
-    for (const loop of [sweeper, retention]) {
+    const webhooks = createDispatcher({
+      db,
+      now,
+      log,
+      allowPrivate: config.webhookAllowPrivate,
+      keepMs: config.retentionDays * DAY_MS,
+      onDelivery: metrics.delivery,
+      onPending: metrics.pendingDeliveries,
+    })
+    for (const loop of [sweeper, retention, webhooks]) {
       loop.start()
       stops.push(() => loop.stop())
     }
@@ -73,6 +83,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       db,
       engine,
       feed: createFeed(db),
+      webhooks,
       now,
       log,
       metrics,

@@ -46,6 +46,7 @@ const app = await createServer({
   db,
   engine,
   feed: createFeed(db),
+  webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
   now: Date.now,
   log: pino({ level: 'info' }, sink),
   metrics: createMetrics(),
