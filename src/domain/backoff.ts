@@ -1,7 +1,7 @@
 import type { Instant } from './time.ts'
 
 /** How long a delivery is attempted again and again. */
-export const GIVE_UP_AFTER_MS = 3 * 86_400_000
+const GIVE_UP_AFTER_MS = 3 * 86_400_000
 
 const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 4 * 3_600_000

@@ -18,7 +18,7 @@ export interface FeedQuery extends EventFilter {
   waitMs: number
 }
 
-export type FeedPage =
+type FeedPage =
   | { outcome: 'page'; events: StoredEvent[]; next: Positions }
   /** The cursor names events that there are not: it is another database's, or an older backup was restored. */
   | { outcome: 'ahead' }
