@@ -18,6 +18,8 @@ const nobody = () => {
 const app = await createServer({
   db,
   engine: { submit: nobody },
+  webhooks: { test: nobody, allowPrivate: false },
+  feed: { read: nobody, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),

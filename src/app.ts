@@ -9,6 +9,8 @@ import { createEngine } from './engine/engine.ts'
 import { createExpiries } from './engine/expiries.ts'
 import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
+import { createDispatcher } from './events/dispatcher.ts'
+import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createMetricsServer } from './http/routes/ops.ts'
 import { createServer } from './http/server.ts'
@@ -63,8 +65,17 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
 
     const sweeper = createSweeper({ db, engine, now, log })
     const retention = createRetention({ db, now, log, retentionMs: config.retentionDays * DAY_MS })
+    const webhooks = createDispatcher({
+      db,
+      now,
+      log,
+      allowPrivate: config.webhookAllowPrivate,
+      keepMs: config.retentionDays * DAY_MS,
+      onDelivery: metrics.delivery,
+      onPending: metrics.pendingDeliveries,
+    })
     const expiries = createExpiries({ db, now, log })
-    for (const loop of [sweeper, retention, expiries]) {
+    for (const loop of [sweeper, retention, expiries, webhooks]) {
       loop.start()
       stops.push(() => loop.stop())
     }
@@ -73,6 +84,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const server = await createServer({
       db,
       engine,
+      feed: createFeed(db),
+      webhooks,
       now,
       log,
       metrics,

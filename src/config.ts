@@ -54,6 +54,8 @@ export interface Config {
   rateLimitPerMinute: number
   /** How long a settled reservation is kept after its last change. */
   retentionDays: number
+  /** Whether webhooks may be sent to addresses outside of the public internet. */
+  webhookAllowPrivate: boolean
   logLevel: LogLevel
 }
 
@@ -151,6 +153,7 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     retentionDays: get('RETENTION_DAYS'),
+    webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
   return { config }
@@ -202,6 +205,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     RETENTION_DAYS: config.retentionDays,
+    WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }
   return NAMES.map(name => {

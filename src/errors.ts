@@ -5,7 +5,7 @@
  * A denial is not here: `granted: false` is an answer, not an error.
  */
 export const ERRORS = {
-  not_found: { status: 404, title: 'Not found', means: 'There is no such route, quota or reservation.' },
+  not_found: { status: 404, title: 'Not found', means: 'There is no such route, quota, reservation or webhook.' },
   unauthenticated: {
     status: 401,
     title: 'Not authenticated',
@@ -42,6 +42,11 @@ export const ERRORS = {
     status: 422,
     title: 'Too many quotas',
     means: 'The user already has as many undeleted, unexpired quotas as one user can have.',
+  },
+  too_many_webhooks: {
+    status: 422,
+    title: 'Too many webhooks',
+    means: 'There are as many webhooks as there can be. Delete one that nobody needs.',
   },
   exceeds_reservation: {
     status: 422,

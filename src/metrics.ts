@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
+import type { Settled } from './db/deliveries.ts'
 import type { BatchReport } from './engine/lanes.ts'
 import type { WayReport } from './engine/shard.ts'
 
@@ -12,6 +13,10 @@ export interface Metrics {
   request(route: string, method: string, status: number, seconds: number): void
   /** Asked for at each scrape: commands accepted and not answered, and their bytes. */
   watchQueue(queue: () => { commands: number; bytes: number }): void
+  /** An attempt to deliver an event to a webhook has ended. */
+  delivery(outcome: Settled): void
+  /** So many deliveries wait, in all processes together. */
+  pendingDeliveries(count: number): void
   readonly contentType: string
   text(): Promise<string>
 }
@@ -68,6 +73,18 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const deliveries = new Counter({
+    name: 'sms_quota_webhook_attempts_total',
+    help: 'Attempts to deliver an event, by what became of the delivery.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const pending = new Gauge({
+    name: 'sms_quota_webhook_pending',
+    help: 'Deliveries that wait for an attempt, of all processes; counted up to 100000.',
+    registers,
+  })
+
   return {
     batch({ size, queuedMs, ranMs }) {
       batchCommands.observe(size)
@@ -95,6 +112,8 @@ export function createMetrics(): Metrics {
       gauge('sms_quota_queue_commands', 'Commands accepted and not yet answered.', () => queue().commands)
       gauge('sms_quota_queue_bytes', 'What they weigh.', () => queue().bytes)
     },
+    delivery: outcome => deliveries.inc({ outcome }),
+    pendingDeliveries: count => pending.set(count),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }

@@ -11,6 +11,7 @@ const ROOMS = [
   { name: 'domain', holds: /^domain\// },
   { name: 'db', holds: /^db\// },
   { name: 'engine', holds: /^engine\// },
+  { name: 'events', holds: /^events\// },
   { name: 'metrics', holds: /^metrics\.ts$/ },
   { name: 'http', holds: /^http\// },
   { name: 'app', holds: /^(app|clock)\.ts$/ },

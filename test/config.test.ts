@@ -46,6 +46,7 @@ describe('what holds', () => {
       rateLimitPerMinute: 6000,
       logLevel: 'info',
       retentionDays: 35,
+      webhookAllowPrivate: false,
     })
   })
 
@@ -69,6 +70,7 @@ describe('what holds', () => {
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
       RETENTION_DAYS: '90',
+      WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
       host: '::1',
@@ -91,6 +93,7 @@ describe('what holds', () => {
       rateLimitPerMinute: 0,
       logLevel: 'silent',
       retentionDays: 90,
+      webhookAllowPrivate: true,
     })
   })
 

@@ -179,6 +179,12 @@ export const VARIABLES = {
     fallback: '35',
     parse: whole(1, 3_650),
   },
+  WEBHOOK_ALLOW_PRIVATE: {
+    means: 'whether webhooks may be sent to this machine and into private networks',
+    accepts: 'true or false',
+    fallback: 'false',
+    parse: parseFlag,
+  },
   LOG_LEVEL: {
     means: 'how much is logged',
     accepts: `one of ${LOG_LEVELS.join(', ')}`,

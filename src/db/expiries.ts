@@ -1,4 +1,4 @@
-import { expiryOf } from '../domain/events.ts'
+import { expiryOf } from '../domain/telling.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Transaction } from './database.ts'

@@ -1,5 +1,5 @@
 import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
-import type { Change } from '../domain/events.ts'
+import type { Change } from '../domain/telling.ts'
 import {
   type ClosedWindow,
   changeQuota,

@@ -1,4 +1,4 @@
-import { type Change, eventsOfChange } from '../domain/events.ts'
+import { type Change, eventsOfChange } from '../domain/telling.ts'
 import type { Instant } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { instantParam, type Transaction } from './database.ts'

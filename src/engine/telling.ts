@@ -1,7 +1,7 @@
 import type { Changes } from '../db/ledger/changes.ts'
 import { describe } from '../db/ledger/events.ts'
 import type { SeriesConnection } from '../db/series.ts'
-import { closingOf, type Told, thresholdsOf } from '../domain/events.ts'
+import { closingOf, type Told, thresholdsOf } from '../domain/telling.ts'
 import type { Instant } from '../domain/time.ts'
 
 /**

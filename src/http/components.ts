@@ -1,6 +1,13 @@
 import type { TSchema } from 'typebox'
 import { QUOTA_COMPONENTS } from './contract.ts'
+import { EVENT_COMPONENTS } from './event-contract.ts'
 import { SENDER_COMPONENTS } from './sender-contract.ts'
+import { WEBHOOK_COMPONENTS } from './webhook-contract.ts'
 
 /** The shapes that the document names, by their `$id`. */
-export const COMPONENTS: Record<string, TSchema> = { ...QUOTA_COMPONENTS, ...SENDER_COMPONENTS }
+export const COMPONENTS: Record<string, TSchema> = {
+  ...QUOTA_COMPONENTS,
+  ...SENDER_COMPONENTS,
+  ...EVENT_COMPONENTS,
+  ...WEBHOOK_COMPONENTS,
+}

@@ -17,6 +17,10 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
     accepts: 'an ISO 3166 alpha-2 country code such as "DE"',
     check: isCountry,
   },
+  'webhook-url': {
+    accepts: 'an http or https URL without user and password',
+    check: isWebhookUrl,
+  },
   // PostgreSQL stores no NUL, and a lone surrogate is no character.
   text: {
     accepts: 'text without NUL characters or lone surrogates',
@@ -25,3 +29,9 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
 }
 
 for (const [name, { check }] of Object.entries(FORMATS)) Format.Set(name, check)
+
+function isWebhookUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:\/\/[^\s\p{Cc}]+$/u.test(text)) return false
+  return url.username === '' && url.password === '' && text.isWellFormed()
+}

@@ -75,6 +75,7 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'User', description: 'What users see of their own. Any good token with a numeric user id.' },
         { name: 'Administrator', description: "Quotas of all users. Needs the administrators' role." },
+        { name: 'Events', description: "What happens, to be followed or sent. Needs the administrators' role." },
         { name: 'Sender', description: "Ask before sending, settle after. Needs the senders' role." },
         { name: 'Operations', description: 'Health and documents. No token.' },
       ],

@@ -12,6 +12,8 @@ import type { Database } from '../db/database.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import { ERRORS, Problem } from '../errors.ts'
+import type { Dispatcher } from '../events/dispatcher.ts'
+import type { Feed } from '../events/feed.ts'
 import type { Metrics } from '../metrics.ts'
 import { guard } from './access.ts'
 import { logAnswers } from './answer-log.ts'
@@ -21,9 +23,11 @@ import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
+import { eventRoutes } from './routes/events.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { senderRoutes } from './routes/sender.ts'
 import { userRoutes } from './routes/user.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
 import { compileValidator } from './validation.ts'
 
 /** What routes work with. */
@@ -31,6 +35,9 @@ export interface RouteContext {
   db: Database
   /** Whatever moves units goes through it. */
   engine: Pick<Engine, 'submit'>
+  /** What has happened, and what comes. */
+  feed: Feed
+  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
   /** The service's clock, which agrees with the database's and never steps back. */
   now: () => Instant
 }
@@ -130,6 +137,22 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       adminRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
+  )
+  await app.register(
+    async scope => {
+      limitRate(scope, parts.rateLimitPerMinute)
+      guard(scope, parts.authenticator, 'admin')
+      eventRoutes(scope, parts)
+    },
+    { prefix: '/api/sms/admin/events' },
+  )
+  await app.register(
+    async scope => {
+      limitRate(scope, parts.rateLimitPerMinute)
+      guard(scope, parts.authenticator, 'admin')
+      webhookRoutes(scope, parts)
+    },
+    { prefix: '/api/sms/admin/webhooks' },
   )
   await app.register(
     async scope => {

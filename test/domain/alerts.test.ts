@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { alertedBy, newAlerts } from '../../src/domain/alerts.ts'
-import { eventsOfChange } from '../../src/domain/events.ts'
+import { eventsOfChange } from '../../src/domain/telling.ts'
 import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quota.ts'
 import { aQuota, at, created } from './fixture.ts'
 

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { Problem } from '../../src/errors.ts'
+import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
 import { mintToken } from '../../src/http/tokens.ts'
@@ -44,6 +45,8 @@ const db = openDatabase({ url })
 const app = await createServer({
   db,
   engine,
+  feed: createFeed(db),
+  webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
   now: Date.now,
   log: pino({ level: 'info' }, sink),
   metrics: createMetrics(),

@@ -17,7 +17,7 @@ export function createAnswerCheck(document: object) {
   const { paths, components } = document as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   addFormats.default(ajv)
-  for (const name of ['text', 'time-zone', 'country']) ajv.addFormat(name, true)
+  for (const name of ['text', 'time-zone', 'country', 'webhook-url']) ajv.addFormat(name, true)
   ajv.addSchema({ $id: 'openapi', components })
   const validators = new Map<string, ValidateFunction>()
   const templates = Object.keys(paths).map(template => ({

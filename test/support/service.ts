@@ -6,6 +6,8 @@ import { loadConfig } from '../../src/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { Instant } from '../../src/domain/time.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/events/dispatcher.ts'
+import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
@@ -32,6 +34,8 @@ export interface Service {
   db: Database
   databaseUrl: string
   engine: Engine
+  /** Sends nothing by itself: tests have it dispatch. */
+  webhooks: Dispatcher
   /** The moment the service believes it is; tests move it. */
   clock: { now: Instant }
   adminToken: string
@@ -52,6 +56,7 @@ interface ServiceOptions {
   requireCountry?: boolean
   observe?: boolean
   queueCommands?: number
+  webhooks?: Partial<DispatcherOptions>
 }
 
 /** The real routes on a database of their own, with a clock that stands still until it is moved. */
@@ -62,14 +67,24 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
   const now = () => clock.now
   const log = pino({ level: 'silent' })
-  const { rateLimitPerMinute = 0, requireCountry = false, ...engineOptions } = options
+  const { rateLimitPerMinute = 0, requireCountry = false, webhooks: webhookOptions = {}, ...engineOptions } = options
   const metrics = createMetrics()
   const watched = { onBatch: metrics.batch, onWay: metrics.way }
   const engine = createEngine({ url, now, log, connections: 4, ...watched, ...engineOptions })
   metrics.watchQueue(() => engine.queue)
+  const webhooks = createDispatcher({
+    db,
+    now,
+    log,
+    onDelivery: metrics.delivery,
+    onPending: metrics.pendingDeliveries,
+    ...webhookOptions,
+  })
   const app = await createServer({
     db,
     engine,
+    feed: createFeed(db),
+    webhooks,
     now,
     log,
     metrics,
@@ -85,6 +100,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   })
   afterAll(async () => {
     await app.close()
+    await webhooks.stop()
     await engine.close()
   })
   await app.ready()
@@ -101,6 +117,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db,
     databaseUrl: url,
     engine,
+    webhooks,
     clock,
     adminToken,
     senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender'] }),

@@ -1,4 +1,4 @@
-import type { Told } from '../../domain/events.ts'
+import type { Told } from '../../domain/telling.ts'
 import type { Allowance, Quota } from '../../domain/quota.ts'
 import { formatInstant, type Instant } from '../../domain/time.ts'
 import type { SeriesConnection } from '../series.ts'

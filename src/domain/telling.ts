@@ -1,4 +1,5 @@
 import { newAlerts } from './alerts.ts'
+import type { EVENT_TYPES } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
 import type { Instant } from './time.ts'
@@ -7,17 +8,9 @@ import { reservationViewOf, viewOf } from './view.ts'
 /** What the outbox tells of a user. No event holds a number or a text of a message. */
 export interface Told {
   user_id: number
-  type: EventType
+  type: (typeof EVENT_TYPES)[number]
   data: object
 }
-
-type EventType =
-  | 'quota.created'
-  | 'quota.updated'
-  | 'quota.deleted'
-  | 'quota.threshold_reached'
-  | 'quota.expired'
-  | 'reservation.expired'
 
 /** An administrator's change of one quota. */
 export type Change =

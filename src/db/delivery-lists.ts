@@ -1,0 +1,117 @@
+import { type EventKey, eventIdOf } from '../domain/event.ts'
+import { formatInstant, formatNullable, type Instant } from '../domain/time.ts'
+import { type Database, instantParam, type Queryable } from './database.ts'
+import { shardOfWebhook } from './webhooks.ts'
+
+/** What people see of deliveries, and how they have them made again. */
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
+
+interface Delivery extends EventKey {
+  type: string | null
+  status: DeliveryStatus
+  attempts: number
+  next_attempt_at: Instant | null
+  last_attempt_at: Instant | null
+  response_code: number | null
+  error: string | null
+  created_at: Instant
+}
+
+/** Where a page of deliveries ended. */
+export interface DeliveryKey extends EventKey {
+  created_at: Instant
+}
+
+/** A page of a webhook's deliveries, the newest first. */
+export async function listDeliveries(
+  db: Queryable,
+  id: number,
+  { status, after, limit }: { status?: DeliveryStatus; after?: DeliveryKey; limit: number },
+): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
+  const rows = await db.query<Delivery>({
+    text: `select d.event_shard as shard, d.number, e.type, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at,
+             d.response_code, d.error, d.created_at
+           from (
+             select * from webhook_delivery
+             where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
+               and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
+             order by created_at desc, event_shard desc, number desc limit $7
+           ) d
+           left join event e on e.shard = d.event_shard and e.number = d.number
+           order by d.created_at desc, d.event_shard desc, d.number desc`,
+    values: [
+      shardOfWebhook(id),
+      id,
+      status ?? null,
+      instantParam(after?.created_at ?? null),
+      after?.shard ?? null,
+      after?.number ?? null,
+      limit + 1,
+    ],
+  })
+  const deliveries = rows.slice(0, limit)
+  const last = deliveries.at(-1)
+  const hasMore = rows.length > limit && last !== undefined
+  return {
+    deliveries,
+    next: hasMore ? { created_at: last.created_at, shard: last.shard, number: last.number } : null,
+  }
+}
+
+export function deliveryView(delivery: Delivery) {
+  const { shard, number, next_attempt_at, last_attempt_at, created_at, ...shown } = delivery
+  return {
+    id: eventIdOf({ shard, number }),
+    ...shown,
+    next_attempt_at: formatNullable(next_attempt_at),
+    last_attempt_at: formatNullable(last_attempt_at),
+    created_at: formatInstant(created_at),
+  }
+}
+
+/** Has one delivery made again, whatever became of it. Answers whether there is such a one. */
+export async function redeliver(db: Queryable, id: number, key: EventKey, now: Instant): Promise<boolean> {
+  const rows = await db.query({
+    text: `update webhook_delivery set status = 'pending', next_attempt_at = $5, began_at = null, failures = 0
+           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 returning number`,
+    values: [shardOfWebhook(id), id, key.shard, key.number, instantParam(now)],
+  })
+  return rows.length > 0
+}
+
+/**
+ * Has everything sent again that happened since a moment and that the webhook takes, also what happened before there
+ * was the webhook. What it has not come to yet comes by itself. Answers how many.
+ */
+export function redeliverSince(db: Database, id: number, since: Instant, now: Instant): Promise<number | undefined> {
+  const shard = shardOfWebhook(id)
+  return db.transaction(async tx => {
+    const [cursor] = await tx.query<{ types: string[] | null; positions: number[] }>({
+      text: `select w.types, c.positions from webhook w
+             join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+             where w.shard = $1 and w.id = $2 for update of c`,
+      values: [shard, id],
+    })
+    if (cursor === undefined) return undefined
+    const keys = await tx.query<EventKey>({
+      text: `select e.shard, e.number from event e
+             join unnest($1::bigint[]) with ordinality as c (position, place) on e.shard = c.place - 1
+             where e.at >= $2 and e.number <= c.position and ($3::text[] is null or e.type = any($3::text[]))`,
+      values: [cursor.positions, instantParam(since), cursor.types],
+    })
+    const rows = await tx.query({
+      text: `insert into webhook_delivery as d
+               (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+             select $1, $2, e.event_shard, e.number, 'pending', $5, $5
+             from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
+             on conflict (shard, webhook_id, event_shard, number)
+             do update set status = 'pending', next_attempt_at = excluded.next_attempt_at, began_at = null,
+               failures = 0
+             returning d.number`,
+      values: [shard, id, keys.map(key => key.shard), keys.map(key => key.number), instantParam(now)],
+    })
+    return rows.length
+  })
+}

@@ -1,0 +1,72 @@
+/**
+ * Where webhooks may be sent: to the public internet, unless the operator allows more. A URL is an administrator's word,
+ * but what its name resolves to is a stranger's: it is judged when the connection is made.
+ */
+import { type LookupAddress, lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+
+/** Addresses that are not of the public internet (IANA's special-purpose registry). */
+const SPECIAL_V4: [string, number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]
+
+/** Inside what is public otherwise: protocols (Teredo among them), documentation, 6to4, which wraps any IPv4 address. */
+const SPECIAL_V6: [string, number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+
+const special = new BlockList()
+for (const [net, prefix] of SPECIAL_V4) special.addSubnet(net, prefix, 'ipv4')
+for (const [net, prefix] of SPECIAL_V6) special.addSubnet(net, prefix, 'ipv6')
+
+/** Of IPv6, all else is loopback, link-local, unique local, multicast, or an IPv4 address in disguise. */
+const globalUnicast = new BlockList()
+globalUnicast.addSubnet('2000::', 3, 'ipv6')
+
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !special.check(address, 'ipv4')
+  return family === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+}
+
+/** An address that is written into a URL; undefined if there is a name. */
+export function literalAddress({ hostname }: URL): string | undefined {
+  const address = hostname.replace(/^\[(.*)\]$/, '$1')
+  return isIP(address) === 0 ? undefined : address
+}
+
+/** The name resolves, but to no address that may be connected to. */
+export class ForbiddenAddress extends Error {
+  override name = 'ForbiddenAddress'
+  constructor() {
+    super('the address is not of the public internet')
+  }
+}
+
+/** Resolves a name for a connection, which then has no other addresses to go to than those judged here. */
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
+  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+    if (error !== null) return callback(error, [])
+    const allowed = addresses.filter(({ address }) => isPublicAddress(address))
+    const [first] = allowed
+    if (first === undefined) return callback(new ForbiddenAddress(), [])
+    if (options.all === true) callback(null, allowed)
+    else callback(null, first.address, first.family)
+  })
+}

@@ -1,0 +1,62 @@
+import type { Queryable } from '../db/database.ts'
+import { type EventFilter, type Positions, readEvents, readHeads, type StoredEvent } from '../db/events.ts'
+import { shardOf } from '../domain/shard.ts'
+import { type HeadWatch, watchHeads } from './heads.ts'
+
+/** The outbox as a feed: read on from a cursor, and wait for what comes. */
+export interface Feed {
+  /** Reads a page; with `waitMs`, waits so long for its first event. */
+  read(query: FeedQuery, signal: AbortSignal): Promise<FeedPage>
+  /** Lets go of everybody who waits. */
+  stop(): void
+}
+
+export interface FeedQuery extends EventFilter {
+  /** `latest`: what is to come from now on. */
+  after: Positions | 'latest'
+  limit: number
+  waitMs: number
+}
+
+type FeedPage =
+  | { outcome: 'page'; events: StoredEvent[]; next: Positions }
+  /** The cursor names events that there are not: it is another database's, or an older backup was restored. */
+  | { outcome: 'ahead' }
+
+/** How often a page is sought among events that the filter passes over, before the caller gets the cursor so far. */
+const MOST_READS = 20
+
+export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Feed {
+  return {
+    async read({ after, limit, waitMs, ...filter }, caller) {
+      const ending = AbortSignal.any([caller, AbortSignal.timeout(waitMs)])
+      let heads: Positions = await readHeads(db)
+      let next = after === 'latest' ? heads : after
+      if (next.some((position, shard) => position > (heads[shard] ?? 0))) return { outcome: 'ahead' }
+
+      const shard = filter.userId === undefined ? undefined : shardOf(filter.userId)
+      for (;;) {
+        const found = await seek(next, heads, filter, limit)
+        next = found.reached
+        const isOver = waitMs === 0 || ending.aborted || watch.isStopped
+        if (found.events.length > 0 || isOver) return { outcome: 'page', events: found.events, next }
+        await watch.moved(next, shard, ending)
+        heads = await readHeads(db)
+      }
+    },
+    stop: watch.stop,
+  }
+
+  async function seek(after: Positions, heads: Positions, filter: EventFilter, limit: number) {
+    let found = await readEvents(db, after, heads, filter, limit)
+    for (let reads = 1; found.events.length === 0 && reads < MOST_READS; reads++) {
+      if (!isBehind(found.reached, heads)) break
+      found = await readEvents(db, found.reached, heads, filter, limit)
+    }
+    return found
+  }
+}
+
+function isBehind(positions: Positions, heads: Positions): boolean {
+  return heads.some((head, shard) => head > (positions[shard] ?? 0))
+}

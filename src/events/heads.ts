@@ -1,0 +1,61 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Queryable } from '../db/database.ts'
+import { type Positions, readHeads } from '../db/events.ts'
+
+/** Tells whoever waits that the outbox has grown. However many wait, one of them asks the database; with none, nobody. */
+export interface HeadWatch {
+  /**
+   * Settles when there is something after these positions (in one shard, if one is named), when the signal aborts, or
+   * when the watch is stopped. It never rejects: a database that is away shows to whoever reads next.
+   */
+  moved(after: Positions, shard: number | undefined, signal: AbortSignal): Promise<void>
+  readonly isStopped: boolean
+  /** Lets everybody go, those to come as well. */
+  stop(): void
+}
+
+const ASK_EVERY_MS = 200
+
+export function watchHeads(db: Queryable): HeadWatch {
+  const waiting = new Set<{ isOver(heads: Positions): boolean; end(): void }>()
+  const stopping = new AbortController()
+  let isAsking = false
+
+  async function ask(): Promise<void> {
+    if (isAsking) return
+    isAsking = true
+    while (waiting.size > 0) {
+      const heads = await readHeads(db).catch(() => [])
+      for (const waiter of waiting) if (waiter.isOver(heads)) waiter.end()
+      if (waiting.size > 0) await pause(ASK_EVERY_MS)
+    }
+    isAsking = false
+  }
+
+  return {
+    moved(after, shard, signal) {
+      const over = AbortSignal.any([signal, stopping.signal])
+      if (over.aborted) return Promise.resolve()
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const waiter = {
+        isOver: (heads: Positions) =>
+          shard === undefined
+            ? heads.some((head, index) => head > (after[index] ?? 0))
+            : (heads[shard] ?? 0) > (after[shard] ?? 0),
+        end() {
+          waiting.delete(waiter)
+          over.removeEventListener('abort', waiter.end)
+          resolve()
+        },
+      }
+      waiting.add(waiter)
+      over.addEventListener('abort', waiter.end)
+      ask()
+      return promise
+    },
+    get isStopped() {
+      return stopping.signal.aborted
+    },
+    stop: () => stopping.abort(),
+  }
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { nextAttemptAt } from '../../src/domain/backoff.ts'
+
+const [SECOND, HOUR, DAY] = [1_000, 3_600_000, 86_400_000]
+
+test.each([
+  // failures, now, chance → pause
+  [1, 0, 0.5, 5 * SECOND],
+  [2, 5 * SECOND, 0.5, 20 * SECOND],
+  [3, 25 * SECOND, 0.5, 80 * SECOND],
+  [4, 105 * SECOND, 0.5, 320 * SECOND],
+  [5, 425 * SECOND, 0.5, 1_280 * SECOND],
+  [6, 1_705 * SECOND, 0.5, 5_120 * SECOND],
+  [7, 2 * HOUR, 0.5, 4 * HOUR],
+  [500, 2 * HOUR, 0.5, 4 * HOUR],
+  [1, 0, 0, 4 * SECOND],
+  [1, 0, 1, 6 * SECOND],
+  // The last attempt falls on the end.
+  [20, 3 * DAY - HOUR, 0.5, HOUR],
+  [20, 3 * DAY - 1, 0, 1],
+])('after %i failures in %i ms, by chance %f, it pauses %i ms', (failures, since, chance, pause) => {
+  const began = Date.parse('2026-03-15T12:00:00.000Z')
+  expect(nextAttemptAt(failures, began, began + since, chance)).toBe(began + since + pause)
+})
+
+test.each([3 * DAY, 4 * DAY])('after three days it gives up: %i ms', since => {
+  expect(nextAttemptAt(20, 1_000, 1_000 + since, 0.5)).toBeNull()
+})

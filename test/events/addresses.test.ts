@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { isPublicAddress, lookupPublic } from '../../src/events/addresses.ts'
+import { post } from '../../src/events/post.ts'
+
+test.each([
+  '1.1.1.1',
+  '172.15.255.255',
+  '172.32.0.0',
+  '192.167.255.255',
+  '100.63.255.255',
+  '100.128.0.0',
+  '223.255.255.255',
+  '2606:4700::1111',
+  '2a00:1450:4001::1',
+])('%s is public', address => expect(isPublicAddress(address)).toBe(true))
+
+test.each([
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.255.255',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '198.18.0.1',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::ffff:127.0.0.1',
+  '::ffff:169.254.169.254',
+  '::ffff:7f00:1',
+  '::127.0.0.1',
+  '64:ff9b::7f00:1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'ff02::1',
+  '2002:7f00:1::',
+  '2001:db8::1',
+  '2001::1',
+  'localhost',
+])('%s is not', address => expect(isPublicAddress(address)).toBe(false))
+
+const server = createServer((_, response) => {
+  calls += 1
+  response.end()
+})
+let calls = 0
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+afterAll(() => server.close())
+const { port } = server.address() as AddressInfo
+const send = (host: string, allowPrivate: boolean) =>
+  post(`http://${host}:${port}/`, {}, '{}', { allowPrivate, timeoutMs: 5_000, signal: new AbortController().signal })
+
+// Spellings of this machine, by address and by a name that resolves to it.
+test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', 'localhost'])(
+  'nothing is sent to %s',
+  async host => {
+    const before = calls
+    expect(await send(host, false)).toEqual({
+      delivered: false,
+      response_code: null,
+      error: 'the address is not of the public internet',
+    })
+    expect(calls).toBe(before)
+  },
+)
+
+test('unless the operator allows it', async () => {
+  expect(await send('127.0.0.1', true)).toEqual({ delivered: true, response_code: 200, error: null })
+  expect(await send('localhost', true)).toMatchObject({ delivered: true })
+})
+
+test('a name is judged whichever way it is asked for', async () => {
+  for (const all of [true, false]) {
+    const error = await new Promise(resolve => lookupPublic('localhost', { all }, resolve))
+    expect(error).toMatchObject({ name: 'ForbiddenAddress' })
+  }
+})

@@ -1,0 +1,190 @@
+import { expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
+import { writeCursor } from '../../src/events/cursor.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, db } = service
+const EVENTS = '/api/sms/admin/events'
+
+interface Event {
+  id: string
+  type: string
+  user_id: number
+  sequence: number
+  data: { quota: { id: number } }
+}
+
+async function read(query = ''): Promise<{ items: Event[]; next: string }> {
+  const { status, body } = await call('GET', `${EVENTS}${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+/** Follows the feed from a cursor to its end. */
+async function walk(after: string | undefined, more = ''): Promise<Event[]> {
+  const events: Event[] = []
+  for (let cursor = after; ; ) {
+    const page = await read(`?${cursor === undefined ? '' : `after=${cursor}&`}limit=3${more}`)
+    events.push(...page.items)
+    if (page.next === cursor) return events
+    cursor = page.next
+  }
+}
+
+async function create(user: number): Promise<number> {
+  const { status, body } = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 10 } })
+  expect(status).toBe(201)
+  return body.id
+}
+
+let lastUser = 0
+const someone = () => {
+  lastUser += 1
+  return lastUser
+}
+const latest = async () => (await read('?after=latest')).next
+
+test('tells who and what, from the first event on', async () => {
+  const user = someone()
+  const id = await create(user)
+  await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 } })
+  await call('DELETE', `/api/sms/admin/quota/${id}`)
+  const { items } = await read(`?user_id=${user}`)
+  expect(items).toMatchObject([
+    { type: 'quota.created', sequence: 1, user_id: user, at: new Date(service.clock.now).toISOString() },
+    { type: 'quota.updated', sequence: 2, data: { quota: { id, limit: 20, version: 2 } } },
+    { type: 'quota.deleted', sequence: 3 },
+  ])
+  expect(new Set(items.map(event => event.id)).size).toBe(3)
+})
+
+test('page by page each event comes once, the older first', async () => {
+  const after = await latest()
+  expect(await walk(after)).toEqual([])
+  const ids: number[] = []
+  for (let n = 0; n < 20; n++) {
+    service.clock.now += 1
+    ids.push(await create(someone()))
+  }
+  expect((await walk(after)).map(event => event.data.quota.id)).toEqual(ids)
+})
+
+test('filters by type and by user, and passes over the rest', async () => {
+  const after = await latest()
+  const [one, other] = [someone(), someone()]
+  const id = await create(one)
+  await create(other)
+  await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 } })
+  const types = async (query: string) => (await walk(after, query)).map(event => event.type)
+  expect(await types('&types=quota.updated')).toEqual(['quota.updated'])
+  expect(await types('&types=quota.updated,quota.deleted')).toEqual(['quota.updated'])
+  expect(await types(`&user_id=${one}`)).toEqual(['quota.created', 'quota.updated'])
+  expect(await types(`&user_id=${other}&types=quota.updated`)).toEqual([])
+  const passed = await read(`?after=${after}&types=quota.deleted`)
+  expect(passed.items).toEqual([])
+  expect(passed.next).toBe(await latest())
+})
+
+test('what the filter passes over for long is passed over in one page', async () => {
+  const after = await latest()
+  const user = someone()
+  await db.query({
+    text: `with head as (update shard_head set last_event = last_event + 2500 where shard = $1 returning last_event)
+           insert into event (shard, number, user_id, sequence, type, at, data)
+           select $1, last_event - 2500 + n, $2, n,
+                  case n when 2500 then 'quota.deleted' else 'quota.updated' end, now(), '{}'
+           from head, generate_series(1, 2500) n`,
+    values: [shardOf(user), user],
+  })
+  const { items } = await read(`?after=${after}&types=quota.deleted`)
+  expect(items).toMatchObject([{ type: 'quota.deleted', sequence: 2500 }])
+})
+
+test('an event that commits late is never passed over', async () => {
+  const [early, late] = [someone(), someone()]
+  let cursor = await latest()
+  const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const shard = shardOf(late)
+  // Takes its number, and commits only after others have.
+  const slow = db.transaction(async tx => {
+    await tx.query({ text: 'update shard_head set last_event = last_event + 1 where shard = $1', values: [shard] })
+    await tx.query({
+      text: `insert into event (shard, number, user_id, sequence, type, at, data)
+             select $1, last_event, $2, 1, 'quota.created', now(), '{"quota":{"id":1}}' from shard_head where shard = $1`,
+      values: [shard, late],
+    })
+    held.resolve()
+    await gate.promise
+  })
+  await held.promise
+  await create(early)
+  const first = await read(`?after=${cursor}`)
+  expect(first.items.map(event => event.user_id)).toEqual([early])
+  cursor = first.next
+  gate.resolve()
+  await slow
+  const second = await read(`?after=${cursor}`)
+  expect(second.items.map(event => event.user_id)).toEqual([late])
+  expect((await read(`?after=${second.next}`)).items).toEqual([])
+})
+
+test('waits for the first event, however many wait', async () => {
+  const after = await latest()
+  const user = someone()
+  const waits = [
+    read(`?after=${after}&wait_seconds=30`),
+    read(`?after=${after}&wait_seconds=30&user_id=${user}`),
+    read(`?after=${after}&wait_seconds=30&types=quota.created,quota.deleted`),
+    read(`?after=latest&wait_seconds=30&user_id=${user}&types=quota.updated`),
+  ]
+  const id = await create(user)
+  for (const page of await Promise.all(waits.slice(0, 3))) {
+    expect(page.items.map(event => event.data.quota.id)).toEqual([id])
+  }
+  await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 } })
+  expect(await waits[3]).toMatchObject({ items: [{ type: 'quota.updated' }] })
+})
+
+test('a wait that is over answers an empty page', async () => {
+  const after = await latest()
+  expect(await read(`?after=${after}&wait_seconds=1`)).toEqual({ items: [], next: after })
+})
+
+test('a stop lets those who wait go at once', async () => {
+  const other = await startService()
+  const begun = performance.now()
+  const waits = other.call('GET', `${EVENTS}?after=latest&wait_seconds=30`)
+  await other.app.close()
+  expect(await waits).toMatchObject({ status: 200, body: { items: [] } })
+  expect(performance.now() - begun).toBeLessThan(10_000)
+})
+
+const ahead = writeCursor(new Array(64).fill(9_000_000))
+const bad: [string, string, string][] = [
+  ['a cursor made up', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
+  ['a cursor cut short', `?after=${ahead.slice(0, -4)}`, 'after'],
+  ['a cursor with more behind it', `?after=${ahead}AA`, 'after'],
+  ['a cursor of another database', `?after=${ahead}`, 'after'],
+  ['an empty cursor', '?after=', 'after'],
+  ['an unknown type', '?types=quota.created,quota.made', 'types'],
+  ['no type', '?types=', 'types'],
+  ['a limit of nothing', '?limit=0', 'limit'],
+  ['a limit too large', '?limit=201', 'limit'],
+  ['a wait too long', '?wait_seconds=31', 'wait_seconds'],
+  ['a user that is none', '?user_id=-1', 'user_id'],
+  ['an unknown parameter', '?from=1', 'from'],
+]
+test.each(bad)('%s is refused', async (_what, query, path) => {
+  expect(await call('GET', `${EVENTS}${query}`)).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request', errors: [{ path }] },
+  })
+})
+
+test('is for administrators', async () => {
+  expect((await call('GET', EVENTS, { token: null })).status).toBe(401)
+  for (const token of [service.senderToken, await service.userToken(7)]) {
+    expect((await call('GET', EVENTS, { token })).status).toBe(403)
+  }
+})

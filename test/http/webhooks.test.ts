@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock } = service
+const WEBHOOKS = '/api/sms/admin/webhooks'
+const URL_ = 'https://example.com/hook'
+
+async function create(body: object = {}) {
+  const answer = await call('POST', WEBHOOKS, { body: { url: URL_, ...body } })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer
+}
+
+test('a webhook is created, read, changed and deleted; its secret is shown once', async () => {
+  const { body, headers } = await create({ types: ['quota.created'], description: 'for tests' })
+  const { secret, ...shown } = body
+  expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32)
+  expect(secret).toMatch(/^whsec_/)
+  expect(headers.location).toBe(`${WEBHOOKS}/${body.id}`)
+  expect(shown).toEqual({
+    id: body.id,
+    url: URL_,
+    types: ['quota.created'],
+    description: 'for tests',
+    enabled: true,
+    disabled_reason: null,
+    failing_since: null,
+    previous_until: null,
+    created_at: new Date(clock.now).toISOString(),
+    created_by: '1',
+    updated_at: new Date(clock.now).toISOString(),
+    updated_by: '1',
+  })
+  const path = `${WEBHOOKS}/${body.id}`
+  expect(await call('GET', path)).toMatchObject({ status: 200, body: shown })
+
+  clock.now += 1_000
+  const changed = await call('PUT', path, { body: { types: null, enabled: false } })
+  expect(changed).toMatchObject({
+    status: 200,
+    body: { url: URL_, types: null, enabled: false, description: 'for tests' },
+  })
+  expect(changed.body.updated_at).toBe(new Date(clock.now).toISOString())
+
+  const rotated = await call('POST', `${path}/rotate-secret`)
+  expect(rotated.status).toBe(200)
+  expect(rotated.body.secret).toMatch(/^whsec_/)
+  expect(rotated.body.secret).not.toBe(secret)
+  expect(rotated.body.previous_until).toBe(new Date(clock.now + 86_400_000).toISOString())
+
+  const list = await call('GET', WEBHOOKS)
+  expect(list.status).toBe(200)
+  expect(list.body.items.map((item: { id: number }) => item.id)).toContain(body.id)
+  const told = JSON.stringify([list.body, changed.body, (await call('GET', path)).body])
+  for (const hidden of ['whsec_', secret, rotated.body.secret]) expect(told).not.toContain(hidden)
+
+  clock.now += 86_400_000
+  expect((await call('GET', path)).body.previous_until).toBeNull()
+
+  expect(await call('DELETE', path)).toMatchObject({ status: 204 })
+  for (const [method, at] of [
+    ['GET', path],
+    ['PUT', path],
+    ['DELETE', path],
+    ['POST', `${path}/rotate-secret`],
+    ['POST', `${path}/test`],
+    ['GET', `${path}/deliveries`],
+    ['POST', `${path}/deliveries/evt_1_1/redeliver`],
+    ['POST', `${path}/redeliver`],
+  ] as const) {
+    const sent = method === 'PUT' ? {} : { since: '2026-01-01T00:00:00Z' }
+    const options = method === 'PUT' || at.endsWith(`${body.id}/redeliver`) ? { body: sent } : {}
+    expect(await call(method, at, options), `${method} ${at}`).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    })
+  }
+})
+
+test('there can be only so many', async () => {
+  const { length } = (await call('GET', WEBHOOKS)).body.items
+  const made = await Promise.all(Array.from({ length: 100 - length }, () => create({ enabled: false })))
+  const refused = await call('POST', WEBHOOKS, { body: { url: URL_ } })
+  expect(refused).toMatchObject({ status: 422, body: { code: 'too_many_webhooks' } })
+  for (const { body } of made) await call('DELETE', `${WEBHOOKS}/${body.id}`)
+})
+
+describe('what is wrong is refused', async () => {
+  const { id } = (await create()).body
+  const bad: [string, string, string, unknown, string[]][] = [
+    ['no URL', 'POST', WEBHOOKS, {}, ['/url']],
+    ['another protocol', 'POST', WEBHOOKS, { url: 'ftp://example.com' }, ['/url']],
+    ['a file', 'PUT', `${WEBHOOKS}/${id}`, { url: 'file:///etc/passwd' }, ['/url']],
+    ['a password', 'POST', WEBHOOKS, { url: 'https://a:b@example.com' }, ['/url']],
+    ['no host', 'POST', WEBHOOKS, { url: 'https://' }, ['/url']],
+    ['this machine', 'POST', WEBHOOKS, { url: 'http://127.0.0.1/' }, ['/url']],
+    ['this machine in disguise', 'PUT', `${WEBHOOKS}/${id}`, { url: 'http://[::ffff:127.0.0.1]/' }, ['/url']],
+    ['the cloud’s own', 'POST', WEBHOOKS, { url: 'http://169.254.169.254/latest' }, ['/url']],
+    ['an unknown type', 'POST', WEBHOOKS, { url: URL_, types: ['quota.made'] }, ['/types/0']],
+    ['no type', 'POST', WEBHOOKS, { url: URL_, types: [] }, ['/types']],
+    ['a secret of one’s own', 'POST', WEBHOOKS, { url: URL_, secret: 'x' }, ['/secret']],
+    ['no moment', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
+    ['a moment that is none', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
+    ['a delivery that is none', 'POST', `${WEBHOOKS}/${id}/deliveries/7/redeliver`, undefined, ['delivery']],
+    ['a webhook that is none', 'GET', `${WEBHOOKS}/x`, undefined, ['id']],
+    ['a cursor made up', 'GET', `${WEBHOOKS}/${id}/deliveries?cursor=abc`, undefined, ['cursor']],
+    ['an unknown status', 'GET', `${WEBHOOKS}/${id}/deliveries?status=lost`, undefined, ['status']],
+    ['an unknown parameter', 'GET', `${WEBHOOKS}?page=1`, undefined, ['page']],
+  ]
+  test.each(bad)('%s: %s %s', async (_what, method, url, body, paths) => {
+    const answer = await call(method, url, { body })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
+  })
+
+  test.each([
+    ['GET', WEBHOOKS],
+    ['POST', WEBHOOKS],
+    ['GET', `${WEBHOOKS}/${id}`],
+    ['PUT', `${WEBHOOKS}/${id}`],
+    ['DELETE', `${WEBHOOKS}/${id}`],
+    ['POST', `${WEBHOOKS}/${id}/rotate-secret`],
+    ['POST', `${WEBHOOKS}/${id}/test`],
+    ['GET', `${WEBHOOKS}/${id}/deliveries`],
+    ['POST', `${WEBHOOKS}/${id}/deliveries/evt_1_1/redeliver`],
+    ['POST', `${WEBHOOKS}/${id}/redeliver`],
+  ])('%s %s is for administrators', async (method, url) => {
+    expect((await call(method, url, { token: null })).status).toBe(401)
+    for (const token of [service.senderToken, await service.userToken(7)]) {
+      expect((await call(method, url, { token })).status).toBe(403)
+    }
+  })
+
+  test.each([
+    ['POST', WEBHOOKS],
+    ['PUT', `${WEBHOOKS}/${id}`],
+  ])('%s %s of too much or of no JSON', async (method, url) => {
+    expect((await call(method, url, { body: { url: 'x'.repeat(70_000) } })).status).toBe(413)
+    const text = { body: 'url=x', headers: { 'content-type': 'text/plain' } }
+    expect((await call(method, url, text)).status).toBe(415)
+  })
+})

@@ -1,0 +1,54 @@
+/** A receiver of webhooks, on a port of its own, that does what a test tells it. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll } from 'vitest'
+
+export interface Delivery {
+  headers: Record<string, string>
+  body: string
+}
+
+export interface Receiver {
+  readonly url: string
+  /** What has come, whatever was answered. */
+  readonly deliveries: Delivery[]
+  /** What has come and was answered 2xx, by `webhook-id`. */
+  readonly received: string[]
+  /** How it answers from now on: a status, or not at all. */
+  answer: number | 'hang'
+}
+
+/** To be called where tests are declared. */
+export async function createReceiver(): Promise<Receiver> {
+  const hanging = new Set<ServerResponse>()
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', text => {
+      body += text
+    })
+    request.on('end', () => {
+      const headers = request.headers as Record<string, string>
+      receiver.deliveries.push({ headers, body })
+      if (receiver.answer === 'hang') {
+        hanging.add(response)
+        return
+      }
+      if (receiver.answer < 300) receiver.received.push(headers['webhook-id'] ?? '')
+      response.writeHead(receiver.answer, { location: '/elsewhere' }).end('{"secret":"of the receiver"}')
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    deliveries: [],
+    received: [],
+    answer: 204,
+  }
+  return receiver
+}
