@@ -1,5 +1,5 @@
-import { expiryOf } from '../domain/telling.ts'
 import type { Quota } from '../domain/quota.ts'
+import { expiryOf } from '../domain/telling.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Transaction } from './database.ts'
 import { writingStep } from './ledger/events.ts'

@@ -1,5 +1,4 @@
 import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
-import type { Change } from '../domain/telling.ts'
 import {
   type ClosedWindow,
   changeQuota,
@@ -14,6 +13,7 @@ import {
 } from '../domain/quota.ts'
 import { openingOf } from '../domain/reservation.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
+import type { Change } from '../domain/telling.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue, type Transaction } from './database.ts'
 import { noChanges, writeSteps } from './ledger/changes.ts'

@@ -1,5 +1,5 @@
-import type { Told } from '../../domain/telling.ts'
 import type { Allowance, Quota } from '../../domain/quota.ts'
+import type { Told } from '../../domain/telling.ts'
 import { formatInstant, type Instant } from '../../domain/time.ts'
 import type { SeriesConnection } from '../series.ts'
 import { parseTimestamptz } from '../values.ts'
