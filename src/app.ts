@@ -6,6 +6,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
+import { createFolding } from './engine/folding.ts'
 import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
 import { createAuthenticator } from './http/auth.ts'
@@ -62,7 +63,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
 
     const sweeper = createSweeper({ db, engine, now, log })
     const retention = createRetention({ db, now, log, retentionMs: config.retentionDays * DAY_MS })
-    for (const loop of [sweeper, retention]) {
+    const folding = createFolding({ db, log })
+    for (const loop of [sweeper, retention, folding]) {
       loop.start()
       stops.push(() => loop.stop())
     }
