@@ -1,5 +1,7 @@
+import { DAY_MS, FORECAST_DAYS, type PastUsage } from '../domain/forecast.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { Instant } from '../domain/time.ts'
+import { USAGE_BUCKET_MS, usageBucketOf } from '../domain/usage.ts'
 import { instantParam, type Queryable } from './database.ts'
 
 /** Units and messages of each kind. `unfunded` is the part of `committed` that no grant paid for. */
@@ -98,4 +100,31 @@ export function topUsers(
       order by committed desc, user_id limit $3`,
     values: [instantParam(from), instantParam(to), limit],
   })
+}
+
+/** What a forecast is made from: what grants paid for, by stretches of 24 hours back from `now`, net of refunds. */
+export async function pastUsage(db: Queryable, userId: number, now: Instant): Promise<PastUsage> {
+  // The quarter under way counts; it belongs to the last day.
+  const to = usageBucketOf(now) + USAGE_BUCKET_MS
+  const rows = await db.query<{ first: Instant | null; day: number | null; units: number }>({
+    name: 'past-usage',
+    text: `
+      select (select least(
+          (select bucket from usage where shard = $3 and user_id = $4 and bucket >= '-infinity'
+            order by bucket fetch first 1 row only),
+          (select min(bucket) from usage_pending p where p.shard = $3 and $4 = any(p.users)))) as first,
+        s.day, s.units
+      from (select 1) one left join (
+        select floor(extract(epoch from $2::timestamptz - bucket - interval '1 ms') / 86400)::int as day,
+          sum(committed - refunded)::bigint as units
+        from (${usageOf({ shard: '$3', user: '$4' })}) u where quota_id is not null
+        group by 1
+      ) s on true`,
+    values: [instantParam(to - FORECAST_DAYS * DAY_MS), instantParam(to), shardOf(userId), userId],
+  })
+  const units = new Map(rows.map(row => [row.day, row.units]))
+  return {
+    first: rows[0]?.first ?? null,
+    days: Array.from({ length: FORECAST_DAYS }, (_, day) => units.get(day) ?? 0),
+  }
 }

@@ -23,6 +23,7 @@ import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { senderRoutes } from './routes/sender.ts'
+import { adminUsageRoutes, userUsageRoutes } from './routes/usage.ts'
 import { userRoutes } from './routes/user.ts'
 import { compileValidator } from './validation.ts'
 
@@ -120,6 +121,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'user')
       userRoutes(scope, parts)
+      userUsageRoutes(scope, parts)
     },
     { prefix: '/api/sms/quota' },
   )
@@ -128,6 +130,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'admin')
       adminRoutes(scope, parts)
+      adminUsageRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
   )
