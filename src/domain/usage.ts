@@ -2,7 +2,7 @@ import type { DrawCommand } from './command.ts'
 import { type Reservation, spentOf } from './reservation.ts'
 import type { Instant } from './time.ts'
 
-export type UsageKind = 'committed' | 'refunded' | 'denied'
+type UsageKind = 'committed' | 'refunded' | 'denied'
 
 /** What happened to a user in one moment: so many units, and so many messages, of one kind. */
 export interface UsageEntry {
@@ -27,7 +27,7 @@ export function usageBucketOf(at: Instant): Instant {
 }
 
 /** Adds to what is gathered already. It is a handful for a user, mostly: a search is cheaper than a key. */
-export function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
+function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
   const same = entries.find(
     ({ kind, quota_id, country, message_type }) =>
       kind === entry.kind &&

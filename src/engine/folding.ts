@@ -24,7 +24,8 @@ export interface FoldingOptions {
   onFold?: (fold: Fold) => void
 }
 
-const INTERVAL_MS = 1_000
+/** Long, so that a busy user's batches are added up before they touch a row; readers hardly notice what waits. */
+const INTERVAL_MS = 10_000
 
 export function createFolding({ db, log, onFold }: FoldingOptions): Folding {
   let isStopped = false

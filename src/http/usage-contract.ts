@@ -5,7 +5,7 @@ import { nullable, time, uint } from './contract.ts'
 
 /** The shapes of usage reports: what users sent, gave back and were denied. */
 
-export const USAGE_INTERVALS = ['hour', 'day', 'month'] as const
+const USAGE_INTERVALS = ['hour', 'day', 'month'] as const
 
 const stretch = {
   from: time({ description: 'Included. On a quarter of an hour, as all usage is kept by.' }),

@@ -2,7 +2,7 @@ import type { Database } from '../database.ts'
 import { BY_KEYS } from './plans.ts'
 
 /** Batches folded at a time, of up to a thousand commands each. Each step is a short transaction. */
-export const FOLD_PAGE = 16
+export const FOLD_PAGE = 64
 
 /** Shards that have anything to fold: a look at an index each, whatever there is. */
 export async function findPendingUsage(db: Database): Promise<number[]> {
