@@ -51,7 +51,11 @@ async function paste(lines: readonly Line[], url: string): Promise<string[]> {
 
 test('the walks of the README work when pasted line by line', async () => {
   const service = await site.start()
-  const lines = [...(await linesOf('A walk')), ...(await linesOf('Asking before sending')), ...(await linesOf('What was used'))]
+  const lines = [
+    ...(await linesOf('A walk')),
+    ...(await linesOf('Asking before sending')),
+    ...(await linesOf('What was used')),
+  ]
   expect(lines.filter(line => line.expected !== null).length).toBeGreaterThan(12)
   const answers = await paste(lines, service.url)
   for (const [index, { command, expected }] of lines.entries()) {
