@@ -1,7 +1,7 @@
 /**
  * Measures the service against what else could be used, on this machine, in one run: the table of goals.
  *
- *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|soak] [-- --minutes N] [-- --profile FOLDER]
+ *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|soak] [-- --minutes N] [-- --profile FOLDER]
  *
  * It starts a PostgreSQL of its own, a Redis if there is one, the service, its peers and the callers, and leaves nothing
  * behind. A whole run writes docs/benchmarks.md; a quick one, or one of a single case, only prints.
@@ -14,6 +14,7 @@ import { engineCase } from './cases/engine.ts'
 import { growthCase } from './cases/growth.ts'
 import { httpCase } from './cases/http.ts'
 import { listsCase } from './cases/lists.ts'
+import { recordsCase } from './cases/records.ts'
 import { soakCase } from './cases/soak.ts'
 import { factsOf, render } from './report.ts'
 import { startPostgres } from './servers/postgres.ts'
@@ -26,6 +27,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   engine: engineCase,
   lists: listsCase,
   growth: growthCase,
+  records: recordsCase,
   soak: soakCase,
 }
 /** What is run unless a case is named. Lists take minutes to load and compare. */

@@ -1,8 +1,10 @@
 /** The process of the engine alone, and of what it is measured against: bare bulk statements. */
+import { openDatabase } from '../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectSeries } from '../src/db/series.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
+import { createFolding } from '../src/engine/folding.ts'
 import { createHistogram } from './callers/histogram.ts'
 import { type Counted, MEASURED, MEASURING } from './callers/job.ts'
 import { BARE_STATEMENTS, writeBare } from './peers/bulk.ts'
@@ -20,6 +22,9 @@ export interface EngineJob {
   warmupMs: number
   measureMs: number
   prefix: string
+  /** What is asked: units set aside (as if left out), or taken, which is usage. */
+  op?: 'reserve' | 'consume'
+  keepsUsage?: boolean
 }
 
 type Note = (text: string) => void
@@ -30,7 +35,11 @@ const silent = { info: () => {}, warn: console.warn, error: console.error }
 
 /** So many callers, each of which asks again when it was answered. */
 async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
-  const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections })
+  const { keepsUsage = true } = job
+  const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
+  const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
+  const folding = db && createFolding({ db, log: silent })
+  folding?.start()
   const tally = createTally(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
@@ -39,7 +48,7 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
       made += 1
       const begin = performance.now()
       const outcome = await engine.submit({
-        op: 'reserve',
+        op: job.op ?? 'reserve',
         user_id: job.stride * (1 + Math.floor(Math.random() * active)),
         id: `${job.prefix}${made}`,
         units: 1,
@@ -56,6 +65,8 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   }
   await Promise.all(Array.from({ length: job.width }, caller))
   await engine.close()
+  await folding?.stop()
+  await db?.close()
   return tally.counted()
 }
 

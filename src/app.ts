@@ -7,6 +7,7 @@ import { migrate } from './db/migrate.ts'
 import type { Instant } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
 import { createExpiries } from './engine/expiries.ts'
+import { createFolding } from './engine/folding.ts'
 import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
 import { createDispatcher } from './events/dispatcher.ts'
@@ -75,7 +76,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       onPending: metrics.pendingDeliveries,
     })
     const expiries = createExpiries({ db, now, log })
-    for (const loop of [sweeper, retention, expiries, webhooks]) {
+    const folding = createFolding({ db, log })
+    for (const loop of [sweeper, retention, expiries, folding, webhooks]) {
       loop.start()
       stops.push(() => loop.stop())
     }

@@ -22,6 +22,13 @@ export const MAX_BATCH_OPERATIONS = 1_000
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20
 
+/** Intervals of a report of usage: forty days of hours, nearly three years of days. */
+export const MAX_USAGE_INTERVALS = 1_000
+export const MAX_USAGE_ROWS = 10_000
+
+/** The longest period over which all users are compared. */
+export const MAX_TOP_USERS_DAYS = 366
+
 /** What a quota is when its draft does not say. `starts_at` defaults to now. */
 export const QUOTA_DEFAULTS = {
   kind: 'grant',

@@ -2,6 +2,7 @@ import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { Instant } from './time.ts'
+import { addStep, type UsageEntry } from './usage.ts'
 
 /**
  * One user's state while a batch is decided: what was loaded, and what the decisions have made of it so far. Nobody
@@ -17,6 +18,8 @@ export interface Draft {
   closed: Map<string, ClosedWindow & { quota_id: number }>
   /** By how much counters of windows closed earlier change. */
   corrections: Map<string, Correction>
+  /** What was sent, given back and denied. */
+  usage: UsageEntry[]
 }
 
 export interface Correction {
@@ -33,6 +36,7 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
     reservations: new Map(Array.from(reservations, reservation => [reservation.id, reservation])),
     closed: new Map(),
     corrections: new Map(),
+    usage: [],
   }
 }
 
@@ -60,6 +64,7 @@ export function book(draft: Draft, after: Reservation, now: Instant): void {
     const reserved = counts.reserved - then.reserved
     if (used !== 0 || reserved !== 0) move(draft, draw.quota_id, draw.window_no, used, reserved, now)
   }
+  addStep(draft.usage, before, after)
   draft.reservations.set(after.id, after)
 }
 

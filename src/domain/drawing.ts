@@ -5,6 +5,7 @@ import { type Allowance, balanceOf, headroomOf, isLive, shownWindowEnd, statusOf
 import { type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
 import { expireIfDue } from './settling.ts'
 import type { Instant } from './time.ts'
+import { addDenial } from './usage.ts'
 
 /** Draws units for a message or a campaign, tells whether that could be done, or says why not. */
 export function draw(draft: Draft, command: DrawCommand, now: Instant, { observe }: Enforcement): Outcome {
@@ -17,7 +18,10 @@ export function draw(draft: Draft, command: DrawCommand, now: Instant, { observe
   const most = grantable(command, capacity)
   const reason = most > 0 ? null : reasonFor(quotas, command, capacity)
   const booksAnyway = command.force || observe
-  if (reason !== null && !booksAnyway) return deny(reason, quotas, command, capacity, now)
+  if (reason !== null && !booksAnyway) {
+    if (command.op !== 'check') addDenial(draft.usage, command)
+    return deny(reason, quotas, command, capacity, now)
+  }
 
   // What has been sent already, and what observing lets through, is booked whole.
   const units = command.force || reason !== null ? command.units : most

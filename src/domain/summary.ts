@@ -1,3 +1,4 @@
+import { forecast, type PastUsage } from './forecast.ts'
 import {
   headroomOf,
   isLive,
@@ -13,12 +14,12 @@ import { formatInstant, formatNullable, type Instant } from './time.ts'
 
 /**
  * Adds up what a user has at `now`. `quotas` are the user's undeleted, unexpired quotas (which decide every number)
- * and `expired` counts the others, all read in one snapshot.
+ * and `expired` counts the others, all read in one snapshot; of `past` only the forecast is made.
  *
  * `limit` is what the windows of now hold, what rolled over included, so that in the totals and in every row
  * limit + overage = used + reserved + remaining. `limit` and `remaining` are null as soon as one grant is unlimited.
  */
-export function summarize(userId: number, quotas: readonly Quota[], expired: number, now: Instant) {
+export function summarize(userId: number, quotas: readonly Quota[], expired: number, past: PastUsage, now: Instant) {
   const rolled = quotas.map(quota => roll(quota, now).quota)
   const live = rolled.filter(quota => isLive(quota, now))
   const grants = live.filter(quota => quota.kind === 'grant')
@@ -44,8 +45,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       window_end: formatNullable(shownWindowEnd(cap)),
     })),
     breakdown: breakdownOf(grants),
-    // Needs a record of past usage to be told.
-    forecast: null,
+    forecast: forecast(quotas, past, now),
   }
 }
 

@@ -18,6 +18,7 @@ export interface Batch {
   commands: readonly Command[]
   now: Instant
   enforcement: Enforcement
+  keepsUsage: boolean
 }
 
 /** What is known of a user when a batch begins: the quotas by id, and those of the reservations named that exist. */
@@ -230,7 +231,7 @@ interface Decided {
   drafts: ReadonlyMap<number, Draft>
 }
 
-function decideAll({ commands, now, enforcement }: Batch, known: ReadonlyMap<number, Known>): Decided {
+function decideAll({ commands, now, enforcement, keepsUsage }: Batch, known: ReadonlyMap<number, Known>): Decided {
   const drafts = new Map<number, Draft>()
   for (const [user, { quotas, reservations }] of known) {
     drafts.set(user, createDraft(user, quotas, reservations.values()))
@@ -240,6 +241,7 @@ function decideAll({ commands, now, enforcement }: Batch, known: ReadonlyMap<num
   for (const [user, { quotas, reservations }] of known) {
     addChanges(changes, quotas, reservations, knownOf(drafts, user))
   }
+  if (!keepsUsage) changes.usage = []
   return { outcomes, changes, drafts }
 }
 

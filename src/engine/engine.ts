@@ -26,6 +26,8 @@ export interface EngineOptions {
   log: Log
   /** Grants everything, and says what would have been denied. */
   observe?: boolean
+  /** Only to measure what keeping usage costs: none is kept if false. */
+  keepsUsage?: boolean
   /** Batches in flight at most, each with a connection of its own. */
   connections?: number
   /** Commands in a batch at most. */
@@ -57,6 +59,7 @@ export function createEngine(options: EngineOptions): Engine {
       connections,
       now: options.now,
       enforcement: { observe: options.observe ?? false },
+      keepsUsage: options.keepsUsage ?? true,
       onLost,
       onBatch: options.onWay ?? (() => {}),
     }),

@@ -18,6 +18,7 @@ export interface ShardOptions {
   connections: Connections
   now: () => Instant
   enforcement: Enforcement
+  keepsUsage: boolean
   /** A connection was lost: whatever any shard remembers may be old. */
   onLost: () => void
   onBatch: (report: WayReport) => void
@@ -48,14 +49,15 @@ const MOST_CONFLICTS = 30
 /** How long a batch waits for a database that went away before its callers are told. */
 const PATIENCE_MS = 4_000
 
-export function createShard({ shard, connections, now, enforcement, onLost, onBatch }: ShardOptions): Shard {
+export function createShard(options: ShardOptions): Shard {
+  const { shard, connections, now, enforcement, keepsUsage, onLost, onBatch } = options
   const memory = createMemory()
   let caution = 0
 
   const attempt = <T>(commands: readonly Command[], work: (connection: SeriesConnection, batch: Batch) => Promise<T>) =>
     connections.use(async connection => {
       try {
-        return await work(connection, { shard, commands, now: now(), enforcement })
+        return await work(connection, { shard, commands, now: now(), enforcement, keepsUsage })
       } catch (error) {
         // A connection left in a failed transaction would spoil the next batch.
         await connection.rollback()

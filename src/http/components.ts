@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { QUOTA_COMPONENTS } from './contract.ts'
 import { EVENT_COMPONENTS } from './event-contract.ts'
 import { SENDER_COMPONENTS } from './sender-contract.ts'
+import { USAGE_COMPONENTS } from './usage-contract.ts'
 import { WEBHOOK_COMPONENTS } from './webhook-contract.ts'
 
 /** The shapes that the document names, by their `$id`. */
@@ -10,4 +11,5 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...SENDER_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
+  ...USAGE_COMPONENTS,
 }

@@ -258,7 +258,8 @@ const QuotaSummary = Type.Object(
       { description: 'A row per scope, the unscoped one included; the rows add up to the totals.' },
     ),
     forecast: nullable(Type.Object({ daily_rate: Type.Number({ minimum: 0 }), runs_out_at: nullable(time()) }), {
-      description: 'null when there is too little to tell.',
+      description:
+        'Units a day, net of refunds, over the last weeks (at most four, recent ones weighing more), and when the remaining units run out at that rate, resets and expiries reckoned in; null within the next year. The whole is null before a week of use: too little to tell.',
     }),
   },
   { $id: 'QuotaSummary', description: "What a user's live grants hold, used and leave, in one snapshot." },

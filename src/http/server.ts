@@ -26,6 +26,7 @@ import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
 import { opsRoutes } from './routes/ops.ts'
 import { senderRoutes } from './routes/sender.ts'
+import { adminUsageRoutes, userUsageRoutes } from './routes/usage.ts'
 import { userRoutes } from './routes/user.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { compileValidator } from './validation.ts'
@@ -127,6 +128,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'user')
       userRoutes(scope, parts)
+      userUsageRoutes(scope, parts)
     },
     { prefix: '/api/sms/quota' },
   )
@@ -135,6 +137,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'admin')
       adminRoutes(scope, parts)
+      adminUsageRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
   )

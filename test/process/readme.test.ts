@@ -55,6 +55,7 @@ test('the walks of the README work when pasted line by line', async () => {
     ...(await linesOf('A walk')),
     ...(await linesOf('Asking before sending')),
     ...(await linesOf('Being told what happens')),
+    ...(await linesOf('What was used')),
   ]
   expect(lines.filter(line => line.expected !== null).length).toBeGreaterThan(12)
   const answers = await paste(lines, service.url)

@@ -3,6 +3,7 @@ import type { Correction, Draft } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import { formatInstant, type Instant } from '../../domain/time.ts'
+import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
 import type { Step } from '../series.ts'
 import { moments, numbers, texts } from './lists.ts'
 import { type Stored, writeDraws } from './rows.ts'
@@ -22,6 +23,7 @@ export interface Changes {
   alerted: { quota: Stored<Allowance>; percents: readonly number[] }[]
   /** Reservations, among those settled, that time has closed. */
   expired: { before: Reservation; after: Reservation }[]
+  usage: UsageEntry[]
 }
 
 /** The difference between what was known of a user and what a draft has made of it, added to a batch's changes. */
@@ -46,6 +48,7 @@ export function addChanges(
   changes.corrected.push(
     ...[...draft.corrections.values()].filter(({ used, reserved }) => used !== 0 || reserved !== 0),
   )
+  changes.usage.push(...draft.usage)
   for (const reservation of [...draft.reservations.values()].sort(byId)) {
     const before = reservations.get(reservation.id)
     if (before === undefined) changes.added.push(reservation)
@@ -60,9 +63,12 @@ function byId(one: Reservation, other: Reservation): number {
   return one.id < other.id ? -1 : 1
 }
 
+/** How `usage_pending` tells what happened. */
+const USAGE_KINDS = { committed: 0, refunded: 1, denied: 2 }
+
 export function noChanges(): Changes {
   const counters = { moved: [], rolled: [], passed: [], closed: [], corrected: [] }
-  return { ...counters, added: [], settled: [], alerted: [], expired: [] }
+  return { ...counters, added: [], settled: [], alerted: [], expired: [], usage: [] }
 }
 
 /** A step whose statement is one of the ledger's. */
@@ -72,7 +78,7 @@ export interface LedgerStep extends Step {
 
 /** The statements that make the changes. With `guardPassed`, what was only looked at must not have changed either. */
 export function writeSteps(shard: number, changes: Changes, now: Instant, guardPassed: boolean): LedgerStep[] {
-  const { moved, rolled, passed, closed, corrected, added, settled, alerted } = changes
+  const { moved, rolled, passed, closed, corrected, added, settled, alerted, usage } = changes
   const steps: LedgerStep[] = []
   const add = (name: keyof typeof LEDGER_STATEMENTS, ...values: (string | null)[]) =>
     steps.push({ name, values: [String(shard), ...values] })
@@ -181,6 +187,19 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       texts(added, reservation => writeDraws(reservation.draws)),
       moments(added, reservation => reservation.expires_at),
       formatInstant(now),
+    )
+  }
+  if (usage.length > 0) {
+    add(
+      'add-usage',
+      formatInstant(usageBucketOf(now)),
+      numbers(usage, entry => entry.user_id),
+      numbers(usage, entry => entry.quota_id),
+      texts(usage, entry => entry.country),
+      texts(usage, entry => entry.message_type),
+      numbers(usage, entry => USAGE_KINDS[entry.kind]),
+      numbers(usage, entry => entry.units),
+      numbers(usage, entry => entry.messages),
     )
   }
   return steps

@@ -164,6 +164,11 @@ export const LEDGER_STATEMENTS = {
       k (behind, user_id, nth, type, data)
     where h.shard = $1`,
 
+  // A row a batch, whatever it holds. Nobody waits for it, and it waits for nobody.
+  'add-usage': `insert into usage_pending
+      (shard, number, bucket, users, quotas, countries, message_types, kinds, units, messages)
+    values ($1, nextval('usage_number'), $2, $3, $4, $5, $6, $7, $8, $9)`,
+
   'all-accounts': 'select user_id from account where shard = $1 and user_id = any($2::bigint[])',
   // Those of some users whom nobody holds just now.
   'free-accounts': `select user_id from account where shard = $1 and user_id = any($2::bigint[])

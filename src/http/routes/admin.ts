@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { addQuotaOnce, type CreatedOnce } from '../../db/idempotency.ts'
 import { type Deleted, findQuota, quotasOfUser, removeQuota, type Updated, updateQuota } from '../../db/quotas.ts'
 import type { Author } from '../../db/records.ts'
+import { pastUsage } from '../../db/usage.ts'
 import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
@@ -59,8 +60,8 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     async request => {
       const { user_id: userId } = request.query
       const at = now()
-      const { quotas, expired } = await quotasOfUser(db, userId, at)
-      return summarize(userId, quotas, expired, at)
+      const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
+      return summarize(userId, quotas, expired, past, at)
     },
   )
 

@@ -2,6 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { quotasOfUser } from '../../db/quotas.ts'
+import { pastUsage } from '../../db/usage.ts'
 import { summarize } from '../../domain/summary.ts'
 import { userIdOf } from '../access.ts'
 import { NoQuery, UserListQuery } from '../contract.ts'
@@ -42,8 +43,8 @@ export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): 
     async request => {
       const userId = userIdOf(request)
       const at = now()
-      const { quotas, expired } = await quotasOfUser(db, userId, at)
-      return summarize(userId, quotas, expired, at)
+      const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
+      return summarize(userId, quotas, expired, past, at)
     },
   )
 }

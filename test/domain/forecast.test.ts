@@ -1,0 +1,131 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { FORECAST_DAYS, forecast, type PastUsage } from '../../src/domain/forecast.ts'
+import type { Quota } from '../../src/domain/quota.ts'
+import { at, created } from './fixture.ts'
+
+const DAY = 86_400_000
+const NOW = at('2026-03-18 00:00')
+let lastId = 0
+function grantOf(fields: object): Quota {
+  lastId += 1
+  return { ...created({ limit: 700, ...fields }, NOW), id: lastId }
+}
+const past = (units: (daysAgo: number) => number, age = 100 * DAY): PastUsage => ({
+  first: NOW - age,
+  days: Array.from({ length: FORECAST_DAYS }, (_, day) => units(day)),
+})
+const inDays = (days: number) => new Date(NOW + days * DAY).toISOString()
+const steady = past(() => 10)
+
+describe('the rate', () => {
+  // biome-ignore format: one case a line.
+  const cases: [what: string, past: PastUsage, rate: number | null][] = [
+    ['nothing was ever used', { first: null, days: [] }, null],
+    ['six days of use', past(() => 10, 6 * DAY), null],
+    ['a week of use', past(day => (day < 7 ? 10 : 0), 7 * DAY), 10],
+    ['ten days: the whole week of them counts', past(day => (day < 7 ? 10 : 99), 10 * DAY), 10],
+    ['steady', steady, 10],
+    ['nothing for four weeks', past(() => 0), 0],
+    ['only on weekdays', past(day => (day % 7 < 5 ? 14 : 0)), 10],
+    ['a burst today', past(day => (day === 0 ? 700 : 0)), 40],
+    ['the same burst 27 days ago', past(day => (day === 27 ? 700 : 0)), 10],
+    ['twice as much as in the weeks before', past(day => (day < 7 ? 20 : 10)), 14],
+    ['more given back than sent', past(day => (day < 7 ? -10 : 10)), 6],
+  ]
+  test.each(cases)('%s', (_what, history, rate) => {
+    expect(forecast([grantOf({})], history, NOW)?.daily_rate ?? null).toBe(rate)
+  })
+
+  test('a weekly rhythm gives the same on every day of the week', () => {
+    const week = fc.array(fc.nat(1000), { minLength: 7, maxLength: 7 })
+    fc.assert(
+      fc.property(week, fc.nat(6), (units, turn) => {
+        const today = forecast(
+          [],
+          past(day => units[day % 7] ?? 0),
+          NOW,
+        )
+        const later = forecast(
+          [],
+          past(day => units[(day + turn) % 7] ?? 0),
+          NOW,
+        )
+        expect(later?.daily_rate).toBe(today?.daily_rate)
+      }),
+    )
+  })
+
+  test('lies between the slowest week and the fastest', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(1000), { minLength: 28, maxLength: 28 }), units => {
+        const weeks = [0, 1, 2, 3].map(week => units.slice(7 * week, 7 * week + 7).reduce((sum, n) => sum + n) / 7)
+        const rate =
+          forecast(
+            [],
+            past(day => units[day] ?? 0),
+            NOW,
+          )?.daily_rate ?? Number.NaN
+        expect(rate).toBeGreaterThanOrEqual(Math.min(...weeks) - 0.01)
+        expect(rate).toBeLessThanOrEqual(Math.max(...weeks) + 0.01)
+      }),
+    )
+  })
+})
+
+describe('the end', () => {
+  // biome-ignore format: one case a line.
+  const cases: [what: string, quotas: Quota[], end: string | null][] = [
+    ['one grant', [grantOf({})], inDays(70)],
+    ['what is reserved is gone', [{ ...grantOf({}), used: 100, reserved: 100 }], inDays(50)],
+    ['nothing left', [{ ...grantOf({}), used: 700 }], inDays(0)],
+    ['no grants', [], inDays(0)],
+    ['two grants add up', [grantOf({}), grantOf({})], inDays(140)],
+    ['unlimited', [grantOf({ limit: null }), grantOf({})], null],
+    ['longer than anyone can tell', [grantOf({ limit: 5000 })], null],
+    ['what expires unused is lost', [grantOf({}), { ...grantOf({ limit: 900 }), expires_at: NOW + 30 * DAY }], inDays(100)],
+    ['units to come count from when they come', [{ ...grantOf({}), starts_at: NOW + 10 * DAY }, grantOf({ limit: 200 })], inDays(90)],
+    ['but not if the others end before', [{ ...grantOf({}), starts_at: NOW + 10 * DAY }, grantOf({ limit: 50 })], inDays(5)],
+    ['suspended ones do not', [grantOf({ enabled: false }), grantOf({ limit: 50 })], inDays(5)],
+    ['a cap pays nothing', [grantOf({ kind: 'cap', limit: 5000 }), grantOf({ limit: 50 })], inDays(5)],
+    ['a window that is enough', [grantOf({ limit: 10, period: 'day' })], null],
+    ['a month that is enough though little is left', [{ ...grantOf({ limit: 310, period: 'month' }), used: 170 }], null],
+    ['a month that is not', [{ ...grantOf({ limit: 310, period: 'month' }), used: 300 }], inDays(1)],
+    ['the next month is not', [grantOf({ limit: 150, period: 'month' })], inDays(14 + 15)],
+  ]
+  test.each(cases)('%s', (_what, quotas, end) => {
+    expect(forecast(quotas, steady, NOW)?.runs_out_at).toBe(end)
+  })
+
+  test('nothing used runs out never', () => {
+    expect(
+      forecast(
+        [grantOf({})],
+        past(() => 0),
+        NOW,
+      ),
+    ).toEqual({ daily_rate: 0, runs_out_at: null })
+  })
+
+  test('comes no later for using more, and no sooner for having more', () => {
+    const quota = fc
+      .record({ limit: fc.integer({ min: 1, max: 500 }), period: fc.constantFrom(null, 'day', 'week', 'month') })
+      .map(grantOf)
+    const endOf = (quotas: Quota[], rate: number) =>
+      Date.parse(
+        forecast(
+          quotas,
+          past(() => rate),
+          NOW,
+        )?.runs_out_at ?? '9999-01-01T00:00:00Z',
+      )
+    const arbitrary = [fc.array(quota, { maxLength: 3 }), quota, fc.integer({ min: 1, max: 90 })] as const
+    fc.assert(
+      fc.property(...arbitrary, (quotas, another, rate) => {
+        expect(endOf(quotas, rate + 1)).toBeLessThanOrEqual(endOf(quotas, rate))
+        expect(endOf([...quotas, another], rate)).toBeGreaterThanOrEqual(endOf(quotas, rate))
+      }),
+      { numRuns: 50 },
+    )
+  })
+})

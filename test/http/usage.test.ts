@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
+import { createFolding } from '../../src/engine/folding.ts'
+import { createRetention } from '../../src/engine/retention.ts'
+import { startSender } from './sender-fixture.ts'
+
+const DAY = 86_400_000
+const ADMIN = '/api/sms/admin/quota/usage'
+const OWN = '/api/sms/quota/usage'
+const service = await startSender()
+const { call, ask, allow, someone, clock, db } = service
+
+const zero = { units: 0, messages: 0 }
+const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero }
+const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
+
+/** A user who sent three times around midnight in Kolkata and Berlin. */
+async function sent(): Promise<{ user: number; quotaId: number }> {
+  const user = someone()
+  const quotaId = await allow({ user_id: user, limit: 100, starts_at: '2026-03-01T00:00:00Z' })
+  const began = clock.now
+  clock.now = Date.parse('2026-03-20T18:29:59.999Z')
+  await ask('consume', { user_id: user, id: 'one', units: 1, country: 'IN', message_type: 'otp' })
+  clock.now = Date.parse('2026-03-20T18:30:00.000Z')
+  await ask('consume', { user_id: user, id: 'two', units: 10, country: 'DE' })
+  clock.now = Date.parse('2026-03-20T23:10:00.000Z')
+  await ask('refund', { user_id: user, id: 'two', total_units: 4 })
+  await ask('consume', { user_id: user, id: 'three', units: 100, country: 'DE' })
+  clock.now = began
+  return { user, quotaId }
+}
+
+test('rows follow each other without a gap, and add up to the total', async () => {
+  const { user } = await sent()
+  const { status, body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=day`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ from: '2026-03-01T00:00:00.000Z', interval: 'day', time_zone: 'UTC' })
+  expect(body.items).toHaveLength(31)
+  expect(body.items[0]).toEqual({ start: '2026-03-01T00:00:00.000Z', end: '2026-03-02T00:00:00.000Z', ...NOTHING })
+  const row = {
+    committed: { units: 11, messages: 2 },
+    refunded: { units: 4, messages: 1 },
+    unfunded: zero,
+    denied: { units: 100, messages: 1 },
+  }
+  expect(body.items[19]).toEqual({ start: '2026-03-20T00:00:00.000Z', end: '2026-03-21T00:00:00.000Z', ...row })
+  expect(body.total).toEqual(row)
+})
+
+test.each([
+  ['Asia/Kolkata', '2026-03-20T18:30:00.000Z', [1, 10]],
+  ['Asia/Kathmandu', '2026-03-20T18:15:00.000Z', [0, 11]],
+  ['Europe/Berlin', '2026-03-20T23:00:00.000Z', [11, 0]],
+])('a day is a day of %s', async (zone, midnight, committed) => {
+  const { user } = await sent()
+  const period = 'from=2026-03-20T12:00:00Z&to=2026-03-21T12:00:00Z'
+  const { body } = await call('GET', `${ADMIN}?user_id=${user}&${period}&interval=day&time_zone=${zone}`)
+  expect(body.items.map((row: { start: string }) => row.start)).toEqual(['2026-03-20T12:00:00.000Z', midnight])
+  expect(body.items.map((row: typeof NOTHING) => row.committed.units)).toEqual(committed)
+})
+
+test('the start is included, the end is not', async () => {
+  const { user } = await sent()
+  const unitsIn = async (period: string) => {
+    const { body } = await call('GET', `${ADMIN}?user_id=${user}&${period}&interval=hour`)
+    return body.total.committed.units
+  }
+  expect(await unitsIn('from=2026-03-20T18:15:00Z&to=2026-03-20T18:30:00Z')).toBe(1)
+  expect(await unitsIn('from=2026-03-20T18:30:00Z&to=2026-03-20T18:45:00Z')).toBe(10)
+  expect(await unitsIn('from=2026-03-20T18:45:00Z&to=2026-03-20T19:00:00Z')).toBe(0)
+})
+
+test('days of 23 hours, hours that the clock shows twice, months of any length', async () => {
+  const user = someone()
+  const itemsOf = async (query: string) =>
+    (await call('GET', `${ADMIN}?user_id=${user}&${query}`)).body.items.map((row: { start: string }) => row.start)
+  const berlin = 'time_zone=Europe/Berlin'
+  expect(await itemsOf(`from=2026-03-28T23:00:00Z&to=2026-03-29T22:00:00Z&interval=hour&${berlin}`)).toHaveLength(23)
+  expect(await itemsOf(`from=2026-10-24T22:00:00Z&to=2026-10-25T23:00:00Z&interval=hour&${berlin}`)).toHaveLength(25)
+  expect(await itemsOf(`from=2026-01-15T00:00:00Z&to=2026-03-02T00:00:00Z&interval=month&${berlin}`)).toEqual([
+    '2026-01-15T00:00:00.000Z',
+    '2026-01-31T23:00:00.000Z',
+    '2026-02-28T23:00:00.000Z',
+  ])
+})
+
+test('grouped, every interval has a row of each that was used', async () => {
+  const { user, quotaId } = await sent()
+  const grouped = async (by: string) => {
+    const { body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month&group_by=${by}`)
+    return body.items
+  }
+  expect(await grouped('country')).toMatchObject([
+    { country: 'DE', committed: { units: 10, messages: 1 }, denied: { units: 100 } },
+    { country: 'IN', committed: { units: 1, messages: 1 } },
+  ])
+  expect(await grouped('message_type')).toMatchObject([
+    { message_type: 'otp', committed: { units: 1 } },
+    { message_type: null, committed: { units: 10 } },
+  ])
+  expect(await grouped('quota')).toMatchObject([
+    { quota_id: quotaId, committed: { units: 11 }, denied: zero },
+    { quota_id: null, committed: zero, denied: { units: 100 } },
+  ])
+  expect(await grouped('user')).toMatchObject([{ user_id: user, committed: { units: 11 } }])
+  const { body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=day&group_by=country`)
+  expect(body.items).toHaveLength(62)
+})
+
+test('a user sees their own, as an administrator sees it', async () => {
+  const { user } = await sent()
+  const token = await service.userToken(user)
+  const own = await call('GET', `${OWN}?${MARCH}&interval=day&group_by=quota`, { token })
+  expect(own.status).toBe(200)
+  const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=day&group_by=quota`)
+  expect(own.body).toEqual(asAdmin.body)
+  const nobody = await call('GET', `${OWN}?${MARCH}&interval=month`, { token: await service.userToken(someone()) })
+  expect(nobody.body.total).toEqual(NOTHING)
+})
+
+test('of all users together, and who used most', async () => {
+  const period = 'from=2027-05-01T00:00:00Z&to=2027-06-01T00:00:00Z'
+  const began = clock.now
+  clock.now = Date.parse('2027-05-05T05:05:05Z')
+  const users = [someone(), someone(), someone()]
+  for (const [index, user] of users.entries()) {
+    await allow({ user_id: user, limit: 100 })
+    await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
+  }
+  // Some of it is folded, and some is not.
+  await createFolding({ db, log: console }).foldOnce()
+  await ask('consume', { user_id: users[2], id: 'n', units: 1 })
+  clock.now = began
+  const all = await call('GET', `${ADMIN}?${period}&interval=month`)
+  expect(all.body.total.committed).toEqual({ units: 31, messages: 4 })
+  const top = await call('GET', `${ADMIN}/top?${period}`)
+  expect(top.status).toBe(200)
+  expect(top.body.items.map((item: { user_id: number }) => item.user_id)).toEqual([users[1], users[2], users[0]])
+  expect(top.body.items[1]).toEqual({ user_id: users[2], ...NOTHING, committed: { units: 6, messages: 2 } })
+  expect((await call('GET', `${ADMIN}/top?${period}&limit=1`)).body.items).toHaveLength(1)
+  expect((await call('GET', `${ADMIN}?${period}&interval=month&group_by=user`)).body.items).toHaveLength(3)
+})
+
+test('what retention has removed stays in reports', async () => {
+  const { user } = await sent()
+  const url = `${ADMIN}?user_id=${user}&${MARCH}&interval=day`
+  const before = await call('GET', url)
+  const retention = createRetention({ db, now: () => clock.now, log: console, retentionMs: 0 })
+  while ((await retention.retireOnce(Date.parse('2026-04-30T00:00:00Z'))).isBehind);
+  expect(
+    (await call('GET', `/api/sms/sender/quota/reservations/${user}/one`, { token: service.senderToken })).status,
+  ).toBe(404)
+  expect((await call('GET', url)).body).toEqual(before.body)
+})
+
+const DAILY = `${MARCH}&interval=day`
+// biome-ignore format: one case a line.
+const BAD: [what: string, url: string, paths: string[]][] = [
+  ['nothing', `${ADMIN}`, ['from', 'to', 'interval']],
+  ['an unknown interval', `${ADMIN}?${MARCH}&interval=week`, ['interval']],
+  ['an offset for a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
+  ['an end before the start', `${ADMIN}?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z&interval=day`, ['to']],
+  ['what is on no quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
+  ['too many intervals', `${ADMIN}?from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&interval=hour`, ['interval']],
+  ['an unknown group', `${ADMIN}?${DAILY}&group_by=price`, ['group_by']],
+  ['a selector of users, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],
+  ['a group of users, from a user', `${OWN}?${DAILY}&group_by=user`, ['group_by']],
+  ['too long a period to compare users', `${ADMIN}/top?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`, ['to']],
+  ['too many users', `${ADMIN}/top?${MARCH}&limit=101`, ['limit']],
+]
+describe('is refused', () => {
+  test.each(BAD)('%s', async (_what, url, paths) => {
+    const answer = await call('GET', url)
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
+    expect(answer.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(paths.sort())
+  })
+
+  test('more rows than anyone reads', async () => {
+    const user = someone()
+    await db.query({
+      text: `insert into usage select $1::smallint, $2::bigint, '2026-03-01', n, null, null, 1, 1, 0, 0, 0, 0
+        from generate_series(1, 400) n`,
+      values: [shardOf(user), user],
+    })
+    const { status, body } = await call('GET', `${ADMIN}?user_id=${user}&${DAILY}&group_by=quota`)
+    expect([status, body.errors]).toMatchObject([400, [{ path: 'group_by' }]])
+    expect((await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month&group_by=quota`)).status).toBe(200)
+  })
+
+  test.each([ADMIN, `${ADMIN}/top`, OWN])('%s without a token, or with the wrong one', async path => {
+    const url = path.endsWith('top') ? `${path}?${MARCH}` : `${path}?${DAILY}`
+    expect((await call('GET', url, { token: null })).status).toBe(401)
+    expect((await call('GET', url, { token: service.senderToken })).status).toBe(403)
+    if (path !== OWN) expect((await call('GET', url, { token: await service.userToken(7) })).status).toBe(403)
+  })
+})
+
+test('the summary tells when the remaining units run out, after a week of use', async () => {
+  const user = someone()
+  const began = clock.now
+  await allow({ user_id: user, limit: 1000 })
+  const forecast = async () => (await call('GET', `/api/sms/admin/quota/summary?user_id=${user}`)).body.forecast
+  for (let day = 0; day < 14; day++) {
+    clock.now = began + day * DAY
+    await ask('consume', { user_id: user, id: `m${day}`, units: 10 })
+    expect(await forecast()).toEqual(day < 7 ? null : expect.objectContaining({ daily_rate: 10 }))
+  }
+  clock.now = began + 14 * DAY - 1
+  const body = await forecast()
+  expect(body.daily_rate).toBe(10)
+  expect(Date.parse(body.runs_out_at)).toBe(clock.now + 86 * DAY)
+  clock.now = began
+})
