@@ -10,10 +10,10 @@ export interface Author {
   requestId: string
 }
 
-/** An administrator's change of one quota. */
+/** An administrator's change of one quota, with the reason if one was given. */
 export type Change =
   | { action: 'created'; before: null; after: Quota }
-  | { action: 'updated' | 'deleted'; before: Quota; after: Quota }
+  | { action: 'updated' | 'deleted'; before: Quota; after: Quota; reason?: string }
 
 /** Writes who changed what, and the event that tells it, in the transaction of the change and as its last statements. */
 export async function recordChange(tx: Transaction, shard: number, change: Change, author: Author): Promise<void> {
@@ -21,8 +21,8 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
   const before = change.before && viewOf(change.before, now)
   const after = viewOf(change.after, now)
   await tx.query({
-    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     values: [
       shard,
       after.id,
@@ -33,6 +33,7 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
       requestId,
       before && JSON.stringify(before),
       JSON.stringify(after),
+      'reason' in change ? (change.reason ?? null) : null,
     ],
   })
 

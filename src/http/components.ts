@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { QUOTA_COMPONENTS } from './contract.ts'
+import { RECORD_COMPONENTS } from './records-contract.ts'
 import { SENDER_COMPONENTS } from './sender-contract.ts'
 
 /** The shapes that the document names, by their `$id`. */
-export const COMPONENTS: Record<string, TSchema> = { ...QUOTA_COMPONENTS, ...SENDER_COMPONENTS }
+export const COMPONENTS: Record<string, TSchema> = { ...QUOTA_COMPONENTS, ...SENDER_COMPONENTS, ...RECORD_COMPONENTS }

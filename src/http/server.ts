@@ -19,6 +19,7 @@ import type { Authenticator } from './auth.ts'
 import { FORMATS } from './formats.ts'
 import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
+import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { opsRoutes } from './routes/ops.ts'
@@ -128,6 +129,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'admin')
       adminRoutes(scope, parts)
+      adjustRoute(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
   )
