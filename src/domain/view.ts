@@ -1,4 +1,4 @@
-import { overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
+import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
 import { formatInstant, formatNullable, type Instant } from './time.ts'
 
 /** What people see of a quota at `now`: rolled to that moment, with what is derived and without what is internal. */
@@ -36,5 +36,27 @@ export function viewOf(stored: Quota, now: Instant) {
     created_by: quota.created_by,
     updated_at: formatInstant(quota.updated_at),
     updated_by: quota.updated_by,
+  }
+}
+
+/**
+ * What people see of a window that a quota has left behind. Its units all ended somewhere: limit + rolled_over +
+ * overage = used + reserved + carried + released, unless a commit was forced into it after it had carried them on.
+ */
+export function closedWindowViewOf(window: ClosedWindow) {
+  const { window_no, window_start, window_end, limit, overage_limit, rolled_over, used, reserved, carried } = window
+  const balance = limit === null ? null : limit + rolled_over - used - reserved
+  return {
+    window_no,
+    window_start: formatInstant(window_start),
+    window_end: formatInstant(window_end),
+    limit,
+    overage_limit,
+    rolled_over,
+    used,
+    reserved,
+    carried,
+    released: balance === null ? null : Math.max(0, balance - carried),
+    overage: balance === null ? 0 : Math.max(0, -balance),
   }
 }

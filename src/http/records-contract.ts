@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_UNITS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { nullable, SmsQuota, time, uint } from './contract.ts'
 
 /** The shapes of what administrators do to limits, and of what people look up: changes, windows, reservations. */
 
@@ -33,7 +34,79 @@ export const AdjustReq = Type.Object(
   },
 )
 
+/* ── Pages ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+const walk = {
+  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
+  cursor: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9_-]{1,1000}$', description: 'From `next_cursor`; it fixes the filters.' }),
+  ),
+}
+
+/** Records only grow, and are read from the newest on: there are no page numbers and no totals. */
+const pageOf = (item: string, description: string, $id: string) =>
+  Type.Object(
+    {
+      items: Type.Array(Type.Ref(`${item}#`)),
+      page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
+      next_cursor: nullable(Type.String(), { description: 'Where the next page begins; null on the last.' }),
+    },
+    { $id, description },
+  )
+
+/* ── What a quota went through ──────────────────────────────────────────────────────────────────────────────────── */
+
+export const RecordsQuery = Type.Object(walk, { additionalProperties: false })
+
+/** Kept as it was written: what the contract gained since is not in it. */
+const QuotaAsShown = Type.Partial(Type.Object(SmsQuota.properties, { additionalProperties: true }), {
+  $id: 'QuotaAsShown',
+  description: 'The quota as it was shown at the time.',
+})
+
+const RecordedChange = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1, maximum: MAX_INTEGER, description: 'The version that the change made.' }),
+    action: Type.Enum(['created', 'updated', 'deleted']),
+    at: time(),
+    actor: Type.String({ description: 'The subject of the token that made it.' }),
+    request_id: Type.String({ description: 'The `X-Request-Id` of the call that made it.' }),
+    reason: nullable(Type.String(), { description: 'Why, where it was said: adjustments say it.' }),
+    before: nullable(Type.Ref('QuotaAsShown#'), { description: 'null for a creation.' }),
+    after: Type.Ref('QuotaAsShown#'),
+  },
+  { $id: 'QuotaChange', description: 'Who changed a quota, when, from what to what.' },
+)
+
+const QuotaWindow = Type.Object(
+  {
+    window_no: uint({ description: 'Counts the windows; those in which nothing happened are skipped in this list.' }),
+    window_start: time(),
+    window_end: time(),
+    limit: nullable(uint(), { description: 'As it was when the window ended; null is unlimited.' }),
+    overage_limit: uint(),
+    rolled_over: uint({ description: 'Units carried into it.' }),
+    used: uint({ description: 'Units committed; what is refunded later is taken out again.' }),
+    reserved: uint({ description: 'Units set aside in it that are still to be committed or released.' }),
+    carried: uint({ description: 'Units that it carried into the next window.' }),
+    released: nullable(uint(), {
+      description:
+        'Units that it let go: neither used nor reserved nor carried on, those that reservations gave back included. limit + rolled_over + overage = used + reserved + carried + released. null if it was unlimited.',
+    }),
+    overage: uint({ description: 'max(0, used + reserved − limit − rolled_over).' }),
+  },
+  { $id: 'QuotaWindow', description: 'A window that a quota has left behind.' },
+)
+
 /** The shapes that the document names, by their `$id`. */
-export const RECORD_COMPONENTS: Record<string, TSchema> = { AdjustReq }
+export const RECORD_COMPONENTS: Record<string, TSchema> = {
+  AdjustReq,
+  QuotaAsShown,
+  QuotaChange: RecordedChange,
+  QuotaHistory: pageOf('QuotaChange', 'Changes of a quota, newest first.', 'QuotaHistory'),
+  QuotaWindow,
+  QuotaWindowPage: pageOf('QuotaWindow', 'Windows that a quota has left behind, newest first.', 'QuotaWindowPage'),
+}
 
 export type AdjustReq = Static<typeof AdjustReq>
+export type RecordsQuery = Static<typeof RecordsQuery>

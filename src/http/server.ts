@@ -23,6 +23,7 @@ import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { opsRoutes } from './routes/ops.ts'
+import { adminRecordRoutes } from './routes/records.ts'
 import { senderRoutes } from './routes/sender.ts'
 import { userRoutes } from './routes/user.ts'
 import { compileValidator } from './validation.ts'
@@ -130,6 +131,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       guard(scope, parts.authenticator, 'admin')
       adminRoutes(scope, parts)
       adjustRoute(scope, parts)
+      adminRecordRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
   )
