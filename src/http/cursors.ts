@@ -4,7 +4,8 @@ import { invalidRequest, type Problem } from '../errors.ts'
 
 /** A kind of cursor: text that only we can make sense of, and that is judged like any input when it comes back. */
 export interface Cursors<Held> {
-  write(held: Held): string
+  /** What is undefined is left out. */
+  write(held: { [Name in keyof Held]: Held[Name] | undefined }): string
   /** @throws Problem `invalid_request` if it is not ours. */
   read(text: string): Held
 }

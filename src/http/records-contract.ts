@@ -1,6 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { nullable, SmsQuota, time, uint } from './contract.ts'
+import { reservation } from './sender-contract.ts'
 
 /** The shapes of what administrators do to limits, and of what people look up: changes, windows, reservations. */
 
@@ -98,6 +100,50 @@ const QuotaWindow = Type.Object(
   { $id: 'QuotaWindow', description: 'A window that a quota has left behind.' },
 )
 
+/* ── Reservations ───────────────────────────────────────────────────────────────────────────────────────────────── */
+
+const lookup = {
+  ...walk,
+  state: Type.Optional(
+    Type.Enum([...RESERVATION_STATES], {
+      description: 'One whose time is over counts as `reserved` until the service has closed it.',
+    }),
+  ),
+  quota_id: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: MAX_INTEGER, description: 'Only those counted in this quota.' }),
+  ),
+  from: Type.Optional(time({ description: 'Made then or later.' })),
+  to: Type.Optional(time({ description: 'Made before.' })),
+}
+
+export const UserReservationsQuery = Type.Object(lookup, { additionalProperties: false })
+export const AdminReservationsQuery = Type.Object(
+  { ...lookup, user_id: Type.Optional(uint({ description: "Only this user's." })) },
+  { additionalProperties: false },
+)
+
+const ReservationRecord = Type.Object(
+  {
+    ...reservation,
+    id: Type.String({ description: "The sender's own id. One that begins with `_` is the service's." }),
+    op: Type.Enum(['reserve', 'consume'], { description: 'How it was asked for.' }),
+    asked: uint({ description: 'Units asked for; `units` is less where a part was granted.' }),
+    country: nullable(Type.String(), { description: 'The destination, if it was told.' }),
+    message_type: nullable(Type.String()),
+    allow_partial: Type.Boolean(),
+    force: Type.Boolean({ description: 'Whether it was booked past any limit.' }),
+    on_expiry: Type.Enum(['release', 'commit']),
+    created_at: time(),
+  },
+  { $id: 'ReservationRecord', description: 'A reservation as people look it up: with what was asked, and when.' },
+)
+
+const ReservationPage = pageOf(
+  'ReservationRecord',
+  'Reservations, newest first. With filters a page may hold fewer than were asked for, even none, and yet have a `next_cursor`: each looks at a bounded number of reservations.',
+  'ReservationPage',
+)
+
 /** The shapes that the document names, by their `$id`. */
 export const RECORD_COMPONENTS: Record<string, TSchema> = {
   AdjustReq,
@@ -105,8 +151,11 @@ export const RECORD_COMPONENTS: Record<string, TSchema> = {
   QuotaChange: RecordedChange,
   QuotaHistory: pageOf('QuotaChange', 'Changes of a quota, newest first.', 'QuotaHistory'),
   QuotaWindow,
+  ReservationRecord,
+  ReservationPage,
   QuotaWindowPage: pageOf('QuotaWindow', 'Windows that a quota has left behind, newest first.', 'QuotaWindowPage'),
 }
 
 export type AdjustReq = Static<typeof AdjustReq>
 export type RecordsQuery = Static<typeof RecordsQuery>
+export type ReservationsQuery = Static<typeof AdminReservationsQuery>

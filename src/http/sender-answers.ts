@@ -16,9 +16,9 @@ export function answerOf({ command, measure }: Asked, outcome: Outcome): object 
     case 'denied':
       return denied(outcome, measure)
     case 'settled':
-      return { ...viewOf(outcome.reservation), replayed: outcome.replayed }
+      return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
     case 'found':
-      return viewOf(outcome.reservation)
+      return reservationViewOf(outcome.reservation)
     case 'not_found':
       throw new Problem('not_found', `User ${command.user_id} has no reservation "${command.id}".`)
     case 'idempotency_mismatch':
@@ -33,7 +33,7 @@ export function answerOf({ command, measure }: Asked, outcome: Outcome): object 
 function granted({ reservation, remaining, replayed, would_deny, explanation }: Granted, measure: Measure | null) {
   return {
     granted: true,
-    ...viewOf(reservation),
+    ...reservationViewOf(reservation),
     remaining,
     replayed,
     ...(would_deny === null ? undefined : { would_deny }),
@@ -77,7 +77,7 @@ function findingsOf(measure: Measure | null) {
 }
 
 /** A reservation as senders see it. */
-function viewOf(reservation: Reservation) {
+export function reservationViewOf(reservation: Reservation) {
   return {
     id: reservation.id,
     user_id: reservation.user_id,
@@ -116,5 +116,5 @@ function refusal(
   detail: string,
   reservation: Reservation,
 ): Problem {
-  return new Problem(code, detail, { members: { reservation: viewOf(reservation) } })
+  return new Problem(code, detail, { members: { reservation: reservationViewOf(reservation) } })
 }

@@ -23,7 +23,7 @@ import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { opsRoutes } from './routes/ops.ts'
-import { adminRecordRoutes } from './routes/records.ts'
+import { adminRecordRoutes, userRecordRoutes } from './routes/records.ts'
 import { senderRoutes } from './routes/sender.ts'
 import { userRoutes } from './routes/user.ts'
 import { compileValidator } from './validation.ts'
@@ -122,6 +122,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       limitRate(scope, parts.rateLimitPerMinute)
       guard(scope, parts.authenticator, 'user')
       userRoutes(scope, parts)
+      userRecordRoutes(scope, parts)
     },
     { prefix: '/api/sms/quota' },
   )

@@ -193,7 +193,10 @@ describe.each(['history', 'windows'])('%s is refused', what => {
       ['?page_size=201', 'page_size'],
       ['?cursor=nonsense', 'cursor'],
     ] as const) {
-      expect(await call('GET', url(id, what, query)), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
+      expect(await call('GET', url(id, what, query)), query).toMatchObject({
+        status: 400,
+        body: { errors: [{ path }] },
+      })
     }
     expect((await call('GET', url(other, what, `?cursor=${cursor}`))).status).toBe(400)
     expect((await call('GET', url('07', what))).status).toBe(400)

@@ -6,16 +6,38 @@ import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { formatInstant } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
+import { userIdOf } from '../access.ts'
 import { noSuchQuota } from '../admin-answers.ts'
 import { QuotaParams } from '../contract.ts'
 import { cursorsOf } from '../cursors.ts'
 import { answers } from '../openapi.ts'
-import { type RecordsQuery, RecordsQuery as RecordsQuerySchema } from '../records-contract.ts'
+import {
+  AdminReservationsQuery,
+  type RecordsQuery,
+  RecordsQuery as RecordsQuerySchema,
+  UserReservationsQuery,
+} from '../records-contract.ts'
+import { reservationPage } from '../reservation-listing.ts'
 import type { RouteContext } from '../server.ts'
 
-/** What administrators look up: `/api/sms/admin/quota/{id}/history` and `…/windows`. */
+/** What administrators look up: `/api/sms/admin/quota/reservations`, `…/{id}/history` and `…/{id}/windows`. */
 export function adminRecordRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  app.get(
+    '/reservations',
+    {
+      schema: {
+        operationId: 'listReservations',
+        summary: 'List reservations',
+        description: 'Of all users or of one, newest first. What retention has removed is not among them any more.',
+        tags: ['Administrator'],
+        querystring: AdminReservationsQuery,
+        response: answers({ 200: Type.Ref('ReservationPage#') }, ['forbidden', 'invalid_request']),
+      },
+    },
+    request => reservationPage(db, request.query, { role: 'admin' }),
+  )
+
   const shared = { tags: ['Administrator'], params: QuotaParams, querystring: RecordsQuerySchema }
 
   app.get(
@@ -61,6 +83,26 @@ export function adminRecordRoutes(server: FastifyInstance, { db, now }: RouteCon
       const slice = await closedWindowsOf(db, id, before, size, now())
       return pageOf(id, size, slice, closedWindowViewOf, ({ window_no }) => window_no)
     },
+  )
+}
+
+/** What users look up of their own: `/api/sms/quota/reservations`. */
+export function userRecordRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get(
+    '/reservations',
+    {
+      schema: {
+        operationId: 'listMyReservations',
+        summary: 'List my reservations',
+        description: 'Newest first. What retention has removed is not among them any more.',
+        tags: ['User'],
+        querystring: UserReservationsQuery,
+        response: answers({ 200: Type.Ref('ReservationPage#') }, ['forbidden', 'invalid_request']),
+      },
+    },
+    request => reservationPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
   )
 }
 
