@@ -11,7 +11,7 @@ import type { Author } from './records.ts'
 const KEPT_MS = 48 * 60 * 60 * 1000
 
 /** What a key that came before makes of a request. */
-export type Repeated =
+type Repeated =
   | { outcome: 'replayed'; quota: Quota }
   /** The key came with another request before; the fields that differ. */
   | { outcome: 'mismatch'; fields: string[] }
