@@ -155,24 +155,39 @@ export function updateQuota(
   author: Author,
   mayChange: VersionCheck,
 ): Promise<Updated> {
-  return db.transaction(async tx => {
-    const found = await lockQuota(tx, id)
-    if (found === undefined) return { outcome: 'not_found' }
-    const { current, others } = found
-    if (!mayChange(current.version)) return { outcome: 'version_mismatch', version: current.version }
+  return db.transaction(tx => writeChange(tx, id, current => changeQuota(current, patch, author), author, mayChange))
+}
 
-    const change = changeQuota(current, patch, author)
-    if (change.outcome === 'unchanged') return { outcome: 'unchanged', quota: current }
-    if (change.outcome !== 'changed') return change
-    const { quota, closed } = change
-    const obstacle = obstacleAmong(others, quota, author.now)
-    if (obstacle !== undefined) return obstacle
+/** Decides by what the locked quota is, and writes what was decided, with the reason if there is one. */
+export async function writeChange(
+  tx: Transaction,
+  id: number,
+  decide: (current: Quota) => QuotaChange,
+  author: Author,
+  mayChange: VersionCheck,
+  reason?: string,
+): Promise<Updated> {
+  const found = await lockQuota(tx, id)
+  if (found === undefined) return { outcome: 'not_found' }
+  const { current, others } = found
+  if (!mayChange(current.version)) return { outcome: 'version_mismatch', version: current.version }
 
-    await writeQuota(tx, quota)
-    const shard = shardOfQuota(id)
-    await finish(tx, shard, { action: 'updated', before: current, after: quota }, [...others, quota], closed, author)
-    return { outcome: 'changed', quota }
-  })
+  const change = decide(current)
+  if (change.outcome === 'unchanged') return { outcome: 'unchanged', quota: current }
+  if (change.outcome !== 'changed') return change
+  const { quota, closed } = change
+  const obstacle = obstacleAmong(others, quota, author.now)
+  if (obstacle !== undefined) return obstacle
+
+  await writeQuota(tx, quota)
+  const told = {
+    action: 'updated' as const,
+    before: current,
+    after: quota,
+    ...(reason === undefined ? {} : { reason }),
+  }
+  await finish(tx, shardOfQuota(id), told, [...others, quota], closed, author)
+  return { outcome: 'changed', quota }
 }
 
 /** Deletes a quota. Its row, history and reservations stay for audit. */

@@ -18,8 +18,8 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
   const before = change.before && viewOf(change.before, now)
   const after = viewOf(change.after, now)
   await tx.query({
-    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     values: [
       shard,
       after.id,
@@ -30,6 +30,7 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
       requestId,
       before && JSON.stringify(before),
       JSON.stringify(after),
+      'reason' in change ? (change.reason ?? null) : null,
     ],
   })
 

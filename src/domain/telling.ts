@@ -12,10 +12,10 @@ export interface Told {
   data: object
 }
 
-/** An administrator's change of one quota. */
+/** An administrator's change of one quota, with the reason if one was given. */
 export type Change =
   | { action: 'created'; before: null; after: Quota }
-  | { action: 'updated' | 'deleted'; before: Quota; after: Quota }
+  | { action: 'updated' | 'deleted'; before: Quota; after: Quota; reason?: string }
 
 /** What an administrator's change tells, in order: an end that nobody told before, the change, and what it brings. */
 export function eventsOfChange({ action, before, after }: Change, now: Instant): Told[] {

@@ -1,4 +1,4 @@
-import { overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
+import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { formatInstant, formatNullable, type Instant } from './time.ts'
 
@@ -59,4 +59,26 @@ export function reservationViewOf(reservation: Reservation) {
 
 export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
   return { quota_id, kind, units: to - from, window_start: formatInstant(window_start) }
+}
+
+/**
+ * What people see of a window that a quota has left behind. Its units all ended somewhere: limit + rolled_over +
+ * overage = used + reserved + carried + released, unless a commit was forced into it after it had carried them on.
+ */
+export function closedWindowViewOf(window: ClosedWindow) {
+  const { window_no, window_start, window_end, limit, overage_limit, rolled_over, used, reserved, carried } = window
+  const balance = limit === null ? null : limit + rolled_over - used - reserved
+  return {
+    window_no,
+    window_start: formatInstant(window_start),
+    window_end: formatInstant(window_end),
+    limit,
+    overage_limit,
+    rolled_over,
+    used,
+    reserved,
+    carried,
+    released: balance === null ? null : Math.max(0, balance - carried),
+    overage: balance === null ? 0 : Math.max(0, -balance),
+  }
 }

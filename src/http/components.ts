@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import { QUOTA_COMPONENTS } from './contract.ts'
 import { EVENT_COMPONENTS } from './event-contract.ts'
+import { RECORD_COMPONENTS } from './records-contract.ts'
 import { SENDER_COMPONENTS } from './sender-contract.ts'
 import { USAGE_COMPONENTS } from './usage-contract.ts'
 import { WEBHOOK_COMPONENTS } from './webhook-contract.ts'
@@ -9,6 +10,7 @@ import { WEBHOOK_COMPONENTS } from './webhook-contract.ts'
 export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_COMPONENTS,
   ...SENDER_COMPONENTS,
+  ...RECORD_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
   ...USAGE_COMPONENTS,

@@ -78,7 +78,7 @@ const settings = {
   }),
 }
 
-const SmsQuota = Type.Object(
+export const SmsQuota = Type.Object(
   {
     id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER, examples: [164] }),
     user_id: userId,

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { Queryable } from '../db/database.ts'
 import { listQuotas, type QuotaFilter, type QuotaOrder } from '../db/lists.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../domain/bounds.ts'
@@ -8,6 +7,7 @@ import type { Instant } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { invalidRequest } from '../errors.ts'
 import { type ListQuery, SORTS } from './contract.ts'
+import { cursorsOf, notOurs } from './cursors.ts'
 
 /** What a cursor holds: where the walk stands, and the order and filters it was begun with. */
 const Cursor = Type.Object(
@@ -22,7 +22,7 @@ const Cursor = Type.Object(
   { additionalProperties: false },
 )
 type Cursor = Static<typeof Cursor>
-const cursorCheck = Compile(Cursor)
+const cursors = cursorsOf(Cursor)
 
 /** Who asks: administrators may see any user, and deleted quotas; a user sees only their own undeleted ones. */
 export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
@@ -50,7 +50,7 @@ export async function listPage(db: Queryable, query: ListQuery, viewer: Viewer, 
     ...(slice.total === undefined
       ? { page_size: size }
       : { total: slice.total, page, page_size: size, total_pages: Math.ceil(slice.total / size) }),
-    next_cursor: slice.next && writeCursor({ sort, ...slice.next, user_id, kind, status }),
+    next_cursor: slice.next && cursors.write({ sort, ...slice.next, user_id, kind, status }),
   }
 }
 
@@ -59,18 +59,11 @@ function orderOf(sort: (typeof SORTS)[number]): QuotaOrder {
   return { by, descending: sort.startsWith('-') }
 }
 
-/** Filters that are undefined are left out by JSON. */
-function writeCursor(cursor: { [Name in keyof Cursor]: Cursor[Name] | undefined }): string {
-  return Buffer.from(JSON.stringify(cursor)).toString('base64url')
-}
-
-/** A cursor is judged like any input: it may have been tampered with, and it fixes sort and filters. */
+/** A cursor fixes sort and filters. */
 function readCursor(text: string, query: ListQuery, viewer: Viewer): Cursor {
-  const cursor = parseJson(Buffer.from(text, 'base64url').toString())
-  const isOurs =
-    cursorCheck.Check(cursor) &&
-    (viewer.role === 'admin' || (cursor.user_id === undefined && cursor.status !== 'deleted'))
-  if (!isOurs) throw invalidRequest([{ path: 'cursor', message: 'must be a next_cursor as this service gave it' }])
+  const cursor = cursors.read(text)
+  const isForViewer = viewer.role === 'admin' || (cursor.user_id === undefined && cursor.status !== 'deleted')
+  if (!isForViewer) throw notOurs()
 
   const faults = query.page === undefined ? [] : [{ path: 'page', message: 'cannot be beside a cursor' }]
   for (const name of ['sort', 'kind', 'status', 'user_id'] as const) {
@@ -79,12 +72,4 @@ function readCursor(text: string, query: ListQuery, viewer: Viewer): Cursor {
   }
   if (faults.length > 0) throw invalidRequest(faults)
   return cursor
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -27,7 +27,8 @@ function canonical<Body extends UpdateQuotaReq>(body: Body) {
   }
 }
 
-function instantOf(text: string): Instant {
+/** A moment that passed its schema. */
+export function instantOf(text: string): Instant {
   const at = parseInstant(text)
   if (at === null) throw new Error('a time that passed its schema cannot be read')
   return at

@@ -181,7 +181,7 @@ const draws = Type.Array(
 const unfunded = uint({ description: 'Units booked by force with no grant to pay for them.' })
 const replayed = Type.Boolean({ description: 'Whether this was done before, and nothing was taken now.' })
 
-const reservation = {
+export const reservation = {
   id: reservationId,
   user_id: userId,
   state: Type.Enum([...RESERVATION_STATES]),

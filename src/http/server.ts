@@ -21,10 +21,12 @@ import type { Authenticator } from './auth.ts'
 import { FORMATS } from './formats.ts'
 import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
+import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
 import { opsRoutes } from './routes/ops.ts'
+import { adminRecordRoutes, userRecordRoutes } from './routes/records.ts'
 import { senderRoutes } from './routes/sender.ts'
 import { adminUsageRoutes, userUsageRoutes } from './routes/usage.ts'
 import { userRoutes } from './routes/user.ts'
@@ -129,6 +131,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       guard(scope, parts.authenticator, 'user')
       userRoutes(scope, parts)
       userUsageRoutes(scope, parts)
+      userRecordRoutes(scope, parts)
     },
     { prefix: '/api/sms/quota' },
   )
@@ -138,6 +141,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       guard(scope, parts.authenticator, 'admin')
       adminRoutes(scope, parts)
       adminUsageRoutes(scope, parts)
+      adjustRoute(scope, parts)
+      adminRecordRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },
   )

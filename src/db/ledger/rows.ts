@@ -63,8 +63,11 @@ export function readReservation(cells: Cells): Stored<Reservation> {
 const NUMBERS_A_DRAW = 6
 
 function readDraws(cell: string): Draw[] {
-  if (cell === '') return []
-  const numbers = cell.split(' ').map(Number)
+  return cell === '' ? [] : drawsOf(cell.split(' ').map(Number))
+}
+
+/** Draws as the column holds them. */
+export function drawsOf(numbers: readonly number[]): Draw[] {
   const draws: Draw[] = []
   for (let at = 0; at < numbers.length; at += NUMBERS_A_DRAW) {
     const [quota_id = 0, kind, window_no = 0, window_start = 0, from = 0, to = 0] = numbers.slice(

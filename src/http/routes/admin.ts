@@ -1,17 +1,20 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { addQuotaOnce, type CreatedOnce } from '../../db/idempotency.ts'
-import { type Deleted, findQuota, quotasOfUser, removeQuota, type Updated, updateQuota } from '../../db/quotas.ts'
-import type { Author } from '../../db/records.ts'
+import { addQuotaOnce } from '../../db/idempotency.ts'
+import { findQuota, quotasOfUser, removeQuota, updateQuota } from '../../db/quotas.ts'
 import { pastUsage } from '../../db/usage.ts'
-import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
-import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
-import type { Instant } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
-import { invalidRequest, Problem } from '../../errors.ts'
-import { principalOf } from '../access.ts'
+import {
+  authorOf,
+  createdOrThrow,
+  deletedOrThrow,
+  etagOf,
+  noSuchQuota,
+  updatedOrThrow,
+  versionCheck,
+} from '../admin-answers.ts'
 import {
   AdminListQuery,
   CreateQuotaReq,
@@ -176,92 +179,4 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
       return reply.code(204).send(null)
     },
   )
-}
-
-function authorOf(request: FastifyRequest, now: Instant): Author {
-  return { now, actor: principalOf(request).subject, requestId: request.id }
-}
-
-function etagOf(quota: Quota): string {
-  return `"${quota.version}"`
-}
-
-function versionCheck(ifMatch: string | undefined): (version: number) => boolean {
-  if (ifMatch === undefined || ifMatch === '*') return () => true
-  const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
-  return version => accepted.has(`"${version}"`)
-}
-
-/* ── Outcomes as answers ────────────────────────────────────────────────────────────────────────────────────────── */
-
-function createdOrThrow(created: CreatedOnce): Quota {
-  switch (created.outcome) {
-    case 'created':
-    case 'replayed':
-      return created.quota
-    case 'mismatch':
-      throw new Problem(
-        'idempotency_mismatch',
-        `This Idempotency-Key came with another body before; it differs in ${created.fields.join(', ')}.`,
-        { members: { errors: created.fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
-      )
-    default:
-      throw refusal(created)
-  }
-}
-
-function updatedOrThrow(updated: Updated, id: number): Quota {
-  switch (updated.outcome) {
-    case 'changed':
-    case 'unchanged':
-      return updated.quota
-    case 'not_found':
-      throw noSuchQuota(id)
-    case 'version_mismatch':
-      throw versionMismatch(updated.version)
-    default:
-      throw refusal(updated)
-  }
-}
-
-function deletedOrThrow(deleted: Deleted, id: number): void {
-  if (deleted.outcome === 'not_found') throw noSuchQuota(id)
-  if (deleted.outcome === 'version_mismatch') throw versionMismatch(deleted.version)
-}
-
-type Refusal = Exclude<
-  CreatedOnce | Updated,
-  { outcome: 'created' | 'replayed' | 'mismatch' | 'changed' | 'unchanged' | 'not_found' | 'version_mismatch' }
->
-
-function refusal(refused: Refusal): Problem {
-  switch (refused.outcome) {
-    case 'invalid':
-      return invalidRequest(refused.faults)
-    case 'immutable_field':
-      return new Problem('immutable_field', refused.faults.map(fault => `${fault.path} ${fault.message}`).join('; '), {
-        members: { errors: refused.faults },
-      })
-    case 'below_usage':
-      return new Problem('below_usage', refused.detail)
-    case 'too_many_quotas':
-      return new Problem(
-        'too_many_quotas',
-        `The user has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the most one user can have.`,
-      )
-    case 'conflict':
-      return new Problem('conflict', `Quota ${refused.existingId} of this user has this external_ref already.`, {
-        members: { existing_id: refused.existingId },
-      })
-  }
-}
-
-function noSuchQuota(id: number): Problem {
-  return new Problem('not_found', `There is no quota ${id}.`)
-}
-
-function versionMismatch(version: number): Problem {
-  return new Problem('version_mismatch', `The quota has version ${version} now.`, {
-    headers: { etag: `"${version}"` },
-  })
 }

@@ -1,0 +1,28 @@
+import { MAX_UNITS } from './bounds.ts'
+import { changeQuota, type Fault, type Quota, type QuotaChange } from './quota.ts'
+import type { Instant } from './time.ts'
+
+/** A limit to be moved by so many units, whatever it is by then. */
+export interface Adjustment {
+  /** Not 0. */
+  delta: number
+  allow_below_usage?: boolean
+}
+
+/** Moves the limit of a quota that is not deleted, under the rules of any change. */
+export function adjustQuota(
+  current: Quota,
+  { delta, allow_below_usage = false }: Adjustment,
+  context: { now: Instant; actor: string },
+): QuotaChange {
+  if (current.limit === null) return invalid('needs a quota with a limit; this one is unlimited')
+  const limit = current.limit + delta
+  if (limit < 0 || limit > MAX_UNITS)
+    return invalid(`moves the limit of ${current.limit} to ${limit}; it must be from 0 to ${MAX_UNITS}`)
+  return changeQuota(current, { limit, allow_below_usage }, context)
+}
+
+function invalid(message: string): QuotaChange {
+  const faults: Fault[] = [{ path: '/delta', message }]
+  return { outcome: 'invalid', faults }
+}

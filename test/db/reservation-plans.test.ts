@@ -1,0 +1,77 @@
+/** A page of reservations costs the same however many there are, whoever has them, and whenever they were made. */
+import { expect, test } from 'vitest'
+import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
+import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const DAY = 86_400_000
+/** Nearly all are this user's, and they are old. */
+const BUSY = 1
+const SMALL = 2
+
+const { db } = await freshDatabase()
+for (const [user, count, newest] of [
+  [BUSY, 60_000, NOW - 100 * DAY],
+  [SMALL, 50, NOW - 200 * DAY],
+  ...Array.from({ length: 20 }, (_, index) => [3 + index, 1000, NOW]),
+] as [number, number, number][]) {
+  await db.query({
+    text: `insert into reservation
+           select $1, $2, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
+             array[64, 0, 0, 1, 0, 1], at, at, at
+           from generate_series(1, $3::int) n, lateral (select $4::timestamptz - n * interval '10 s' as at) t`,
+    values: [shardOf(user), user, count, new Date(newest).toISOString()],
+  })
+}
+
+/** Every statement of a page. */
+async function statementsOf(filter: ReservationFilter, after?: ReservationKey): Promise<Statement[]> {
+  const sent: Statement[] = []
+  const recording: typeof db = {
+    ...db,
+    transaction: (work, mode) =>
+      db.transaction(
+        tx =>
+          work({
+            query(statement) {
+              sent.push(statement)
+              return tx.query(statement)
+            },
+          }),
+        mode,
+      ),
+  }
+  await listReservations(recording, filter, after, 20)
+  return sent
+}
+
+const old = (days: number, user_id: number) => ({ at: NOW - days * DAY, user_id, id: 'm1' })
+const CASES: [string, ReservationFilter, ReservationKey | undefined, string][] = [
+  ['the newest of a user with most of them', { userId: BUSY }, undefined, 'reservation_of_user'],
+  ['deep in them', { userId: BUSY }, old(106, BUSY), 'reservation_of_user'],
+  [
+    'a few days of them',
+    { userId: BUSY, from: NOW - 105 * DAY, to: NOW - 104 * DAY },
+    undefined,
+    'reservation_of_user',
+  ],
+  ['those of a user with few', { userId: SMALL }, undefined, 'reservation_of_user'],
+  ['the newest of all', {}, undefined, 'reservation_by_time'],
+  ['deep in all', {}, old(105, BUSY), 'reservation_by_time'],
+  ['a day of all', { from: NOW - 105 * DAY, to: NOW - 104 * DAY }, undefined, 'reservation_by_time'],
+]
+
+// As the planner sees them before statistics were gathered, and after.
+test.each(['before', 'after'])('by the index that is made for it, %s the first analyze', async when => {
+  if (when === 'after') await db.query({ text: 'analyze reservation' })
+  for (const [name, filter, after, index] of CASES) {
+    for (const statement of await statementsOf(filter, after)) {
+      const plan = await planOf(db, statement)
+      const used = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
+      expect(used, `${name}: ${JSON.stringify(plan)}`).toEqual([index])
+      expect(blocksOf(plan), name).toBeLessThan(200)
+    }
+  }
+})

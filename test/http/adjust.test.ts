@@ -1,0 +1,213 @@
+import { describe, expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock } = service
+let nextUser = 100
+
+/** A quota of a user nobody else uses. */
+async function create(body: object) {
+  nextUser += 1
+  const answer = await call('POST', '/api/sms/admin/quota', { body: { user_id: nextUser, ...body } })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer.body
+}
+
+const adjust = (id: number | string, body: unknown, headers: Record<string, string> = {}, token = service.adminToken) =>
+  call('POST', `/api/sms/admin/quota/${id}/adjust`, { body, headers, token })
+
+const limitOf = async (id: number) => (await call('GET', `/api/sms/admin/quota/${id}`)).body.limit
+
+describe('an adjustment', () => {
+  test('moves the limit, up and down, and answers the quota with its ETag', async () => {
+    const quota = await create({ limit: 1000 })
+    const up = await adjust(quota.id, { delta: 500, reason: 'Goodwill' })
+    expect(up.status).toBe(200)
+    expect(up.body).toEqual({ ...quota, limit: 1500, remaining: 1500, version: 2 })
+    expect(up.headers.etag).toBe('"2"')
+    const down = await adjust(quota.id, { delta: -1500, reason: 'Taken back' })
+    expect(down.body).toMatchObject({ limit: 0, status: 'exhausted', version: 3 })
+    expect((await call('GET', `/api/sms/admin/quota/${quota.id}`)).body).toEqual(down.body)
+  })
+
+  test('is recorded with its reason, and told as an update', async () => {
+    const { id, user_id } = await create({ limit: 10 })
+    await adjust(id, { delta: 5, reason: 'Trial' })
+    const changes = await service.db.query({
+      text: 'select version, action, reason from quota_change where quota_id = $1 order by version',
+      values: [id],
+    })
+    expect(changes).toEqual([
+      { version: 1, action: 'created', reason: null },
+      { version: 2, action: 'updated', reason: 'Trial' },
+    ])
+    const events = await service.db.query({
+      text: `select type, data -> 'quota' -> 'limit' as "limit" from event where user_id = $1 order by sequence`,
+      values: [user_id],
+    })
+    expect(events).toEqual([
+      { type: 'quota.created', limit: 10 },
+      { type: 'quota.updated', limit: 15 },
+    ])
+  })
+
+  test('counts however many come at once', async () => {
+    const { id } = await create({ limit: 1000 })
+    const deltas = Array.from({ length: 20 }, (_, index) => (index % 4 === 0 ? -7 : 11))
+    const answers = await Promise.all(deltas.map(delta => adjust(id, { delta, reason: 'At once' })))
+    expect(answers.map(({ status }) => status)).toEqual(deltas.map(() => 200))
+    expect(new Set(answers.map(({ body }) => body.version)).size).toBe(20)
+    expect(await limitOf(id)).toBe(1000 + deltas.reduce((sum, delta) => sum + delta, 0))
+  })
+
+  test('counts beside reservations at the same time, none of which is lost', async () => {
+    const { id, user_id } = await create({ limit: 1000 })
+    const reserve = (number: number) =>
+      service.engine.submit({
+        op: 'reserve',
+        user_id,
+        id: `r-${number}`,
+        units: 3,
+        country: null,
+        message_type: null,
+        ttl_ms: 60_000,
+        on_expiry: 'release',
+        allow_partial: false,
+        force: false,
+        explain: false,
+      })
+    const [outcomes] = await Promise.all([
+      Promise.all(Array.from({ length: 50 }, (_, number) => reserve(number))),
+      Promise.all(Array.from({ length: 10 }, () => adjust(id, { delta: 1, reason: 'Meanwhile' }))),
+    ])
+    expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['granted']))
+    expect((await call('GET', `/api/sms/admin/quota/${id}`)).body).toMatchObject({ limit: 1010, reserved: 150 })
+  })
+})
+
+describe('a limit moved below what is used and reserved', () => {
+  test('is refused, or set on purpose', async () => {
+    const { id } = await create({ limit: 100, opening_used: 60 })
+    const refused = await adjust(id, { delta: -50, reason: 'Contract cut' })
+    expect(refused).toMatchObject({ status: 422, body: { code: 'below_usage' } })
+    expect(await limitOf(id)).toBe(100)
+    const done = await adjust(id, { delta: -50, reason: 'Contract cut', allow_below_usage: true })
+    expect(done).toMatchObject({ status: 200, body: { limit: 50, used: 60, overage: 10, status: 'exhausted' } })
+  })
+
+  test('never ends below nothing or above the bound', async () => {
+    const { id } = await create({ limit: 999_999_999_999 })
+    for (const delta of [2, -1_000_000_000_000]) {
+      const answer = await adjust(id, { delta, reason: 'Too much' })
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: '/delta' }] } })
+    }
+    expect((await adjust(id, { delta: 1, reason: 'To the brim' })).body.limit).toBe(1_000_000_000_000)
+  })
+
+  test('an unlimited quota has none', async () => {
+    const { id } = await create({ limit: null })
+    const answer = await adjust(id, { delta: 1, reason: 'More of all' })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: '/delta' }] } })
+    expect(answer.body.detail).toContain('unlimited')
+  })
+})
+
+describe('If-Match', () => {
+  test('lets only the version pass that it names', async () => {
+    const { id } = await create({ limit: 10 })
+    const body = { delta: 1, reason: 'Once' }
+    expect((await adjust(id, body, { 'if-match': '"1"' })).status).toBe(200)
+    const late = await adjust(id, body, { 'if-match': '"1"' })
+    expect(late).toMatchObject({ status: 412, body: { code: 'version_mismatch' }, headers: { etag: '"2"' } })
+    expect(await limitOf(id)).toBe(11)
+  })
+})
+
+describe('Idempotency-Key', () => {
+  test('the same key with the same body gives the same answer and moves the limit once', async () => {
+    const { id } = await create({ limit: 10 })
+    const body = { delta: 5, reason: 'Once' }
+    const headers = { 'idempotency-key': 'adjust-1', 'if-match': '"1"' }
+    const first = await adjust(id, body, headers)
+    clock.now += 60_000
+    await adjust(id, { delta: 100, reason: 'Another' })
+    // It also was the first that made the version another.
+    const again = await adjust(id, body, headers)
+    expect([again.status, again.body, again.headers.etag]).toEqual([200, first.body, '"2"'])
+    expect(await limitOf(id)).toBe(115)
+  })
+
+  test('many at once move it once', async () => {
+    const { id } = await create({ limit: 10 })
+    const headers = { 'idempotency-key': 'adjust-2' }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => adjust(id, { delta: 1, reason: 'Once' }, headers)),
+    )
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { limit: 11, version: 2 } })
+    expect(await limitOf(id)).toBe(11)
+  })
+
+  test('is refused with another body, for another quota, or from a creation', async () => {
+    const [one, other] = [await create({ limit: 10 }), await create({ limit: 10 })]
+    const headers = { 'idempotency-key': 'adjust-3' }
+    await adjust(one.id, { delta: 1, reason: 'Once' }, headers)
+    const differing = async (id: number, body: object) => {
+      const answer = await adjust(id, body, headers)
+      expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
+      return answer.body.errors.map((fault: { path: string }) => fault.path)
+    }
+    expect(await differing(one.id, { delta: 2, reason: 'Once' })).toEqual(['/delta'])
+    expect(await differing(other.id, { delta: 1, reason: 'Once' })).toEqual(['/id'])
+    const creation = { body: { user_id: 5, limit: 1 }, headers }
+    expect(await call('POST', '/api/sms/admin/quota', creation)).toMatchObject({ status: 409 })
+    expect([await limitOf(one.id), await limitOf(other.id)]).toEqual([11, 10])
+  })
+
+  test('a refusal is not remembered', async () => {
+    const { id } = await create({ limit: 10, opening_used: 10 })
+    const headers = { 'idempotency-key': 'adjust-4' }
+    const body = { delta: -1, reason: 'Cut' }
+    expect((await adjust(id, body, headers)).status).toBe(422)
+    await adjust(id, { delta: 5, reason: 'Room' })
+    expect((await adjust(id, body, headers)).body.limit).toBe(14)
+  })
+})
+
+describe('is refused', () => {
+  test.each([
+    [{ reason: 'x' }, '/delta'],
+    [{ delta: 0, reason: 'x' }, '/delta'],
+    [{ delta: 1.5, reason: 'x' }, '/delta'],
+    [{ delta: '1', reason: 'x' }, '/delta'],
+    [{ delta: 1_000_000_000_001, reason: 'x' }, '/delta'],
+    [{ delta: 1 }, '/reason'],
+    [{ delta: 1, reason: '' }, '/reason'],
+    [{ delta: 1, reason: 'x'.repeat(501) }, '/reason'],
+    [{ delta: 1, reason: 'x', limit: 5 }, '/limit'],
+  ])('%j', async (body, path) => {
+    const { id } = await create({ limit: 10 })
+    expect(await adjust(id, body)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_request', errors: [{ path }] },
+    })
+  })
+
+  test('minus nothing', async () => {
+    const { id } = await create({ limit: 10 })
+    expect((await adjust(id, '{"delta":-0,"reason":"x"}')).status).toBe(400)
+  })
+
+  test('for whom it is not, and where there is nothing', async () => {
+    const { id } = await create({ limit: 10 })
+    const body = { delta: 1, reason: 'x' }
+    expect((await adjust(id, body, {}, await service.userToken(7))).status).toBe(403)
+    expect((await call('POST', `/api/sms/admin/quota/${id}/adjust`, { token: null, body })).status).toBe(401)
+    expect((await adjust(64_000_000, body)).status).toBe(404)
+    expect((await adjust('07', body)).status).toBe(400)
+    expect((await adjust(id, body, { 'if-match': 'x' })).status).toBe(400)
+    expect((await adjust(id, 'delta=1', { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await adjust(id, { ...body, reason: 'x'.repeat(70_000) })).status).toBe(413)
+    await call('DELETE', `/api/sms/admin/quota/${id}`)
+    expect((await adjust(id, body)).status).toBe(404)
+  })
+})

@@ -1,0 +1,204 @@
+import { describe, expect, test } from 'vitest'
+import { startSender } from './sender-fixture.ts'
+
+const DAY = 86_400_000
+const service = await startSender()
+const { call, clock, allow, someone, ask } = service
+const quotaUrl = (id: number | string) => `/api/sms/admin/quota/${id}`
+const url = (id: number | string, what: string, query = '') => `${quotaUrl(id)}/${what}${query}`
+
+/** Walks to the end and answers the items of each page. */
+async function walk(id: number, what: string, size: number) {
+  const pages = []
+  for (let cursor = ''; ; ) {
+    const { status, body } = await call('GET', url(id, what, `?page_size=${size}${cursor}`))
+    expect([status, body.page_size]).toEqual([200, size])
+    pages.push(body.items)
+    if (body.next_cursor === null) return pages
+    cursor = `&cursor=${body.next_cursor}`
+  }
+}
+
+describe('the history of a quota', () => {
+  test('tells who changed what, when, why and by which call, newest first', async () => {
+    const user = someone()
+    const headers = { 'x-request-id': 'call-1' }
+    const created = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 100 }, headers })
+    const { id } = created.body
+    const at = clock.now
+    clock.now += 1000
+    const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
+    const body = { limit: 200, metadata: { contract: 'K' } }
+    const updated = await call('PUT', quotaUrl(id), { body, token: colleague })
+    // What changes nothing is no change.
+    await call('PUT', quotaUrl(id), { body })
+    const adjusted = await call('POST', url(id, 'adjust'), { body: { delta: 5, reason: 'Goodwill' } })
+    await call('DELETE', quotaUrl(id))
+
+    const { status, body: history } = await call('GET', url(id, 'history'))
+    expect(status).toBe(200)
+    expect(history).toMatchObject({ page_size: 20, next_cursor: null })
+    const [deletion, adjustment, change, creation, ...more] = history.items
+    expect(more).toEqual([])
+    expect(creation).toEqual({
+      version: 1,
+      action: 'created',
+      at: new Date(at).toISOString(),
+      actor: '1',
+      request_id: 'call-1',
+      reason: null,
+      before: null,
+      after: created.body,
+    })
+    expect(change).toMatchObject({ version: 2, action: 'updated', actor: 'colleague', reason: null })
+    expect(change.at).toBe(new Date(at + 1000).toISOString())
+    expect([change.before, change.after]).toEqual([created.body, updated.body])
+    expect(adjustment).toMatchObject({ version: 3, action: 'updated', reason: 'Goodwill', after: adjusted.body })
+    expect(deletion).toMatchObject({ version: 4, action: 'deleted', after: { status: 'deleted' } })
+    expect(deletion.before).toEqual(adjusted.body)
+  })
+
+  test('is walked by cursor, each change once', async () => {
+    const id = await allow({ user_id: someone(), limit: 1 })
+    for (let limit = 2; limit <= 5; limit++) await call('PUT', quotaUrl(id), { body: { limit } })
+    const pages = await walk(id, 'history', 2)
+    expect(pages.map(page => page.map(({ version }: { version: number }) => version))).toEqual([[5, 4], [3, 2], [1]])
+  })
+})
+
+describe('the past windows of a quota', () => {
+  test('tell where the units of each went', async () => {
+    const user = someone()
+    const id = await allow({
+      user_id: user,
+      limit: 100,
+      period: 'day',
+      rollover_limit: 20,
+      overage_limit: 10,
+      starts_at: '2026-03-15T00:00:00Z',
+    })
+    expect((await call('GET', url(id, 'windows'))).body).toEqual({ items: [], page_size: 20, next_cursor: null })
+    await ask('consume', { user_id: user, id: 'a', units: 30 })
+    await ask('reserve', { user_id: user, id: 'b', units: 10, ttl_seconds: 600_000 })
+
+    // It ended, and nothing has met the quota since: it is past all the same.
+    clock.now += DAY
+    const day = {
+      window_no: 0,
+      window_start: '2026-03-15T00:00:00.000Z',
+      window_end: '2026-03-16T00:00:00.000Z',
+      limit: 100,
+      overage_limit: 10,
+      rolled_over: 0,
+      used: 30,
+      reserved: 10,
+      carried: 20,
+      released: 40,
+      overage: 0,
+    }
+    const unfiled = await call('GET', url(id, 'windows'))
+    expect(unfiled.body.items).toEqual([day])
+    await ask('consume', { user_id: user, id: 'c', units: 125 })
+    const filed = await call('GET', url(id, 'windows'))
+    expect(filed.body.items).toEqual([day])
+
+    // What settles later corrects the window, and gives nothing back to the one that holds.
+    await ask('commit', { user_id: user, id: 'b', total_units: 4 })
+    await ask('release', { user_id: user, id: 'b' })
+    await ask('refund', { user_id: user, id: 'a', total_units: 5 })
+    const corrected = { ...day, used: 29, reserved: 0, released: 51 }
+    expect((await call('GET', url(id, 'windows'))).body.items).toEqual([corrected])
+
+    // Two days later: the window in which nothing happened is skipped.
+    clock.now += 2 * DAY
+    const { items } = (await call('GET', url(id, 'windows'))).body
+    expect(items).toEqual([
+      {
+        ...day,
+        window_no: 1,
+        window_start: '2026-03-16T00:00:00.000Z',
+        window_end: '2026-03-17T00:00:00.000Z',
+        rolled_over: 20,
+        used: 125,
+        reserved: 0,
+        carried: 0,
+        released: 0,
+        overage: 5,
+      },
+      corrected,
+    ])
+    for (const { limit, rolled_over, overage, used, reserved, carried, released } of items)
+      expect(limit + rolled_over + overage).toBe(used + reserved + carried + released)
+  })
+
+  test('of an unlimited quota release nothing that could be counted', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: null, period: 'day' })
+    await ask('consume', { user_id: user, id: 'a', units: 3 })
+    clock.now += DAY
+    const [window] = (await call('GET', url(id, 'windows'))).body.items
+    expect(window).toMatchObject({ limit: null, used: 3, released: null, overage: 0, carried: 0 })
+  })
+
+  test('count what retention has folded once', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 10, period: 'day' })
+    await ask('consume', { user_id: user, id: 'a', units: 3 })
+    await service.db.query({
+      text: `insert into archive select shard, id, window_no, used from quota where id = $1`,
+      values: [id],
+    })
+    await service.db.query({ text: 'delete from reservation where user_id = $1', values: [user] })
+    clock.now += DAY
+    expect((await call('GET', url(id, 'windows'))).body.items).toMatchObject([{ used: 3, released: 7 }])
+  })
+
+  test('are walked by cursor, each once, the unfiled one included; a deleted quota keeps them', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 10, period: 'day' })
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await ask('consume', { user_id: user, id: name, units: 1 })
+      clock.now += DAY
+    }
+    const numbers = async (size: number) =>
+      (await walk(id, 'windows', size)).map(page => page.map(({ window_no }: { window_no: number }) => window_no))
+    expect(await numbers(1)).toEqual([[3], [2], [1], [0]])
+    expect(await numbers(3)).toEqual([[3, 2, 1], [0]])
+    expect(await numbers(4)).toEqual([[3, 2, 1, 0]])
+    await call('DELETE', quotaUrl(id))
+    clock.now += 10 * DAY
+    expect(await numbers(4)).toEqual([[3, 2, 1, 0]])
+  })
+})
+
+describe.each(['history', 'windows'])('%s is refused', what => {
+  test('for whom it is not, and where there never was a quota', async () => {
+    const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
+    expect((await call('GET', url(id, what), { token: null })).status).toBe(401)
+    expect((await call('GET', url(id, what), { token: await service.userToken(7) })).status).toBe(403)
+    expect((await call('GET', url(id, what), { token: service.senderToken })).status).toBe(403)
+    expect(await call('GET', url(64_000_000, what))).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  })
+
+  test('with parameters that break the schema, or a cursor that is not of this list', async () => {
+    const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
+    for (const body of [{ limit: 2 }, { limit: 3 }]) {
+      await call('PUT', quotaUrl(id), { body })
+    }
+    const other = await allow({ user_id: someone(), limit: 1 })
+    const { next_cursor: cursor } = (await call('GET', url(id, 'history', '?page_size=1'))).body
+    for (const [query, path] of [
+      ['?page=2', 'page'],
+      ['?page_size=0', 'page_size'],
+      ['?page_size=201', 'page_size'],
+      ['?cursor=nonsense', 'cursor'],
+    ] as const) {
+      expect(await call('GET', url(id, what, query)), query).toMatchObject({
+        status: 400,
+        body: { errors: [{ path }] },
+      })
+    }
+    expect((await call('GET', url(other, what, `?cursor=${cursor}`))).status).toBe(400)
+    expect((await call('GET', url('07', what))).status).toBe(400)
+  })
+})

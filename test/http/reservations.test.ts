@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest'
+import { MOST_LOOKED_AT } from '../../src/db/reservations.ts'
+import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { START } from '../support/service.ts'
+import { startSender } from './sender-fixture.ts'
+
+const ADMIN = '/api/sms/admin/quota/reservations'
+const OWN = '/api/sms/quota/reservations'
+const service = await startSender()
+const { call, clock, allow, ask, someone } = service
+const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
+
+const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
+
+/** Walks to the end and answers the ids of each page. */
+async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
+  const pages = []
+  for (let next = query; ; ) {
+    const { status, body } = await call('GET', `${path}?${next}`, { token })
+    expect(status, JSON.stringify(body)).toBe(200)
+    pages.push(idsOf(body.items))
+    if (body.next_cursor === null) return pages
+    next = `page_size=${body.page_size}&cursor=${body.next_cursor}`
+  }
+}
+
+describe('reservations of one user', async () => {
+  const user = 7
+  await allow({ user_id: user, limit: 1000 })
+  const german = await allow({ user_id: user, limit: 100, priority: 1, countries: ['DE'] })
+  const other = await allow({ user_id: 8, limit: 10, opening_used: 1 })
+  const make = async (op: string, body: object, settle?: [op: string, body: object]) => {
+    clock.now += 1000
+    const { body: made } = await ask(op, { user_id: user, ...body })
+    expect(made.granted, JSON.stringify(made)).toBe(true)
+    if (settle !== undefined) await ask(settle[0], { user_id: user, id: made.id, ...settle[1] })
+  }
+  // One second after the other, in this order.
+  await make('reserve', { id: 'reserved', units: 2 })
+  await make('reserve', { id: 'partly', units: 5, country: 'DE' }, ['commit', { total_units: 3 }])
+  await make('consume', { id: 'committed', units: 3, country: 'DE', message_type: 'otp' })
+  await make('consume', { id: 'refunded', units: 4 }, ['refund', {}])
+  await make('reserve', { id: 'expired', units: 1, ttl_seconds: 1 })
+  await make('reserve', { id: 'released', units: 1 }, ['release', {}])
+  await make('reserve', { id: 'some', units: 5000, allow_partial: true }, ['release', {}])
+  await make('consume', { id: 'forced', units: 1, force: true })
+  await make('reserve', { id: 'due', units: 1, ttl_seconds: 1 })
+  await service.engine.submit({ op: 'expire', user_id: user, id: 'expired' })
+  clock.now += 2000
+  const ALL = ['due', 'forced', 'some', 'released', 'expired', 'refunded', 'committed', 'partly', 'reserved']
+  const mine = await service.userToken(user)
+
+  test('show what was asked, when, and what became of it', async () => {
+    const { body } = await call('GET', OWN, { token: mine })
+    expect(idsOf(body.items)).toEqual(ALL)
+    expect(body).toMatchObject({ page_size: 20, next_cursor: null })
+    expect(body.items.find(({ id }: { id: string }) => id === 'partly')).toEqual({
+      id: 'partly',
+      user_id: user,
+      state: 'reserved',
+      units: 5,
+      committed: 3,
+      released: 0,
+      refunded: 0,
+      unfunded: 0,
+      draws: [{ quota_id: german, kind: 'grant', units: 5, window_start: at(0) }],
+      expires_at: at(602),
+      op: 'reserve',
+      asked: 5,
+      country: 'DE',
+      message_type: null,
+      allow_partial: false,
+      force: false,
+      on_expiry: 'release',
+      created_at: at(2),
+    })
+    const { asked, units } = body.items.find(({ id }: { id: string }) => id === 'some')
+    // Three were set aside by then.
+    expect([asked, units]).toEqual([5000, 997])
+    const { force, expires_at } = body.items.find(({ id }: { id: string }) => id === 'forced')
+    expect([force, expires_at]).toEqual([true, null])
+  })
+
+  test.each([
+    ['', ALL],
+    ['state=reserved', ['due', 'partly', 'reserved']],
+    ['state=committed', ['forced', 'committed']],
+    ['state=refunded', ['refunded']],
+    ['state=expired', ['expired']],
+    ['state=released', ['some', 'released']],
+    [`quota_id=${german}`, ['committed', 'partly']],
+    [`quota_id=${german}&state=committed`, ['committed']],
+    [`quota_id=${other}`, []],
+    ['quota_id=64000000', []],
+    [`from=${at(3)}`, ALL.slice(0, 7)],
+    [`to=${at(3)}`, ALL.slice(7)],
+    [`from=${at(3)}&to=${at(5)}`, ['refunded', 'committed']],
+    [`from=${at(5)}&to=${at(3)}`, []],
+    [`from=2026-03-15T13:00:05%2B01:00&state=expired`, ['expired']],
+  ])('"%s" selects, however it is cut into pages', async (query, expected) => {
+    const own = await call('GET', `${OWN}?${query}`, { token: mine })
+    expect(idsOf(own.body.items)).toEqual(expected)
+    const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
+    expect(asAdmin.body).toEqual(own.body)
+    for (const size of [1, 2]) {
+      expect((await walk(`${query}&page_size=${size}`, OWN, mine)).flat()).toEqual(expected)
+      expect((await walk(`user_id=${user}&${query}&page_size=${size}`)).flat()).toEqual(expected)
+    }
+  })
+
+  test('the state that filters is the state that shows', async () => {
+    const shown = new Map<string, string>()
+    for (const { id, state } of (await call('GET', OWN, { token: mine })).body.items) shown.set(id, state)
+    for (const state of RESERVATION_STATES) {
+      const ids = idsOf((await call('GET', `${OWN}?state=${state}`, { token: mine })).body.items)
+      expect(ids.length, state).toBeGreaterThan(0)
+      expect(ids).toEqual(ALL.filter(id => shown.get(id) === state))
+    }
+  })
+
+  test('over all users are listed by time, with what the service booked itself', async () => {
+    clock.now += 1000
+    await ask('consume', { user_id: 8, id: 'a', units: 1 })
+    const { body } = await call('GET', ADMIN)
+    expect(idsOf(body.items)).toEqual(['a', ...ALL, `_opening.${other}`])
+    expect((await walk('page_size=3')).flat()).toEqual(idsOf(body.items))
+    expect((await walk(`quota_id=${german}&page_size=1`)).flat()).toEqual(['committed', 'partly'])
+    expect((await walk('state=expired&page_size=1')).flat()).toEqual(['expired'])
+    expect(idsOf((await call('GET', OWN, { token: await service.userToken(8) })).body.items)).toEqual([
+      'a',
+      `_opening.${other}`,
+    ])
+    expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
+  })
+
+  test('a cursor fixes the filters, and is refused when it is not ours or not for us', async () => {
+    const query = `user_id=${user}&state=reserved&to=${at(100)}`
+    const cursor = (await call('GET', `${ADMIN}?page_size=1&${query}`)).body.next_cursor
+    expect((await call('GET', `${ADMIN}?${query}&cursor=${cursor}`)).status).toBe(200)
+    for (const [more, path] of [
+      ['user_id=8', 'user_id'],
+      ['state=expired', 'state'],
+      ['quota_id=64', 'quota_id'],
+      [`from=${at(0)}`, 'from'],
+      [`to=${at(101)}`, 'to'],
+    ] as const) {
+      const answer = await call('GET', `${ADMIN}?cursor=${cursor}&${more}`)
+      expect(answer, more).toMatchObject({ status: 400, body: { errors: [{ path }] } })
+    }
+    const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
+    for (const bad of ['nonsense', made({ at: 1e15, of: 7, id: 'a' }), made({ at: 1, of: 7, id: "'" })]) {
+      const answer = await call('GET', `${ADMIN}?cursor=${bad}`)
+      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
+    }
+    expect((await call('GET', `${OWN}?cursor=${cursor}`, { token: mine })).status).toBe(400)
+    const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
+    expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
+    expect((await call('GET', `${OWN}?cursor=${own}`, { token: await service.userToken(8) })).status).toBe(400)
+  })
+})
+
+test('what is rare among many is found in steps, each of which looks at a bounded number', async () => {
+  const user = someone()
+  await service.db.query({
+    text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
+             refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
+           select $1::smallint, $2::bigint, 'n' || n, 'consume', 1, false, false, 1, 1, 0, case n when 1 then 1 else 0 end,
+             'release', false, '{}', at, at, at
+           from (select n, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms' as at
+                 from generate_series(1, $4::int) n) rows`,
+    values: [shardOf(user), user, at(0), MOST_LOOKED_AT * 2 + 500],
+  })
+  const pages = await walk(`user_id=${user}&state=refunded&page_size=5`)
+  expect(pages).toEqual([[], [], ['n1']])
+})
+
+describe.each([
+  ['an administrator', ADMIN],
+  ['a user', OWN],
+])('of %s, refused', (_, path) => {
+  test.each([
+    ['page=1', 'page'],
+    ['page_size=0', 'page_size'],
+    ['page_size=201', 'page_size'],
+    ['state=gone', 'state'],
+    ['from=yesterday', 'from'],
+    ['to=2026-03-15', 'to'],
+    ['quota_id=0', 'quota_id'],
+    ['quota_id=07', 'quota_id'],
+    ['limit=5', 'limit'],
+  ])('%s', async (query, fault) => {
+    expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: fault }] } })
+  })
+
+  test('for whom it is not', async () => {
+    expect((await call('GET', path, { token: null })).status).toBe(401)
+    expect((await call('GET', path, { token: service.senderToken })).status).toBe(403)
+    if (path === ADMIN) expect((await call('GET', path, { token: await service.userToken(7) })).status).toBe(403)
+    else expect((await call('GET', `${path}?user_id=8`)).status).toBe(400)
+  })
+})
