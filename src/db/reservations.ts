@@ -56,8 +56,9 @@ const COLUMNS = [
 type Row = Omit<Reservation, 'draws'> & { draws: number[] }
 
 /**
- * The column by which each index orders. For all users it is an expression, so that the planner cannot take that index
- * for one user: it would, for one who has most of them, and go through everybody's in vain if theirs are old.
+ * What each index orders by. Both indexes hold an expression (that of one user in `rangeOf`), so that the planner cannot
+ * take one where it is not meant: it would take everybody's for a user who has most of them, and go through all in vain
+ * if theirs are old; and that of one user where reservations are looked up by their ids.
  */
 const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc('created_at') : 'created_at')
 const inUtc = (moment: string) => `(${moment} at time zone 'UTC')`
@@ -126,7 +127,7 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
     conditions.push(`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(moment) : moment}`)
   }
   if (userId !== undefined)
-    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
+    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `-user_id = -${bind(values, userId)}::bigint`)
   if (from !== undefined) bound('>=', from)
   // A cursor is never behind `to`, and of two bounds the index might begin at the farther one.
   if (after !== undefined) {
