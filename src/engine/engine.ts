@@ -41,7 +41,8 @@ export interface EngineOptions {
 
 /**
  * Batches in flight while nothing holds them up. With more of them each carries fewer commands, and the two cores spend
- * their time on changing from one to the other: over HTTP and 10,000 users three carried a third more than eight.
+ * their time on changing from one to the other: over HTTP and 10,000 users two or four carried a fifth to a half more than eight
+ * (docs/performance.md).
  */
 const ABREAST = 3
 
