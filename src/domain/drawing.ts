@@ -82,9 +82,13 @@ function consider(draft: Draft, command: DrawCommand, now: Instant): Considered 
   return considered
 }
 
-/** A clock that lags behind a window that another process has opened counts as its start. */
+/**
+ * A clock that lags behind a window that another process has opened counts as its start; so does one that lags behind
+ * the start of a quota that began when it was made. Otherwise a cap would not hold for a moment after it was answered.
+ */
 function momentFor(quota: Allowance, now: Instant): Instant {
-  return quota.window_no > 0 ? Math.max(now, quota.window_start) : now
+  const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
+  return isOpen ? Math.max(now, quota.window_start) : now
 }
 
 /** Why a quota does not count for this request; null if it does. */

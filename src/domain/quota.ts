@@ -63,6 +63,7 @@ export interface Allowance
     Omit<QuotaSettings, 'name' | 'external_ref' | 'metadata'>,
     QuotaCounters {
   id: number
+  created_at: Instant
   deleted_at: Instant | null
 }
 
@@ -71,7 +72,6 @@ export interface Quota extends Allowance, QuotaSettings {
   expiry_told: boolean
   /** Grows by one at each administrator's change that changes something. */
   version: number
-  created_at: Instant
   created_by: string
   updated_at: Instant
   updated_by: string

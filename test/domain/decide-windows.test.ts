@@ -262,12 +262,30 @@ describe('a clock that lags behind a window', () => {
       grant(1, 5, { ...opened, starts_at: at('2026-01-31 23:59:59') }),
       grant(2, 5, { ...opened, expires_at: at('2026-02-01 00:00:01') }),
       grant(3, 5, { ...opened, expires_at: at('2026-01-31 23:59:59') }),
-      // No window of it has closed yet: this one is not lagged behind, but to come.
-      grant(4, 5, { starts_at: at('2026-02-01'), window_start: at('2026-02-01'), window_end: at('2026-03-01') }),
+      // No window of it has closed yet, and it was made before: this one is not lagged behind, but to come.
+      grant(4, 5, {
+        ...{ created_at: at('2026-01-31'), starts_at: at('2026-02-01') },
+        ...{ window_start: at('2026-02-01'), window_end: at('2026-03-01') },
+      }),
     ],
     [
       ['@01-31T23:59 check 10', 'granted 10 draws 2#1:5+1#1:5'],
       ['check 11', 'denied quota_exhausted remaining 10 retry 02-01'],
+    ],
+  )
+
+  table(
+    'counts as the start of what began when it was made: a cap holds from its answer on',
+    [
+      grant(1, 5),
+      cap(9, 2, {
+        ...{ created_at: at('2026-01-10 12:00:00.200'), starts_at: at('2026-01-10 12:00:00.200') },
+        ...{ window_start: at('2026-01-10 12:00:00.200'), period: 'day', window_end: at('2026-01-11') },
+      }),
+    ],
+    [
+      ['@01-10T12:00 reserve a 3', 'denied cap_reached remaining 2 by 9'],
+      ['reserve b 2', 'granted 2 draws 1:2+9:2'],
     ],
   )
 })

@@ -31,9 +31,10 @@ export function readAllowance(cells: Cells): Stored<Allowance> {
     used: count(cells[18]),
     reserved: count(cells[19]),
     rolled_over: count(cells[20]),
-    deleted_at: instantOrNull(cells[21]),
-    alert_at: percents(cells[22]),
-    alerted: percents(cells[23]),
+    created_at: instant(cells[21]),
+    deleted_at: instantOrNull(cells[22]),
+    alert_at: percents(cells[23]),
+    alerted: percents(cells[24]),
   }
 }
 

@@ -28,6 +28,7 @@ const ALLOWANCE = [
   'used',
   'reserved',
   'rolled_over',
+  'created_at',
   'deleted_at',
   "array_to_string(alert_at, ' ')",
   "array_to_string(alerted, ' ')",
