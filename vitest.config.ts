@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // One database server for the whole run; each test file makes its own database on it.
-    globalSetup: ['test/support/cluster.ts'],
+    // One database server for the whole run; each test file makes its own database on it. And the console, as it is now.
+    globalSetup: ['test/support/cluster.ts', 'test/support/build-console.ts'],
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
     maxWorkers: 2,

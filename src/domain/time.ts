@@ -3,7 +3,7 @@ export type Instant = number
 
 /** The first and the last moment that a request may name. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
-const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
+export const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/
 

@@ -8,8 +8,12 @@ declare module 'fastify' {
   }
 }
 
-/** Lets only callers with a good token and, where named, the role past the door: before the body is read. */
-export function guard(app: FastifyInstance, authenticator: Authenticator, role: 'user' | 'admin' | 'sender'): void {
+/** Lets only callers with a good token and, unless it is for anyone, the role past the door: before the body is read. */
+export function guard(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  role: 'anyone' | 'user' | 'admin' | 'sender',
+): void {
   function admit(request: FastifyRequest, principal: Principal): void {
     if (role === 'user') authenticator.requireUser(principal)
     if (role === 'admin') authenticator.requireAdmin(principal)

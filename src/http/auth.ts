@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { AuthConfig, Config } from '../config.ts'
+import { type Instant, LATEST } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import { openKey } from './tokens.ts'
 
@@ -12,7 +13,13 @@ export interface Principal {
   /** 0 to 2^53−1; null if the token is no user's. */
   readonly userId: number | null
   readonly roles: ReadonlySet<string>
+  /** The token's `exp`, or the last moment that can be told if it names a later one. */
+  readonly expiresAt: Instant
 }
+
+/** The roles by the service's own names; tokens may call them otherwise. */
+export const ROLES = ['admin', 'sender'] as const
+type Role = (typeof ROLES)[number]
 
 export interface Authenticator {
   /**
@@ -26,6 +33,8 @@ export interface Authenticator {
   requireAdmin(principal: Principal): void
   /** @throws Problem `forbidden` without the senders' role. */
   requireSender(principal: Principal): void
+  /** What the token's roles are to this service; roles that mean nothing here are left out. */
+  rolesOf(principal: Principal): Role[]
 }
 
 export interface AuthenticatorOptions {
@@ -104,6 +113,7 @@ export async function createAuthenticator(
     },
     requireAdmin: principal => requireRole(principal, auth.adminRole, 'administrators'),
     requireSender: principal => requireRole(principal, auth.senderRole, 'senders'),
+    rolesOf: ({ roles }) => ROLES.filter(role => roles.has(role === 'admin' ? auth.adminRole : auth.senderRole)),
   }
 }
 
@@ -150,7 +160,8 @@ function principalOf(payload: JWTPayload, auth: AuthConfig): Principal {
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
     throw invalidToken('The token names nobody: sub must have 1 to 255 characters and no control characters.')
   }
-  return { subject, userId, roles: rolesOf(claimAt(payload, auth.rolesClaim)) }
+  const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
+  return { subject, userId, roles: rolesOf(claimAt(payload, auth.rolesClaim)), expiresAt }
 }
 
 /** First the claim of exactly this name, for names may hold dots (https://example.com/roles); then a path into objects. */

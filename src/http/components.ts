@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { CALLER_COMPONENTS } from './caller-contract.ts'
 import { QUOTA_COMPONENTS } from './contract.ts'
 import { EVENT_COMPONENTS } from './event-contract.ts'
 import { RECORD_COMPONENTS } from './records-contract.ts'
@@ -14,4 +15,5 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
   ...USAGE_COMPONENTS,
+  ...CALLER_COMPONENTS,
 }

@@ -316,7 +316,7 @@ const ProblemDetails = Type.Object(
 )
 
 /** The shapes that the document names, by their `$id`; the sender's are in sender-contract.ts. */
-export const QUOTA_COMPONENTS: Record<string, TSchema> = {
+export const QUOTA_COMPONENTS = {
   SmsQuota,
   CreateQuotaReq,
   UpdateQuotaReq,
@@ -324,7 +324,7 @@ export const QUOTA_COMPONENTS: Record<string, TSchema> = {
   QuotaSummary,
   Health,
   Problem: ProblemDetails,
-}
+} satisfies Record<string, TSchema>
 
 export type CreateQuotaReq = Static<typeof CreateQuotaReq>
 export type UpdateQuotaReq = Static<typeof UpdateQuotaReq>

@@ -57,4 +57,4 @@ const EventPage = Type.Object(
   { $id: 'EventPage', description: 'A page of the feed. An empty one does not end it.' },
 )
 
-export const EVENT_COMPONENTS: Record<string, TSchema> = { Event, EventPage }
+export const EVENT_COMPONENTS = { Event, EventPage } satisfies Record<string, TSchema>

@@ -46,10 +46,10 @@ const walk = {
 }
 
 /** Records only grow, and are read from the newest on: there are no page numbers and no totals. */
-const pageOf = (item: string, description: string, $id: string) =>
+const pageOf = <const Item extends string>(item: Item, description: string, $id: string) =>
   Type.Object(
     {
-      items: Type.Array(Type.Ref(`${item}#`)),
+      items: Type.Array(Type.Ref(`${item}#` as const)),
       page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
       next_cursor: nullable(Type.String(), { description: 'Where the next page begins; null on the last.' }),
     },
@@ -145,7 +145,7 @@ const ReservationPage = pageOf(
 )
 
 /** The shapes that the document names, by their `$id`. */
-export const RECORD_COMPONENTS: Record<string, TSchema> = {
+export const RECORD_COMPONENTS = {
   AdjustReq,
   QuotaAsShown,
   QuotaChange: RecordedChange,
@@ -154,7 +154,7 @@ export const RECORD_COMPONENTS: Record<string, TSchema> = {
   ReservationRecord,
   ReservationPage,
   QuotaWindowPage: pageOf('QuotaWindow', 'Windows that a quota has left behind, newest first.', 'QuotaWindowPage'),
-}
+} satisfies Record<string, TSchema>
 
 export type AdjustReq = Static<typeof AdjustReq>
 export type RecordsQuery = Static<typeof RecordsQuery>

@@ -285,13 +285,11 @@ const BatchResult = Type.Object(
   { $id: 'BatchResult' },
 )
 
-export const SENDER_COMPONENTS: Record<string, TSchema> = {
+/** What senders are answered. */
+const SENDER_ANSWERS = { Reservation, Settled, Granted, Grantable, Denied, BatchResult }
+
+export const SENDER_COMPONENTS = {
   ...Object.fromEntries(SENDER_OPS.map(op => [nameOf(op), REQUESTS[op]])),
   BatchReq: batchOf(Type.Union(SENDER_OPS.map(op => OPERATIONS[op]))),
-  Reservation,
-  Settled,
-  Granted,
-  Grantable,
-  Denied,
-  BatchResult,
-}
+  ...SENDER_ANSWERS,
+} satisfies Record<string, TSchema>

@@ -23,6 +23,8 @@ import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { callerRoute } from './routes/caller.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { docsRoutes } from './routes/docs.ts'
 import { eventRoutes } from './routes/events.ts'
 import { opsRoutes } from './routes/ops.ts'
@@ -169,8 +171,17 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     },
     { prefix: '/api/sms/sender/quota' },
   )
+  await app.register(
+    async scope => {
+      limitRate(scope, parts.rateLimitPerMinute)
+      guard(scope, parts.authenticator, 'anyone')
+      callerRoute(scope, parts.authenticator)
+    },
+    { prefix: '/api/sms/me' },
+  )
   opsRoutes(app, parts)
   await docsRoutes(app)
+  await app.register(consoleRoutes, { prefix: '/console' })
   return app
 }
 

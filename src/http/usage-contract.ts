@@ -94,7 +94,7 @@ const TopUsers = Type.Object(
   { $id: 'TopUsers', description: 'The users with most units committed, the most first.' },
 )
 
-export const USAGE_COMPONENTS: Record<string, TSchema> = { Usage, TopUsers }
+export const USAGE_COMPONENTS = { Usage, TopUsers } satisfies Record<string, TSchema>
 
 export type AdminUsageQuery = Static<typeof AdminUsageQuery>
 export type TopUsersQuery = Static<typeof TopUsersQuery>

@@ -133,7 +133,7 @@ export const DeliveriesQuery = Type.Object(
   closed,
 )
 
-export const WEBHOOK_COMPONENTS: Record<string, TSchema> = {
+export const WEBHOOK_COMPONENTS = {
   CreateWebhookReq,
   UpdateWebhookReq,
   RedeliverReq,
@@ -144,4 +144,4 @@ export const WEBHOOK_COMPONENTS: Record<string, TSchema> = {
   WebhookDeliveryPage,
   WebhookAttempt,
   Redelivered,
-}
+} satisfies Record<string, TSchema>

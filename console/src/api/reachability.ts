@@ -1,0 +1,20 @@
+import { useSyncExternalStore } from 'react'
+
+/** Whether the service answered last. Every call tells; the shell shows it. */
+let reachable = true
+const listeners = new Set<() => void>()
+
+export function setReachable(is: boolean): void {
+  if (is === reachable) return
+  reachable = is
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+export function useReachable(): boolean {
+  return useSyncExternalStore(subscribe, () => reachable)
+}

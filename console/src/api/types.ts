@@ -1,0 +1,22 @@
+import type { Static } from 'typebox'
+import type { CALLER_COMPONENTS } from '../../../src/http/caller-contract.ts'
+import type { QUOTA_COMPONENTS } from '../../../src/http/contract.ts'
+import type { EVENT_COMPONENTS } from '../../../src/http/event-contract.ts'
+import type { RECORD_COMPONENTS } from '../../../src/http/records-contract.ts'
+import type { SENDER_COMPONENTS } from '../../../src/http/sender-contract.ts'
+import type { USAGE_COMPONENTS } from '../../../src/http/usage-contract.ts'
+import type { WEBHOOK_COMPONENTS } from '../../../src/http/webhook-contract.ts'
+
+type Schemas = typeof QUOTA_COMPONENTS &
+  typeof SENDER_COMPONENTS &
+  typeof RECORD_COMPONENTS &
+  typeof EVENT_COMPONENTS &
+  typeof WEBHOOK_COMPONENTS &
+  typeof USAGE_COMPONENTS &
+  typeof CALLER_COMPONENTS
+
+/** How the schemas name each other: `Type.Ref('SmsQuota#')`. */
+type References = { [Name in keyof Schemas & string as `${Name}#`]: Schemas[Name] }
+
+/** Every shape of the API by the name it has in the document, inferred from the service's own schemas. */
+export type Api = { [Name in keyof Schemas]: Static<Schemas[Name], References> }

@@ -1,0 +1,106 @@
+import { Anchor, Table, UnstyledButton } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { Moment } from '../../parts/moment.tsx'
+import { StatusBadge } from '../../parts/status-badge.tsx'
+import { Units } from '../../parts/units.tsx'
+import { UsageBar } from '../../parts/usage-bar.tsx'
+import { KIND_WORDS, type Sort } from './list-state.ts'
+import classes from './quota-table.module.css'
+
+type Quota = Api['SmsQuota']
+
+interface TableProps {
+  quotas: readonly Quota[]
+  sort: Sort
+  onSort: (sort: Sort) => void
+  canSortByRemaining: boolean
+  /** Whether other rows are on their way. */
+  isOld: boolean
+}
+
+/** Quotas in rows; on narrow screens each row is a card, and its cells say what they are. */
+export function QuotaTable({ quotas, sort, onSort, canSortByRemaining, isOld }: TableProps) {
+  return (
+    <Table className={classes.table ?? ''} aria-label="Quotas" aria-busy={isOld} data-old={isOld || undefined}>
+      <Table.Thead>
+        <Table.Tr>
+          <SortableHeading by="id" label="Quota" sort={sort} onSort={onSort} />
+          <Table.Th scope="col">User</Table.Th>
+          <Table.Th scope="col">Status</Table.Th>
+          {canSortByRemaining ? (
+            <SortableHeading by="remaining" label="Usage" sort={sort} onSort={onSort} />
+          ) : (
+            <Table.Th scope="col">Usage</Table.Th>
+          )}
+          <Table.Th scope="col" className={classes.number ?? ''}>
+            Limit
+          </Table.Th>
+          <Table.Th scope="col">Window ends</Table.Th>
+          <SortableHeading by="expires_at" label="Expires" sort={sort} onSort={onSort} />
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {quotas.map(quota => (
+          <Row key={quota.id} quota={quota} />
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function Row({ quota }: { quota: Quota }) {
+  const { id, user_id, kind, name, period } = quota
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" data-label="Quota">
+        <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
+          {name ?? `${KIND_WORDS[kind]} ${id}`}
+        </Anchor>
+        <div className={classes.about}>
+          {KIND_WORDS[kind]} · {period === null ? 'one window' : `each ${period}`}
+        </div>
+      </Table.Th>
+      <Table.Td data-label="User">
+        <Anchor component={Link} href={`/users/${user_id}`} size="sm">
+          {user_id}
+        </Anchor>
+      </Table.Td>
+      <Table.Td data-label="Status">
+        <StatusBadge status={quota.status} />
+      </Table.Td>
+      <Table.Td data-label="Usage" className={classes.usage ?? ''}>
+        <UsageBar {...quota} />
+      </Table.Td>
+      <Table.Td data-label="Limit" className={classes.number ?? ''}>
+        <Units value={quota.limit} />
+      </Table.Td>
+      <Table.Td data-label="Window ends">
+        <Moment at={quota.window_end} none="Never" />
+      </Table.Td>
+      <Table.Td data-label="Expires">
+        <Moment at={quota.expires_at} none="Never" />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+interface HeadingProps extends Pick<TableProps, 'sort' | 'onSort'> {
+  by: 'id' | 'remaining' | 'expires_at'
+  label: string
+}
+
+function SortableHeading({ by, label, sort, onSort }: HeadingProps) {
+  const order = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none'
+  // The newest quotas are looked for first, and otherwise what comes soonest.
+  const first: Sort = by === 'id' ? '-id' : by
+  const second: Sort = by === 'id' ? 'id' : `-${by}`
+  return (
+    <Table.Th scope="col" aria-sort={order}>
+      <UnstyledButton className={classes.sort ?? ''} onClick={() => onSort(sort === first ? second : first)}>
+        {label}
+        <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : '↕'}</span>
+      </UnstyledButton>
+    </Table.Th>
+  )
+}

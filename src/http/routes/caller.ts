@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { formatInstant } from '../../domain/time.ts'
+import { principalOf } from '../access.ts'
+import type { Authenticator } from '../auth.ts'
+import { NoQuery } from '../contract.ts'
+import { answers } from '../openapi.ts'
+
+/** `/api/sms/me`: which claim holds the user id and what roles are called is configured, so only the service can tell. */
+export function callerRoute(app: FastifyInstance, { rolesOf }: Authenticator): void {
+  app.get(
+    '',
+    {
+      schema: {
+        operationId: 'whoAmI',
+        summary: 'Read whom my token speaks for',
+        description: 'For any good token.',
+        tags: ['User'],
+        querystring: NoQuery,
+        response: answers({ 200: Type.Ref('Caller#') }, ['invalid_request']),
+      },
+    },
+    async request => {
+      const principal = principalOf(request)
+      return {
+        subject: principal.subject,
+        user_id: principal.userId,
+        roles: rolesOf(principal),
+        expires_at: formatInstant(principal.expiresAt),
+      }
+    },
+  )
+}

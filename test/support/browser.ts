@@ -1,0 +1,92 @@
+/** The console in a real browser, on the real service. */
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type axe from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, expect, onTestFinished } from 'vitest'
+import { findChromium } from './chromium.ts'
+import { type Service, startService } from './service.ts'
+
+interface Visit extends BrowserContextOptions {
+  /** Whose link is opened; null opens the address without a token. An administrator's unless told otherwise. */
+  token?: string | null
+}
+
+export interface Site extends Service {
+  /** Where the service listens. */
+  readonly url: string
+  /**
+   * Opens an address of the console in a browser that nobody has used yet. The test fails if the page breaks its
+   * security policy, logs an error or throws.
+   *
+   * @param path below `/console`
+   */
+  visit(path: string, options?: Visit): Promise<Page>
+}
+
+/** To be called where tests are declared: a service that listens, and one browser for all tests of the file. */
+export async function startSite(): Promise<Site> {
+  const service = await startService()
+  const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+  const browser = await launch()
+  afterAll(() => browser.close())
+
+  return {
+    ...service,
+    url,
+    async visit(path, { token = service.adminToken, ...options } = {}) {
+      const page = await freshPage(browser, options)
+      await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
+      return page
+    },
+  }
+}
+
+async function launch(): Promise<Browser> {
+  const { executablePath, env } = await findChromium()
+  return chromium.launch({
+    executablePath,
+    env: { ...process.env, ...env },
+    // Its sandbox cannot be had by root.
+    chromiumSandbox: process.getuid?.() !== 0,
+    // Pages are drawn without a graphics card everywhere.
+    args: ['--disable-gpu', '--font-render-hinting=none'],
+  })
+}
+
+async function freshPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext({
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    reducedMotion: 'reduce',
+    viewport: { width: 1280, height: 800 },
+    ...options,
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  const complaints: string[] = []
+  page.on('pageerror', error => complaints.push(String(error)))
+  page.on('console', message => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return
+    // The browser itself notes each answer that is an error; which ones are wrong the tests know.
+    const isAnswer = message.text().startsWith('Failed to load resource') && message.location().url.includes('/api/')
+    if (!isAnswer) complaints.push(message.text())
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect(complaints).toEqual([])
+  })
+  return page
+}
+
+const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+/** Fails with what hinders people who see, hear or move otherwise. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
+  const found = violations.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html} (${node.failureSummary})`)}`,
+  )
+  expect(found).toEqual([])
+}
