@@ -107,6 +107,10 @@ test('the keyboard alone is enough', async () => {
   await page.keyboard.type('3')
   await page.keyboard.press('Enter')
   await untilListed(page, [43, 38, 33, 28, 23, 18, 13, 8, 3])
+  // Another page is gone on with from its top.
+  await page.getByRole('link', { name: 'New quota' }).press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'New quota' }).waitFor()
+  await page.locator('main:focus').waitFor()
 })
 
 test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {

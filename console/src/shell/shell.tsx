@@ -1,6 +1,6 @@
 import { AppShell, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { PageEntry } from '../pages.ts'
 import { Account } from './account.tsx'
@@ -13,6 +13,14 @@ import classes from './shell.module.css'
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
+  const content = useRef<HTMLElement>(null)
+  const shown = useRef(location)
+  useEffect(() => {
+    if (shown.current === location) return
+    shown.current = location
+    // Another page begins at its top, and the keyboard and screen readers go on there.
+    content.current?.focus()
+  }, [location])
 
   return (
     <AppShell
@@ -53,7 +61,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           )}
         </ul>
       </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+      <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
         <AwayNotice />
         <div className={classes.page}>{children}</div>
       </AppShell.Main>
