@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, {
   type FastifyBaseLogger,
@@ -93,6 +94,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     frameworkErrors: answerError,
     // The serializer only writes; it need not know what our formats mean.
     serializerOpts: { ajv: { formats: Object.fromEntries(Object.keys(FORMATS).map(name => [name, true])) } },
+    schemaController: { compilersFactory: { buildSerializer } },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
   })
   app.setValidatorCompiler(compileValidator)
@@ -185,6 +187,15 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   await docsRoutes(app)
   await app.register(consoleRoutes, { prefix: '/console' })
   return app
+}
+
+/**
+ * Answers have the fields of their schemas and no others. Problems are made from one table and need no such care: to
+ * compile a serializer for each of some three hundred that routes can answer would take most of the service's start.
+ */
+const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options) => {
+  const compile = SerializerSelector()(schemas, options)
+  return route => (Number(route.httpStatus) >= 400 ? JSON.stringify : compile(route))
 }
 
 function limitRate(scope: FastifyInstance, perMinute: number): void {
