@@ -3,6 +3,7 @@ import { shardOf } from '../domain/shard.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue } from './database.ts'
 import type { Slice } from './history.ts'
+import { IN_INDEX_ORDER } from './ledger/plans.ts'
 import { drawsOf } from './ledger/rows.ts'
 
 /** Which reservations people look for; made at `from` or later, and before `to`. */
@@ -84,6 +85,7 @@ export function listReservations(
 
   // One snapshot: what the page looked at is what the next page begins behind.
   return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
     const found = sliceOf(await tx.query<Row>({ text: page, values }), size)
     const last = found.items.at(-1)
     if (found.hasMore && last !== undefined) return { reservations: found.items, next: keyOf(last) }
