@@ -4,7 +4,7 @@ import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue } from './database.ts'
 import type { Slice } from './history.ts'
 import { IN_INDEX_ORDER } from './ledger/plans.ts'
-import { drawsOf } from './ledger/rows.ts'
+import { drawsOf, RESERVATION_COLUMNS } from './ledger/rows.ts'
 
 /** Which reservations people look for; made at `from` or later, and before `to`. */
 export interface ReservationFilter {
@@ -34,26 +34,6 @@ export interface ReservationSlice {
  */
 export const MOST_LOOKED_AT = 20_000
 
-const COLUMNS = [
-  'user_id',
-  'id',
-  'op',
-  'asked',
-  'country',
-  'message_type',
-  'allow_partial',
-  'force',
-  'units',
-  'committed',
-  'released',
-  'refunded',
-  'on_expiry',
-  'expired',
-  'draws',
-  'created_at',
-  'expires_at',
-] as const satisfies readonly (keyof Reservation)[]
-
 type Row = Omit<Reservation, 'draws'> & { draws: number[] }
 
 /**
@@ -77,7 +57,7 @@ export function listReservations(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
-  const columns = COLUMNS.join(', ')
+  const columns = RESERVATION_COLUMNS.join(', ')
   const page = `select ${columns} from (
       select ${columns}, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, mostLookedAt)}
