@@ -1,7 +1,7 @@
 /**
  * Measures the service against what else could be used, on this machine, in one run: the table of goals.
  *
- *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|crowd|soak] [-- --minutes N] [-- --profile FOLDER]
+ *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|usage|crowd|soak] [-- --minutes N] [-- --profile FOLDER]
  *
  * It starts a PostgreSQL of its own, a Redis if there is one, the service, its peers and the callers, and leaves nothing
  * behind. A whole run writes docs/benchmarks.md; a quick one, or one of a single case, only prints.
@@ -17,6 +17,7 @@ import { httpCase } from './cases/http.ts'
 import { listsCase } from './cases/lists.ts'
 import { recordsCase } from './cases/records.ts'
 import { soakCase } from './cases/soak.ts'
+import { usageCase } from './cases/usage.ts'
 import { factsOf, render } from './report.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { createCleanup } from './servers/processes.ts'
@@ -29,6 +30,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   lists: listsCase,
   growth: growthCase,
   records: recordsCase,
+  usage: usageCase,
   crowd: crowdCase,
   soak: soakCase,
 }

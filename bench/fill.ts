@@ -1,6 +1,6 @@
 /**
  * Users with one monthly grant each, of more units than any run takes: what every side of a race can do the same with.
- * (`load.ts` makes what is in life, where many a call would be denied.)
+ * (`load.ts` makes what is in life, where many a call would be denied.) And what years leave behind of them.
  */
 import { type Database, instantParam } from '../src/db/database.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
@@ -9,46 +9,100 @@ import { lastBoundary, nextBoundary } from '../src/domain/window.ts'
 
 /** Users 1…count of an empty, migrated database. */
 export async function fillUsers(db: Database, count: number, now: Instant): Promise<void> {
-  const shards = Array.from({ length: count }, (_, index) => shardOf(index + 1))
+  const shards = shardsOf({ first: 1, count })
   const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(instantParam)
-  // Made anew when all rows are in, which is far faster.
-  const indexes = await db.query<{ name: string; made: string }>({
-    text: `select indexname as name, indexdef as made from pg_indexes
-      where tablename = 'quota' and indexname <> 'quota_pkey'`,
-  })
-  for (const { name } of indexes) await db.query({ text: `drop index ${name}` })
   await db.query({
     text: `insert into account (shard, user_id, live)
       select shard, user_id, 1 from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [shards],
   })
-  await db.query({
-    text: `insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit,
-        priority, starts_at, alert_at, enabled, metadata, window_start, window_end, created_at, created_by,
-        updated_at, updated_by)
-      select shard, n * ${SHARD_COUNT} + shard, n, 'grant', 1000000000000, 'month', 'UTC', 0, 0, 100, $2, '{}', true,
-        '{}', $2, $3, $2, 'bench', $2, 'bench'
-      from unnest($1::smallint[]) with ordinality t (shard, n)`,
-    values: [shards, ...window],
+  await withoutIndexes(db, 'quota', async () => {
+    await db.query({
+      text: `insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit,
+          priority, starts_at, alert_at, enabled, metadata, window_start, window_end, created_at, created_by,
+          updated_at, updated_by)
+        select shard, n * ${SHARD_COUNT} + shard, n, 'grant', 1000000000000, 'month', 'UTC', 0, 0, 100, $2, '{}', true,
+          '{}', $2, $3, $2, 'bench', $2, 'bench'
+        from unnest($1::smallint[]) with ordinality t (shard, n)`,
+      values: [shards, ...window],
+    })
   })
-  for (const { made } of indexes) await db.query({ text: made })
   await db.query({ text: 'vacuum (analyze) account, quota' })
 }
 
-/** The ledger of years: settled reservations of users 1…users, without a draw on what is live. */
-export async function fillReservations(db: Database, count: number, users: number, now: Instant): Promise<void> {
-  const shards = Array.from({ length: users }, (_, index) => shardOf(index + 1))
+/** Users first…first + count − 1. */
+export interface UserRange {
+  first: number
+  count: number
+}
+
+/** The ledger of years: settled reservations, one a second back from `now`, without a draw on what is live. */
+export async function fillReservations(db: Database, count: number, users: UserRange, now: Instant): Promise<void> {
   const step = 500_000
-  for (let from = 0; from < count; from += step) {
-    await db.query({
-      text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
-          refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
-        select ($1::smallint[])[user_id], user_id, 'past-' || n, 'reserve', 1, false, false, 1, 1, 0, 0, 'release',
-          false, array[user_id * ${SHARD_COUNT} + ($1::smallint[])[user_id], 0, 0, 0, 0, 1], at, at, at
-        from (select n, 1 + mod(n * 7919, $2::int)::int as user_id, $3::timestamptz - n * interval '1 s' as at
-          from generate_series($4::bigint, $5::bigint) n) k`,
-      values: [shards, users, instantParam(now), from + 1, Math.min(count, from + step)],
-    })
-  }
+  await withoutIndexes(db, 'reservation', async () => {
+    for (let from = 0; from < count; from += step) {
+      await db.query({
+        text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
+            refunded, on_expiry, expired, draws, created_at, expires_at, changed_at)
+          select shard, user_id, 'past-' || n, 'reserve', 1, false, false, 1, 1, 0, 0, 'release',
+            false, array[user_id * ${SHARD_COUNT} + shard, 0, 0, 0, 0, 1], at, at, at
+          from (select n, $2::int + mod(n * 7919, $3::int)::int as user_id,
+              ($1::smallint[])[1 + mod(n * 7919, $3::int)::int] as shard, $4::timestamptz - n * interval '1 s' as at
+            from generate_series($5::bigint, $6::bigint) n) k`,
+        values: [shardsOf(users), users.first, users.count, instantParam(now), from + 1, Math.min(count, from + step)],
+      })
+    }
+  })
   await db.query({ text: 'vacuum (analyze) reservation' })
+}
+
+/** What users did in so many days before `now`: in `times` quarters of an hour of each, evenly spread over the day. */
+export interface UsagePast {
+  days: number
+  times: number
+  /** Grants that paid, and countries that were sent to: a row for each pair of them. */
+  grants: number
+  countries: readonly string[]
+}
+
+export async function fillUsage(db: Database, users: UserRange, past: UsagePast, now: Instant): Promise<void> {
+  const { days, times, grants, countries } = past
+  await db.query({
+    text: `insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages,
+        refunded, refunded_messages, denied, denied_messages)
+      select shard, user_id, date_bin('15 min', $3::timestamptz - day * interval '1 day' - time * interval '1 day' / $5::int,
+          timestamptz 'epoch'), (user_id * 1000 + quota) * ${SHARD_COUNT} + shard, country, 'otp', 20 + mod(user_id, 97), 10,
+        1, 1, 0, 0
+      from unnest($1::smallint[]) with ordinality u (shard, nth), lateral (select $2::bigint + nth - 1 as user_id) i,
+        generate_series(0, $4::int - 1) day, generate_series(0, $5::int - 1) time,
+        generate_series(1, $6::int) quota, unnest($7::text[]) country`,
+    values: [shardsOf(users), users.first, instantParam(now), days, times, grants, [...countries]],
+  })
+  await db.query({ text: 'vacuum (analyze) usage' })
+}
+
+function shardsOf({ first, count }: UserRange): number[] {
+  return Array.from({ length: count }, (_, index) => shardOf(first + index))
+}
+
+/** Does the work on a table without its indexes, which are made anew when all rows are in: that is far faster. */
+async function withoutIndexes(db: Database, table: string, work: () => Promise<void>): Promise<void> {
+  const keys = await db.query<{ name: string; made: string }>({
+    text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
+      where conrelid = $1::regclass and contype = 'p'`,
+    values: [table],
+  })
+  const indexes = await db.query<{ name: string; made: string }>({
+    text: `select indexname as name, indexdef as made from pg_indexes
+      where tablename = $1 and indexname <> all ($2::text[])`,
+    values: [table, keys.map(({ name }) => name)],
+  })
+  for (const { name } of keys) await db.query({ text: `alter table ${table} drop constraint ${name}` })
+  for (const { name } of indexes) await db.query({ text: `drop index ${name}` })
+  await work()
+  await db.transaction(async tx => {
+    await tx.query({ text: `set local maintenance_work_mem = '512MB'` })
+    for (const { name, made } of keys) await tx.query({ text: `alter table ${table} add constraint ${name} ${made}` })
+    for (const { made } of indexes) await tx.query({ text: made })
+  })
 }

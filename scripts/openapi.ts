@@ -19,7 +19,7 @@ const app = await createServer({
   db,
   engine: { submit: nobody },
   webhooks: { test: nobody, allowPrivate: false },
-  feed: { read: nobody, stop() {} },
+  feed: { waiting: 0, read: nobody, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),

@@ -12,6 +12,7 @@ import { createRetention } from './engine/retention.ts'
 import { createSweeper } from './engine/sweeper.ts'
 import { createDispatcher } from './events/dispatcher.ts'
 import { createFeed } from './events/feed.ts'
+import { createTally } from './events/tally.ts'
 import { createAuthenticator } from './http/auth.ts'
 import { createMetricsServer } from './http/routes/ops.ts'
 import { createServer } from './http/server.ts'
@@ -76,17 +77,20 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       onPending: metrics.pendingDeliveries,
     })
     const expiries = createExpiries({ db, now, log })
-    const folding = createFolding({ db, log })
-    for (const loop of [sweeper, retention, expiries, folding, webhooks]) {
+    const folding = createFolding({ db, log, onFold: metrics.fold })
+    const tally = createTally({ db, log, onEvents: metrics.events })
+    for (const loop of [sweeper, retention, expiries, folding, tally, webhooks]) {
       loop.start()
       stops.push(() => loop.stop())
     }
 
+    const feed = createFeed(db)
+    metrics.watchFeed(() => feed.waiting)
     const authenticator = await createAuthenticator(config, { now })
     const server = await createServer({
       db,
       engine,
-      feed: createFeed(db),
+      feed,
       webhooks,
       now,
       log,

@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { Settled } from './db/deliveries.ts'
+import type { EventCounts } from './db/events.ts'
+import type { FoldingOptions } from './engine/folding.ts'
 import type { BatchReport } from './engine/lanes.ts'
 import type { WayReport } from './engine/shard.ts'
 
@@ -17,6 +19,12 @@ export interface Metrics {
   delivery(outcome: Settled): void
   /** So many deliveries wait, in all processes together. */
   pendingDeliveries(count: number): void
+  /** Usage was folded. */
+  fold: NonNullable<FoldingOptions['onFold']>
+  /** So much was told, by all processes together. */
+  events(counts: EventCounts['counts']): void
+  /** Asked for at each scrape: how many callers wait for the feed's next event. */
+  watchFeed(waiting: () => number): void
   readonly contentType: string
   text(): Promise<string>
 }
@@ -85,6 +93,40 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const foldedBatches = new Counter({
+    name: 'sms_quota_usage_folded_batches_total',
+    help: 'Batches whose usage was folded by this process.',
+    registers,
+  })
+  const foldedRows = new Counter({
+    name: 'sms_quota_usage_folded_rows_total',
+    help: 'Rows of usage, each of a user and a quarter of an hour, that were written by folding.',
+    registers,
+  })
+  const pendingUsage = new Gauge({
+    name: 'sms_quota_usage_pending_batches',
+    help: 'Batches whose usage is to be folded yet, of all processes; counted up to 100000.',
+    registers,
+  })
+
+  const events = new Counter({
+    name: 'sms_quota_events_total',
+    help: 'Events told since this process has started, by all processes.',
+    labelNames: ['type'],
+    registers,
+  })
+
+  /** A value that is asked for at each scrape. */
+  const gauge = (name: string, help: string, of: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(of())
+      },
+    })
+
   return {
     batch({ size, queuedMs, ranMs }) {
       batchCommands.observe(size)
@@ -100,20 +142,22 @@ export function createMetrics(): Metrics {
     },
     request: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
     watchQueue(queue) {
-      const gauge = (name: string, help: string, of: () => number) =>
-        new Gauge({
-          name,
-          help,
-          registers,
-          collect() {
-            this.set(of())
-          },
-        })
       gauge('sms_quota_queue_commands', 'Commands accepted and not yet answered.', () => queue().commands)
       gauge('sms_quota_queue_bytes', 'What they weigh.', () => queue().bytes)
     },
     delivery: outcome => deliveries.inc({ outcome }),
     pendingDeliveries: count => pending.set(count),
+    fold({ batches, rows, pending: waiting }) {
+      foldedBatches.inc(batches)
+      foldedRows.inc(rows)
+      pendingUsage.set(waiting)
+    },
+    events(counts) {
+      for (const { type, count } of counts) events.inc({ type }, count)
+    },
+    watchFeed(waiting) {
+      gauge('sms_quota_feed_waiting', "Callers who wait for the feed's next event.", waiting)
+    },
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }

@@ -28,7 +28,7 @@ export async function growthCase(bench: Bench): Promise<Findings> {
     say(`growth: filling ${name}`)
     const made = await postgres.make(`bench_growth_${users}_${past}`)
     await fillUsers(made.db, users, bench.now)
-    if (past > 0) await fillReservations(made.db, past, users, bench.now)
+    if (past > 0) await fillReservations(made.db, past, { first: 1, count: users }, bench.now)
     sides.push({ name, ...made, users })
   }
   for (const users of [ACTIVE, 100_000, 1_000_000]) await make(users, 0)

@@ -128,7 +128,7 @@ export async function openArena(
 ) {
   const { postgres, cleanup, settings, say } = bench
   const secret = randomBytes(32).toString('base64url')
-  const token = await senderToken(secret)
+  const token = await mintFor('sender', secret)
   const callers = startWorker('callers.ts', { flags: bench.flagsFor('callers') })
   cleanup.add(() => callers.stop())
 
@@ -179,20 +179,28 @@ export async function openArena(
   return arena
 }
 
-async function startService(bench: Bench, databaseUrl: string, secret: string): Promise<Target> {
+/** The service on a database, with further settings if any are given. */
+export async function startService(
+  bench: Bench,
+  databaseUrl: string,
+  secret: string,
+  settings: Record<string, string> = {},
+): Promise<Target> {
   const server = await startServer(process.execPath, {
     args: [...bench.flagsFor('service'), `${PROJECT}src/cli.ts`, 'serve'],
-    env: { DATABASE_URL: databaseUrl, AUTH_SECRET: secret, PORT: '0', RATE_LIMIT_PER_MINUTE: '0' },
+    env: { DATABASE_URL: databaseUrl, AUTH_SECRET: secret, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings },
     ready: /^sms-quota is at (http\S+),/m,
   })
   bench.cleanup.add(() => server.stop())
   return { name: SERVICE, url: server.said, processes: { service: server } }
 }
 
-async function senderToken(secret: string): Promise<string> {
+/** A token of a machine that sends, or of an administrator. */
+export async function mintFor(role: 'sender' | 'admin', secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
   if ('faults' in loaded) throw new Error('the configuration of the benchmark is wrong')
   const { auth } = loaded.config
-  const whose = { secret, userId: null, subject: 'gateway', roles: [auth.senderRole] }
+  const roles = [role === 'sender' ? auth.senderRole : auth.adminRole]
+  const whose = { secret, userId: null, subject: `bench-${role}`, roles }
   return mintToken({ ...auth, ...whose, ttlSeconds: 6 * 3600, now: Date.now() })
 }

@@ -42,7 +42,7 @@ const STANDING = `
   ) standing
   order by told_at desc, id desc limit $2`
 
-/** Live quotas for which a percent of their `alert_at` was told in the window that holds now and still holds, the latest first. */
+/** Live quotas for which a percent of `alert_at` was told in the window that holds now and still holds, the latest first. */
 export function standingAlerts(db: Database, limit: number, now: Instant): Promise<Alert[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })

@@ -99,6 +99,28 @@ export async function readEvents(
   return { events, reached }
 }
 
+export interface EventCounts {
+  counts: { type: string; count: number }[]
+  /** Where to go on; not at the heads yet if there is more. */
+  reached: Positions
+}
+
+/** Counts events by their types, from a position on and up to heads that were read before. */
+export async function countEvents(db: Queryable, after: Positions, heads: Positions): Promise<EventCounts> {
+  const reached = heads.map((head, shard) => Math.min(head, (after[shard] ?? 0) + LOOKED_AT))
+  const moved = [...reached.keys()].filter(shard => (reached[shard] ?? 0) > (after[shard] ?? 0))
+  if (moved.length === 0) return { counts: [], reached }
+  const counts = await db.query<EventCounts['counts'][number]>({
+    name: 'outbox-count',
+    text: `select e.type, count(*) as count
+           from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, after, until)
+           join event e on e.shard = u.shard and e.number > u.after and e.number <= u.until
+           group by e.type`,
+    values: [moved, moved.map(shard => after[shard] ?? 0), moved.map(shard => reached[shard] ?? 0)],
+  })
+  return { counts, reached }
+}
+
 /** The events at these places, in no order; those that are not kept any more are missing. */
 export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<StoredEvent[]> {
   return db.query<StoredEvent>({

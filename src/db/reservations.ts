@@ -3,7 +3,8 @@ import { shardOf } from '../domain/shard.ts'
 import type { Instant } from '../domain/time.ts'
 import { type Database, instantParam, type Queryable, type SqlValue } from './database.ts'
 import type { Slice } from './history.ts'
-import { drawsOf } from './ledger/rows.ts'
+import { IN_INDEX_ORDER } from './ledger/plans.ts'
+import { drawsOf, RESERVATION_COLUMNS } from './ledger/rows.ts'
 
 /** Which reservations people look for; made at `from` or later, and before `to`. */
 export interface ReservationFilter {
@@ -33,26 +34,6 @@ export interface ReservationSlice {
  */
 export const MOST_LOOKED_AT = 20_000
 
-const COLUMNS = [
-  'user_id',
-  'id',
-  'op',
-  'asked',
-  'country',
-  'message_type',
-  'allow_partial',
-  'force',
-  'units',
-  'committed',
-  'released',
-  'refunded',
-  'on_expiry',
-  'expired',
-  'draws',
-  'created_at',
-  'expires_at',
-] as const satisfies readonly (keyof Reservation)[]
-
 type Row = Omit<Reservation, 'draws'> & { draws: number[] }
 
 /**
@@ -76,7 +57,7 @@ export function listReservations(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
-  const columns = COLUMNS.join(', ')
+  const columns = RESERVATION_COLUMNS.join(', ')
   const page = `select ${columns} from (
       select ${columns}, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, mostLookedAt)}
@@ -84,6 +65,7 @@ export function listReservations(
 
   // One snapshot: what the page looked at is what the next page begins behind.
   return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
     const found = sliceOf(await tx.query<Row>({ text: page, values }), size)
     const last = found.items.at(-1)
     if (found.hasMore && last !== undefined) return { reservations: found.items, next: keyOf(last) }

@@ -1,5 +1,5 @@
 import type { Database, Log } from '../db/database.ts'
-import { FOLD_PAGE, findPendingUsage, foldUsage } from '../db/ledger/fold-usage.ts'
+import { countPendingUsage, FOLD_PAGE, type Folded, findPendingUsage, foldUsage } from '../db/ledger/fold-usage.ts'
 import { createLoop, type Loop } from './loop.ts'
 
 /**
@@ -11,8 +11,7 @@ export interface Folding extends Loop {
   foldOnce(): Promise<Fold>
 }
 
-interface Fold {
-  batches: number
+interface Fold extends Folded {
   /** Whether a shard has more than was folded. */
   isBehind: boolean
 }
@@ -20,22 +19,26 @@ interface Fold {
 export interface FoldingOptions {
   db: Database
   log: Log
-  /** Is told of every step that the loop has done. */
-  onFold?: (fold: Fold) => void
+  /** Is told of every step that the loop has done, and how many batches wait behind it. */
+  onFold?: (fold: Fold & { pending: number }) => void
 }
 
 /** Long, so that a busy user's batches are added up before they touch a row; readers hardly notice what waits. */
 const INTERVAL_MS = 10_000
 
+/** More than so many batches are not counted. */
+const MOST_COUNTED = 100_000
+
 export function createFolding({ db, log, onFold }: FoldingOptions): Folding {
   let isStopped = false
 
   async function foldOnce(): Promise<Fold> {
-    const fold: Fold = { batches: 0, isBehind: false }
+    const fold: Fold = { batches: 0, rows: 0, isBehind: false }
     for (const shard of await findPendingUsage(db)) {
       if (isStopped) break
-      const batches = await foldUsage(db, shard)
+      const { batches, rows } = await foldUsage(db, shard)
       fold.batches += batches
+      fold.rows += rows
       fold.isBehind ||= batches === FOLD_PAGE
     }
     return fold
@@ -46,7 +49,7 @@ export function createFolding({ db, log, onFold }: FoldingOptions): Folding {
     log,
     async step() {
       const fold = await foldOnce()
-      onFold?.(fold)
+      onFold?.({ ...fold, pending: await countPendingUsage(db, MOST_COUNTED) })
       // A third of the time at most: senders come first, and what waits is only read at some more cost.
       return tookMs => (fold.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
     },

@@ -7,6 +7,8 @@ import { type HeadWatch, watchHeads } from './heads.ts'
 export interface Feed {
   /** Reads a page; with `waitMs`, waits so long for its first event. */
   read(query: FeedQuery, signal: AbortSignal): Promise<FeedPage>
+  /** How many wait for an event just now. */
+  readonly waiting: number
   /** Lets go of everybody who waits. */
   stop(): void
 }
@@ -43,6 +45,9 @@ export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Fe
         await watch.moved(next, shard, ending)
         heads = await readHeads(db)
       }
+    },
+    get waiting() {
+      return watch.waiting
     },
     stop: watch.stop,
   }

@@ -9,6 +9,7 @@ export interface HeadWatch {
    * when the watch is stopped. It never rejects: a database that is away shows to whoever reads next.
    */
   moved(after: Positions, shard: number | undefined, signal: AbortSignal): Promise<void>
+  readonly waiting: number
   readonly isStopped: boolean
   /** Lets everybody go, those to come as well. */
   stop(): void
@@ -52,6 +53,9 @@ export function watchHeads(db: Queryable): HeadWatch {
       over.addEventListener('abort', waiter.end)
       ask()
       return promise
+    },
+    get waiting() {
+      return waiting.size
     },
     get isStopped() {
       return stopping.signal.aborted

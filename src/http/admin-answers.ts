@@ -1,10 +1,11 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdjustedOnce, CreatedOnce } from '../db/idempotency.ts'
 import type { Deleted, Updated, VersionCheck } from '../db/quotas.ts'
 import type { Author } from '../db/records.ts'
 import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { Instant } from '../domain/time.ts'
+import { viewOf } from '../domain/view.ts'
 import { invalidRequest, Problem } from '../errors.ts'
 import { principalOf } from './access.ts'
 
@@ -14,14 +15,18 @@ export function authorOf(request: FastifyRequest, now: Instant): Author {
   return { now, actor: principalOf(request).subject, requestId: request.id }
 }
 
-export function etagOf(quota: Quota): string {
-  return `"${quota.version}"`
+/** A quota as it is shown at a moment, under the ETag of its version. */
+export function taggedView(reply: FastifyReply, quota: Quota, at: Instant) {
+  reply.header('etag', etagOf(quota.version))
+  return viewOf(quota, at)
 }
+
+const etagOf = (version: number) => `"${version}"`
 
 export function versionCheck(ifMatch: string | undefined): VersionCheck {
   if (ifMatch === undefined || ifMatch === '*') return () => true
   const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
-  return version => accepted.has(`"${version}"`)
+  return version => accepted.has(etagOf(version))
 }
 
 export function createdOrThrow(created: CreatedOnce): Quota {
@@ -91,7 +96,7 @@ export function noSuchQuota(id: number): Problem {
 
 function versionMismatch(version: number): Problem {
   return new Problem('version_mismatch', `The quota has version ${version} now.`, {
-    headers: { etag: `"${version}"` },
+    headers: { etag: etagOf(version) },
   })
 }
 

@@ -89,6 +89,8 @@ const BAD: BadCall[] = [
   ['an id that does not exist', 'DELETE', `${QUOTA}/99`, undefined, 404, 'not_found'],
   ['a deleted quota', 'DELETE', `${QUOTA}/${deleted.body.id}`, undefined, 404, 'not_found'],
   ['a stale If-Match', 'DELETE', `${QUOTA}/${id}`, undefined, 412, 'version_mismatch', undefined, { 'if-match': '"7"' }],
+  ['a form', 'DELETE', `${QUOTA}/99`, 'x=1', 415, 'unsupported_media_type', undefined, { 'content-type': 'text/plain' }],
+  ['a body over the bound', 'DELETE', `${QUOTA}/99`, { name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
   ['an id that does not exist', 'GET', `${QUOTA}/99`, undefined, 404, 'not_found'],
   ...['+1', '01', '1.0', '1e3', '-1', '0', '9007199254740992', 'x', '%00', '%F0%9F%98%80'].map(
     bad => ['an id that is none', 'GET', `${QUOTA}/${bad}`, undefined, 400, 'invalid_request', ['id']] as never,

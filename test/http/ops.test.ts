@@ -1,11 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
+import { createFolding } from '../../src/engine/folding.ts'
 import { ERRORS } from '../../src/errors.ts'
+import { createTally } from '../../src/events/tally.ts'
 import { createMetricsServer } from '../../src/http/routes/ops.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { startService } from '../support/service.ts'
 
-const { call, app, adminToken, senderToken } = await startService()
+const service = await startService()
+const { call, app, adminToken, senderToken, metrics, db } = service
 const anonymous = { token: null }
 
 describe('health', () => {
@@ -37,6 +40,62 @@ describe('metrics', () => {
     )
     expect(body).toContain('sms_quota_queue_commands 0')
     expect(body).not.toContain('4711')
+  })
+
+  /** The value of a line of the answer; NaN if there is none. */
+  async function metricOf(series: string): Promise<number> {
+    const { body } = await call('GET', '/metrics', anonymous)
+    const lines: string[] = body.split('\n')
+    const found = lines.find(line => line.startsWith(`${series} `))
+    return Number(found?.slice(series.length + 1) ?? Number.NaN)
+  }
+
+  test('tell of usage that is folded, and of what is to be folded yet', async () => {
+    const log = { info() {}, warn() {}, error() {} }
+    const told = Promise.withResolvers<void>()
+    for (const id of ['f1', 'f2']) {
+      const body = { user_id: 4712, id, units: 1 }
+      await call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
+    }
+    const [before] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage_pending' })
+    const folding = createFolding({
+      db,
+      log,
+      onFold(fold) {
+        metrics.fold(fold)
+        told.resolve()
+      },
+    })
+    folding.start()
+    await told.promise
+    await folding.stop()
+    expect(await metricOf('sms_quota_usage_folded_batches_total')).toBe(before?.count)
+    const [after] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage' })
+    expect(await metricOf('sms_quota_usage_folded_rows_total')).toBe(after?.count)
+    expect(await metricOf('sms_quota_usage_pending_batches')).toBe(0)
+  })
+
+  test('tell of events by type, each once, from the start on', async () => {
+    const tally = createTally({ db, log: { info() {}, warn() {}, error() {} }, onEvents: metrics.events })
+    await tally.countOnce()
+    expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBeNaN()
+    const { body } = await call('POST', '/api/sms/admin/quota', { body: { user_id: 4713, limit: 5 } })
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4714, limit: 5 } })
+    await call('DELETE', `/api/sms/admin/quota/${body.id}`)
+    expect(await tally.countOnce()).toBe(false)
+    await tally.countOnce()
+    expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBe(2)
+    expect(await metricOf('sms_quota_events_total{type="quota.deleted"}')).toBe(1)
+    expect((await call('GET', '/metrics', anonymous)).body).not.toMatch(/471[1-4]/)
+  })
+
+  test('tell how many wait for the feed', async () => {
+    expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
+    const waiting = call('GET', '/api/sms/admin/events?after=latest&wait_seconds=30')
+    await expect.poll(() => metricOf('sms_quota_feed_waiting')).toBe(1)
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4715, limit: 5 } })
+    expect((await waiting).body.items).toHaveLength(1)
+    expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
   })
 
   test('can have a port of their own', async () => {

@@ -49,18 +49,39 @@ async function paste(lines: readonly Line[], url: string): Promise<string[]> {
   return stdout.split(MARK)
 }
 
+const lines = [
+  ...(await linesOf('A walk')),
+  ...(await linesOf('Asking before sending')),
+  ...(await linesOf('Being told what happens')),
+  ...(await linesOf('What was used')),
+]
+
 test('the walks of the README work when pasted line by line', async () => {
   const service = await site.start()
-  const lines = [
-    ...(await linesOf('A walk')),
-    ...(await linesOf('Asking before sending')),
-    ...(await linesOf('Being told what happens')),
-    ...(await linesOf('What was used')),
-  ]
   expect(lines.filter(line => line.expected !== null).length).toBeGreaterThan(12)
   const answers = await paste(lines, service.url)
   for (const [index, { command, expected }] of lines.entries()) {
     if (expected !== null) expect(JSON.parse(answers[index] ?? ''), command).toMatchObject(expected)
   }
   await service.stop()
+})
+
+/** Method and path of a call; what the shell fills in stands as `*`. */
+function callOf(command: string): string | undefined {
+  const [, path] = /curl -s .*"\$API([^"?]*)/.exec(command) ?? []
+  const [, method = / -d /.test(command) ? 'POST' : 'GET'] = / -X (\w+)/.exec(command) ?? []
+  return path === undefined ? undefined : `${method} /api/sms${path.replaceAll(/\$\w+/g, '*')}`
+}
+
+test('the walks call every endpoint', async () => {
+  const { paths } = JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8'))
+  const calls = lines.flatMap(({ command }) => callOf(command) ?? [])
+  const missing = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations as object)
+      .map(method => `${method.toUpperCase()} ${path}`)
+      .filter(() => path.startsWith('/api/'))
+      .filter(call => !calls.some(made => new RegExp(`^${call.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(made))),
+  )
+  expect(calls.length).toBeGreaterThan(30)
+  expect(missing).toEqual([])
 })

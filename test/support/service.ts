@@ -10,7 +10,7 @@ import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../..
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
 import { createServer } from '../../src/http/server.ts'
-import { createMetrics } from '../../src/metrics.ts'
+import { createMetrics, type Metrics } from '../../src/metrics.ts'
 import { freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
 
@@ -34,6 +34,8 @@ export interface Service {
   db: Database
   databaseUrl: string
   engine: Engine
+  /** What `/metrics` tells; tests have the loops count into it. */
+  metrics: Metrics
   /** Sends nothing by itself: tests have it dispatch. */
   webhooks: Dispatcher
   /** The moment the service believes it is; tests move it. */
@@ -80,10 +82,12 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     onPending: metrics.pendingDeliveries,
     ...webhookOptions,
   })
+  const feed = createFeed(db)
+  metrics.watchFeed(() => feed.waiting)
   const app = await createServer({
     db,
     engine,
-    feed: createFeed(db),
+    feed,
     webhooks,
     now,
     log,
@@ -117,6 +121,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     db,
     databaseUrl: url,
     engine,
+    metrics,
     webhooks,
     clock,
     adminToken,

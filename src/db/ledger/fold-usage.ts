@@ -14,6 +14,16 @@ export async function findPendingUsage(db: Database): Promise<number[]> {
   return rows.map(({ shard }) => shard)
 }
 
+/** Batches that nobody has folded yet, of all processes; counted up to `most`. */
+export async function countPendingUsage(db: Database, most: number): Promise<number> {
+  const [row] = await db.query<{ pending: number }>({
+    name: 'count-pending-usage',
+    text: 'select count(*) as pending from (select 1 from usage_pending limit $1) as p',
+    values: [most],
+  })
+  return row?.pending ?? 0
+}
+
 /**
  * Takes a page of a shard's batches away and adds them up. What another process is folding just now is passed over, and
  * only what the deletion gives counts: so nothing is folded twice. The sums go through us as text, which is passed on
@@ -37,7 +47,7 @@ const TAKE = `
       e (user_id, quota_id, country, message_type, kind, units, messages)
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   )
-  select (select count(*) from taken) as batches, array_agg(user_id)::text as users, array_agg(bucket)::text as buckets,
+  select (select count(*) from taken) as batches, count(*) as rows, array_agg(user_id)::text as users, array_agg(bucket)::text as buckets,
     array_agg(quota_id)::text as quotas, array_agg(country)::text as countries,
     array_agg(message_type)::text as message_types, array_agg(committed)::text as committed,
     array_agg(committed_messages)::text as committed_messages, array_agg(refunded)::text as refunded,
@@ -55,20 +65,28 @@ const ADD = `
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${ADDED.map(name => `${name} = usage.${name} + excluded.${name}`).join(', ')}`
 
+export interface Folded {
+  batches: number
+  /** Rows of `usage` that they came to. */
+  rows: number
+}
+
 type Taken = Record<
   'users' | 'buckets' | 'quotas' | 'countries' | 'message_types' | (typeof ADDED)[number],
   string | null
-> & { batches: number }
+> &
+  Folded
 
-/** Folds a page of a shard's batches into `usage`, and answers how many it were. */
-export function foldUsage(db: Database, shard: number): Promise<number> {
+/** Folds a page of a shard's batches into `usage`. */
+export function foldUsage(db: Database, shard: number): Promise<Folded> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard] })
-    if (taken === undefined || taken.users === null) return taken?.batches ?? 0
-    const { users, buckets, quotas, countries, message_types, batches } = taken
+    if (taken === undefined) throw new Error('the database answers without an answer')
+    const { users, buckets, quotas, countries, message_types, batches, rows } = taken
+    if (users === null) return { batches, rows }
     const values = [shard, users, buckets, quotas, countries, message_types, ...ADDED.map(name => taken[name])]
     await tx.query({ name: 'add-folded-usage', text: ADD, values })
-    return batches
+    return { batches, rows }
   })
 }

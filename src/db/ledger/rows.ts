@@ -38,11 +38,33 @@ export function readAllowance(cells: Cells): Stored<Allowance> {
   }
 }
 
+/** The columns of a reservation, which are the fields of `Reservation`. */
+export const RESERVATION_COLUMNS = [
+  'user_id',
+  'id',
+  'op',
+  'asked',
+  'country',
+  'message_type',
+  'allow_partial',
+  'force',
+  'units',
+  'committed',
+  'released',
+  'refunded',
+  'on_expiry',
+  'expired',
+  'draws',
+  'created_at',
+  'expires_at',
+] as const satisfies readonly (keyof Reservation)[]
+
+/** Of its `seq`, then `RESERVATION_COLUMNS` in order. */
 export function readReservation(cells: Cells): Stored<Reservation> {
   return {
-    user_id: count(cells[0]),
-    id: text(cells[1]),
-    seq: count(cells[2]),
+    seq: count(cells[0]),
+    user_id: count(cells[1]),
+    id: text(cells[2]),
     op: cells[3] as Reservation['op'],
     asked: count(cells[4]),
     country: cells[5] ?? null,

@@ -1,3 +1,5 @@
+import { RESERVATION_COLUMNS } from './rows.ts'
+
 /**
  * The statements of the engine. Each names its shard in a scalar parameter and takes arrays, so that a batch is one
  * statement per table touched however many commands it holds, and is carried out by one node of a cluster. Arrays are
@@ -34,26 +36,10 @@ const ALLOWANCE = [
   "array_to_string(alerted, ' ')",
 ].join(', ')
 
-const RESERVATION = [
-  'user_id',
-  'id',
-  'seq',
-  'op',
-  'asked',
-  'country',
-  'message_type',
-  'allow_partial',
-  'force',
-  'units',
-  'committed',
-  'released',
-  'refunded',
-  'on_expiry',
-  'expired',
-  "array_to_string(draws, ' ')",
-  'created_at',
-  'expires_at',
-]
+/** As `readReservation` reads them. */
+const RESERVATION = ['seq', ...RESERVATION_COLUMNS]
+  .map(name => (name === 'draws' ? "array_to_string(r.draws, ' ')" : `r.${name}`))
+  .join(', ')
 
 /** Fails unless as many rows were written as were meant. */
 const guarded = (update: string, count: string) =>
@@ -86,7 +72,7 @@ export const LEDGER_STATEMENTS = {
   // Deleted and ended ones that reservations still draw on.
   'load-drawn': `select ${ALLOWANCE} from quota where shard = $1 and id = any($2::bigint[]) order by user_id, id for update`,
 
-  'load-reservations': `select ${RESERVATION.map(name => name.replace(/^(array_to_string\()?/, '$1r.')).join(', ')}
+  'load-reservations': `select ${RESERVATION}
     from unnest($2::bigint[], $3::text[]) k (user_id, id)
     join reservation r on r.user_id = k.user_id and r.id = k.id where r.shard = $1`,
 

@@ -2,8 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { adjustQuotaOnce } from '../../db/idempotency.ts'
-import { viewOf } from '../../domain/view.ts'
-import { authorOf, etagOf, updatedOrThrow, versionCheck } from '../admin-answers.ts'
+import { authorOf, taggedView, updatedOrThrow, versionCheck } from '../admin-answers.ts'
 import { IdempotencyHeaders, IfMatchHeaders, NoQuery, QuotaParams } from '../contract.ts'
 import { answers } from '../openapi.ts'
 import { AdjustReq } from '../records-contract.ts'
@@ -44,9 +43,8 @@ export function adjustRoute(server: FastifyInstance, { db, now }: RouteContext):
       const author = authorOf(request, now())
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       const quota = updatedOrThrow(adjusted, id)
-      reply.header('etag', etagOf(quota))
       // A repeated adjustment gets the same answer, as of the same moment.
-      return viewOf(quota, quota.updated_at)
+      return taggedView(reply, quota, quota.updated_at)
     },
   )
 }

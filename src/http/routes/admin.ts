@@ -5,13 +5,12 @@ import { addQuotaOnce } from '../../db/idempotency.ts'
 import { findQuota, quotasOfUser, removeQuota, updateQuota } from '../../db/quotas.ts'
 import { pastUsage } from '../../db/usage.ts'
 import { summarize } from '../../domain/summary.ts'
-import { viewOf } from '../../domain/view.ts'
 import {
   authorOf,
   createdOrThrow,
   deletedOrThrow,
-  etagOf,
   noSuchQuota,
+  taggedView,
   updatedOrThrow,
   versionCheck,
 } from '../admin-answers.ts'
@@ -93,9 +92,9 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
       const quota = createdOrThrow(await addQuotaOnce(db, draftOf(request.body), author, key))
-      reply.code(201).headers({ etag: etagOf(quota), location: `/api/sms/admin/quota/${quota.id}` })
+      reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
       // A repeated creation gets the same answer, as of the same moment.
-      return viewOf(quota, quota.created_at)
+      return taggedView(reply, quota, quota.created_at)
     },
   )
 
@@ -114,8 +113,7 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     async (request, reply) => {
       const quota = await findQuota(db, request.params.id)
       if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(request.params.id)
-      reply.header('etag', etagOf(quota))
-      return viewOf(quota, now())
+      return taggedView(reply, quota, now())
     },
   )
 
@@ -149,8 +147,7 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
       const author = authorOf(request, now())
       const check = versionCheck(request.headers['if-match'])
       const quota = updatedOrThrow(await updateQuota(db, id, patchOf(request.body), author, check), id)
-      reply.header('etag', etagOf(quota))
-      return viewOf(quota, author.now)
+      return taggedView(reply, quota, author.now)
     },
   )
 
@@ -166,6 +163,8 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
         headers: IfMatchHeaders,
         response: answers({ 204: Type.Null({ description: 'Deleted; nothing is returned.' }) }, [
           'forbidden',
+          'payload_too_large',
+          'unsupported_media_type',
           'invalid_request',
           'not_found',
           'version_mismatch',
