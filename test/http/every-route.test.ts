@@ -14,7 +14,8 @@ interface Route {
   /** With a good path and query. */
   url: string
   body?: unknown
-  role: 'user' | 'admin' | 'sender'
+  /** `anyone`: whoever has a good token, of which the token itself tells enough. */
+  role: 'anyone' | 'user' | 'admin' | 'sender'
 }
 
 const service = await startService()
@@ -60,19 +61,28 @@ function routesOf({ app }: Service): Route[] {
           method: method.toUpperCase(),
           url: query === undefined ? url : `${url}?${query}`,
           ...content,
-          role: path.startsWith('/api/sms/admin/') ? 'admin' : path.startsWith('/api/sms/sender/') ? 'sender' : 'user',
+          role: roleOf(path),
         }
       }),
   )
 }
 
+function roleOf(path: string): Route['role'] {
+  const roles: Record<string, Route['role']> = { admin: 'admin', sender: 'sender', quota: 'user' }
+  return roles[path.split('/')[3] ?? ''] ?? 'anyone'
+}
+
 const ROUTES = routesOf(service)
+const WITH_ROLES = ROUTES.filter(({ role }) => role !== 'anyone')
 
 /** A token of somebody who may call the route, and has not called before. */
 let callers = 1_000
 function tokenFor({ role }: Route, { token }: Service): Promise<string> {
   callers += 1
-  return token({ sub: String(callers), ...(role === 'user' ? {} : { roles: [`sms-quota:${role}`] }) })
+  return token({
+    sub: String(callers),
+    ...(role === 'user' || role === 'anyone' ? {} : { roles: [`sms-quota:${role}`] }),
+  })
 }
 
 async function ask({ method, url, body }: Route, of: Service, token: string | null): Promise<Answer> {
@@ -98,7 +108,7 @@ const INTERNAL =
   /\bat \S+:\d|\.ts\b|node_modules|\b(select|insert|update) |relation|elsewhere|sms_quota_test|127\.0\.0\.1/i
 
 test('there are routes of every kind, and each has what it needs to be called', async () => {
-  expect(new Set(ROUTES.map(({ role }) => role))).toEqual(new Set(['user', 'admin', 'sender']))
+  expect(new Set(ROUTES.map(({ role }) => role))).toEqual(new Set(['anyone', 'user', 'admin', 'sender']))
   expect(Object.keys(GOOD).filter(name => !ROUTES.some(({ operation }) => operation === name))).toEqual([])
   for (const route of ROUTES) {
     const answer = await ask(route, service, await tokenFor(route, service))
@@ -113,9 +123,10 @@ test.each(ROUTES)('$operation without a token is 401', async route => {
   expect(answer.headers['www-authenticate']).toMatch(/^Bearer /)
 })
 
-test.each(ROUTES)('$operation with a token that lacks the role is 403', async route => {
+test.each(WITH_ROLES)('$operation with a token that lacks the role is 403', async route => {
   const { senderToken, userToken } = service
-  const others = { user: [senderToken], admin: [await userToken(7), senderToken], sender: [await userToken(7)] }
+  const someone = await userToken(7)
+  const others = { anyone: [], user: [senderToken], admin: [someone, senderToken], sender: [someone] }
   for (const token of others[route.role]) expectProblem(route, await ask(route, service, token), 'forbidden')
 })
 
@@ -130,7 +141,9 @@ test.each(ROUTES.filter(({ role }) => role !== 'sender'))('$operation is 429 whe
 
 /** Asks all at once, for some have patience with a database that goes away. */
 async function askAll(of: Service): Promise<Map<string, Answer>> {
-  const asked = ROUTES.map(async route => [route.operation, await ask(route, of, await tokenFor(route, of))] as const)
+  const asked = WITH_ROLES.map(
+    async route => [route.operation, await ask(route, of, await tokenFor(route, of))] as const,
+  )
   return new Map(await Promise.all(asked))
 }
 
@@ -155,7 +168,7 @@ describe('with the database away', async () => {
   })
   afterAll(() => rename(elsewhere, name))
 
-  test.each(ROUTES)('$operation is 503, to be repeated', route => {
+  test.each(WITH_ROLES)('$operation is 503, to be repeated', route => {
     const answer = answers.get(route.operation)
     if (answer === undefined) throw new Error('it was not asked')
     expectProblem(route, answer, 'unavailable')
@@ -174,7 +187,7 @@ describe('with something wrong that nobody foresaw', async () => {
     answers = await askAll(broken)
   })
 
-  test.each(ROUTES)('$operation is 500 and says nothing of it', route => {
+  test.each(WITH_ROLES)('$operation is 500 and says nothing of it', route => {
     const answer = answers.get(route.operation)
     if (answer === undefined) throw new Error('it was not asked')
     expectProblem(route, answer, 'internal')
