@@ -1,6 +1,6 @@
 import { Button, Radio, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { request } from '../../api/client.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ApiProblem } from '../../api/problem.ts'
@@ -11,6 +11,7 @@ import { formatUnits } from '../../parts/units.tsx'
 import { BelowUsage } from './below-usage.tsx'
 import { faultsOf } from './faults.tsx'
 import { TextField } from './fields.tsx'
+import { useLeadToFault } from './lead-to-fault.ts'
 import { wholeNumber } from './typed.ts'
 
 type Quota = Api['SmsQuota']
@@ -51,6 +52,8 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
       onClose()
     },
   })
+  const element = useRef<HTMLFormElement>(null)
+  useLeadToFault(element, adjusting.error)
   const { byField, others } = faultsOf(adjusting.error, ['delta', 'reason'])
   const isBelowUsage = adjusting.error instanceof ApiProblem && adjusting.error.code === 'below_usage'
 
@@ -59,7 +62,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
     if (!adjusting.isPending) adjusting.mutate(false)
   }
   return (
-    <form onSubmit={submit} noValidate>
+    <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
         {adjusting.error !== null && (byField.size === 0 || others.length > 0) && (
           <Refusal error={adjusting.error}>

@@ -142,7 +142,6 @@ export function TellingGroup({ form }: GroupProps) {
         {...bound(form, 'alert_at')}
         label={SETTING_LABELS.alert_at}
         about="Percents of use at which an event goes out, with commas between them."
-        isNumber
       />
     </FieldGroup>
   )

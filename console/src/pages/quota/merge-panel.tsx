@@ -1,5 +1,5 @@
 import { Button, Radio, Text } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { type Difference, differencesOf, merged, type Side } from './merge.ts'
@@ -31,6 +31,8 @@ const BY_WORDS: Record<Difference['by'], string> = {
 export function MergePanel({ typed, was, theirs, isBusy, onSave, onDiscard }: MergePanelProps) {
   const differences = differencesOf(typed, was, theirs)
   const [chosen, setChosen] = useState<Partial<Record<Editable, Side>>>({})
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => title.current?.focus(), [])
   const sideOf = ({ name, by }: Difference): Side | null =>
     chosen[name] ?? (by === 'me' ? 'mine' : by === 'them' ? 'theirs' : null)
   const isDecided = differences.every(difference => sideOf(difference) !== null)
@@ -42,7 +44,7 @@ export function MergePanel({ typed, was, theirs, isBusy, onSave, onDiscard }: Me
   }
   return (
     <section className={classes.panel} aria-labelledby="merge-title">
-      <h2 id="merge-title" className={classes.title} tabIndex={-1} ref={element => element?.focus()}>
+      <h2 id="merge-title" className={classes.title} tabIndex={-1} ref={title}>
         Somebody else changed this quota meanwhile
       </h2>
       <Text size="sm" className={classes.words ?? ''}>

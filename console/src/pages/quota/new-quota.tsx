@@ -47,7 +47,7 @@ export default function NewQuota() {
         isBusy={creation.isPending}
         onSubmit={() => creation.mutate(key)}
         submitLabel="Create quota"
-        onCancel={() => history.back()}
+        onCancel={() => navigate(user_id === null ? '/quotas' : `/users/${user_id}`)}
         remedy={cameBefore && <CameBefore userId={typed.user_id} onAnother={makeAnother} />}
       />
     </>

@@ -1,12 +1,13 @@
 import { Button } from '@mantine/core'
-import { type FormEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type FormEvent, type ReactNode, useRef } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { EffectPreview } from './effect-preview.tsx'
 import { faultsOf } from './faults.tsx'
+import { leadToFault, useLeadToFault } from './lead-to-fault.ts'
 import { QuotaFields } from './quota-fields.tsx'
 import classes from './quota-form.module.css'
-import { type Typed, termsOf } from './typed.ts'
+import { keyTwice, type Typed, termsOf } from './typed.ts'
 
 interface QuotaFormProps {
   typed: Typed
@@ -36,22 +37,24 @@ export function QuotaForm({
   remedy,
 }: QuotaFormProps) {
   const element = useRef<HTMLFormElement>(null)
-  useEffect(() => {
-    if (error !== null && element.current !== null) leadToFault(element.current)
-  }, [error])
-
+  useLeadToFault(element, error)
   const { byField, others } = faultsOf(error, Object.keys(typed))
   const isAboutAll = error !== null && (byField.size === 0 || others.length > 0)
 
+  const twice = keyTwice(typed)
+  const faults = twice === null ? byField : new Map(byField).set('metadata', `The key “${twice}” is there twice.`)
+
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (!isBusy) onSubmit()
+    // Of two values for a key one would be lost without a word: nothing is sent then.
+    if (twice !== null && element.current !== null) leadToFault(element.current)
+    else if (!isBusy) onSubmit()
   }
   return (
     <form ref={element} className={classes.layout} onSubmit={submit} noValidate aria-busy={isBusy}>
       <div className={classes.main}>
         {isAboutAll && <Refusal error={error}>{remedy}</Refusal>}
-        <QuotaFields form={{ typed, change: part => onChange({ ...typed, ...part }), faults: byField }} was={was} />
+        <QuotaFields form={{ typed, change: part => onChange({ ...typed, ...part }), faults }} was={was} />
       </div>
       <div className={classes.effect}>
         <EffectPreview terms={termsOf(typed, was)} from={was === null ? Date.now() : Date.parse(was.window_start)} />
@@ -66,12 +69,4 @@ export function QuotaForm({
       </div>
     </form>
   )
-}
-
-/** Unfolds whatever hides something wrong, and puts the cursor into the first of it. */
-function leadToFault(form: HTMLFormElement): void {
-  const wrong = [...form.querySelectorAll<HTMLElement>('[aria-invalid="true"]')]
-  for (const field of wrong) field.closest('details')?.setAttribute('open', '')
-  const first = form.querySelector<HTMLElement>('[data-refusal]') ?? wrong[0]
-  first?.focus()
 }

@@ -135,6 +135,12 @@ export function settingsOf(typed: Typed, was: Quota | null): Settings {
   }
 }
 
+/** A key that two rows of metadata have; null if each has its own. */
+export function keyTwice({ metadata }: Typed): string | null {
+  const keys = metadata.map(({ key }) => key).filter(key => key !== '')
+  return keys.find((key, index) => keys.indexOf(key) !== index) ?? null
+}
+
 /** What to ask the service for. What is as it would be anyway is left to it, and what is missing is for it to miss. */
 export function draftOf(typed: Typed): Record<string, unknown> {
   const { kind, period, time_zone, opening_used, user_id } = typed
