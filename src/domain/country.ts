@@ -2,7 +2,7 @@
  * The countries a quota can be scoped to: ISO 3166-1 alpha-2 as officially assigned, and the three codes outside it
  * that phone numbers lead to (AC Ascension, TA Tristan da Cunha, XK Kosovo).
  */
-const COUNTRIES: ReadonlySet<string> = new Set(
+export const COUNTRIES: ReadonlySet<string> = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
     'CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO ' +

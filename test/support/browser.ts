@@ -92,3 +92,13 @@ export async function expectAccessible(page: Page): Promise<void> {
   )
   expect(found).toEqual([])
 }
+
+/** The same on a wide and on a narrow screen, neither of which may have to be scrolled sideways. */
+export async function expectAccessibleWideAndNarrow(page: Page): Promise<void> {
+  for (const width of [1280, 360]) {
+    await page.setViewportSize({ width, height: 800 })
+    await expectAccessible(page)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
+}

@@ -3,7 +3,7 @@ import classes from './units.module.css'
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** A moment in the reader's own time zone. @param at as the API tells it */
-function formatMoment(at: string): string {
+export function formatMoment(at: string): string {
   return LOCAL.format(new Date(at))
 }
 
@@ -18,6 +18,6 @@ export function Moment({ at, none = '–' }: { at: string | null; none?: string 
 }
 
 /** 2026-03-01 12:00:00 UTC */
-function utcOf(at: string): string {
+export function utcOf(at: string): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }

@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { AdjustDialog } from './adjust-dialog.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
+
+interface QuotaActionsProps {
+  quota: Api['SmsQuota']
+  isSwitching: boolean
+  onSwitch: () => void
+  /** Says what has been done. */
+  onDone: (words: string) => void
+}
+
+/** What can be done with a quota. */
+export function QuotaActions({ quota, isSwitching, onSwitch, onDone }: QuotaActionsProps) {
+  const [open, setOpen] = useState<'adjust' | 'delete' | null>(null)
+  const close = () => setOpen(null)
+  return (
+    <>
+      <Button component={Link} href={`/quotas/${quota.id}?view=edit`} variant="default" size="xs">
+        Edit
+      </Button>
+      {quota.limit !== null && (
+        <Button variant="default" size="xs" onClick={() => setOpen('adjust')}>
+          Adjust limit
+        </Button>
+      )}
+      <Button variant="default" size="xs" loading={isSwitching} onClick={onSwitch}>
+        {quota.enabled ? 'Suspend' : 'Resume'}
+      </Button>
+      <Button variant="outline" color="red" size="xs" onClick={() => setOpen('delete')}>
+        Delete
+      </Button>
+      <AdjustDialog quota={quota} isOpen={open === 'adjust'} onClose={close} onDone={onDone} />
+      <DeleteDialog quota={quota} isOpen={open === 'delete'} onClose={close} />
+    </>
+  )
+}

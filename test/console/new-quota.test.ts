@@ -1,0 +1,278 @@
+import type { Locator, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, expectAccessibleWideAndNarrow, startSite } from '../support/browser.ts'
+
+const site = await startSite()
+
+const NEW = '/quotas/new'
+const RTL = '\u202Eשלום مرحبا'
+const SCRIPT = '<script>alert(1)</script>'
+
+const field = (page: Page, label: string) => page.getByRole('textbox', { name: label })
+const group = (page: Page, title: string) => page.locator('summary').filter({ hasText: title })
+const create = (page: Page) => page.getByRole('button', { name: 'Create quota' })
+
+const isFocused = async (page: Page, of: Locator) =>
+  (await page.locator(':focus').getAttribute('id')) === (await of.getAttribute('id'))
+
+/** What the service has of a user. */
+async function quotasOf(userId: number) {
+  return (await site.call('GET', `/api/sms/admin/quota/list?user_id=${userId}&sort=id`)).body.items
+}
+
+/** The quota whose page has opened. */
+async function made(page: Page, title: string | RegExp) {
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+  const id = /\/console\/quotas\/(\d+)$/.exec(page.url())?.[1]
+  return (await site.call('GET', `/api/sms/admin/quota/${id}`)).body
+}
+
+/** Clicks each of them; a click takes it off the list. */
+async function clickAll(page: Page, selector: string): Promise<void> {
+  const left = page.locator(selector)
+  while ((await left.count()) > 0) await left.first().click()
+}
+const unfoldAll = (page: Page) => clickAll(page, 'details:not([open]) > summary')
+const foldAll = (page: Page) => clickAll(page, 'details[open] > summary')
+
+test('a quota takes two fields and one press', async () => {
+  const page = await site.visit(NEW)
+  await create(page).waitFor()
+  expect(await page.locator('[required]').count()).toBe(2)
+  await field(page, 'User id').fill('21')
+  await field(page, 'Limit').fill('1 000')
+  await create(page).click()
+  const quota = await made(page, /^Grant \d+$/)
+  expect(quota).toMatchObject({
+    user_id: 21,
+    kind: 'grant',
+    limit: 1_000,
+    name: null,
+    period: null,
+    time_zone: 'UTC',
+    rollover_limit: 0,
+    overage_limit: 0,
+    priority: 100,
+    expires_at: null,
+    countries: null,
+    message_types: null,
+    alert_at: [80, 100],
+    enabled: true,
+    external_ref: null,
+    metadata: {},
+    used: 0,
+    version: 1,
+  })
+})
+
+test('the keyboard alone makes a quota of many settings, and its effect is told meanwhile', async () => {
+  const page = await site.visit(`${NEW}?user_id=22`)
+  const { keyboard } = page
+  const tab = async (times = 1) => {
+    for (let n = 0; n < times; n++) await keyboard.press('Tab')
+  }
+  await field(page, 'User id').focus()
+  await tab(2)
+  await keyboard.type('1000')
+  await tab(2)
+  await keyboard.type('Package 😀')
+  await tab()
+  await keyboard.press('Enter')
+  await tab()
+  await keyboard.type('Each m')
+  // The time zone.
+  await tab()
+  await keyboard.type('new_york')
+  await page.getByRole('option', { name: 'America/New_York' }).waitFor()
+  await keyboard.press('ArrowDown')
+  await keyboard.press('Enter')
+  await tab()
+  await keyboard.press('Enter')
+  await tab()
+  await keyboard.press('Control+A')
+  await keyboard.type('200')
+  await tab()
+  await keyboard.press('Control+A')
+  await keyboard.type('50')
+  await page
+    .getByRole('status')
+    .filter({
+      hasText:
+        '1,000 units each month, starting anew on the 1st at 00:00 America/New_York; unused up to 200 carry over; up to 50 more may be drawn past the limit',
+    })
+    .waitFor()
+  await tab()
+  await keyboard.press('Enter')
+  await field(page, 'Starts')
+    .or(page.getByLabel('Starts', { exact: true }))
+    .fill('2031-01-15T12:30')
+  await page.getByText('2031-01-15 11:30:00 UTC').waitFor()
+  const rows = page.getByRole('table').getByRole('row')
+  await rows.nth(3).waitFor()
+  expect(await rows.nth(1).textContent()).toBe('15 Jan 2031, 06:3015 Jan 2031, 12:301 Feb 2031, 00:001 Feb 2031, 06:00')
+  expect(await rows.nth(3).textContent()).toBe('1 Mar 2031, 00:001 Mar 2031, 06:001 Apr 2031, 00:001 Apr 2031, 06:00')
+
+  await group(page, 'What it covers').focus()
+  await keyboard.press('Enter')
+  await tab()
+  await keyboard.type('germ')
+  await page.getByRole('option', { name: 'Germany (DE)' }).waitFor()
+  await keyboard.press('ArrowDown')
+  await keyboard.press('Enter')
+  await keyboard.press('Escape')
+  await page.getByRole('combobox', { name: 'Message types' }).or(field(page, 'Message types')).focus()
+  await keyboard.type('otp,marketing,')
+  await group(page, 'More').focus()
+  await keyboard.press('Enter')
+  await field(page, 'Priority').fill('7')
+  await field(page, 'External reference').fill(RTL)
+  await page.getByRole('button', { name: 'Add a key' }).focus()
+  await keyboard.press('Enter')
+  await field(page, 'Key 1').fill('contract')
+  await field(page, 'Value 1').fill(SCRIPT)
+  await keyboard.press('Enter')
+
+  const quota = await made(page, 'Package 😀')
+  expect(quota).toMatchObject({
+    user_id: 22,
+    limit: 1_000,
+    period: 'month',
+    time_zone: 'America/New_York',
+    rollover_limit: 200,
+    overage_limit: 50,
+    starts_at: '2031-01-15T11:30:00.000Z',
+    countries: ['DE'],
+    message_types: ['marketing', 'otp'],
+    priority: 7,
+    external_ref: RTL,
+    metadata: { contract: SCRIPT },
+    status: 'scheduled',
+  })
+})
+
+test('what makes no sense is not asked: unlimited grants and caps', async () => {
+  const page = await site.visit(`${NEW}?user_id=23`)
+  await field(page, 'Limit').fill('500')
+  await page.getByLabel('Unlimited').check()
+  expect(await field(page, 'Limit').isDisabled()).toBe(true)
+  expect(await group(page, 'What carries over').count()).toBe(0)
+  await page.getByRole('status').filter({ hasText: 'Unlimited units' }).waitFor()
+  await create(page).click()
+  expect(await made(page, /^Grant/)).toMatchObject({ limit: null })
+
+  await page.goto(`${site.url}/console${NEW}?user_id=23`)
+  await page.getByLabel('Unlimited').check()
+  await page.getByLabel('Cap').check()
+  expect(await page.getByLabel('Unlimited').count()).toBe(0)
+  await field(page, 'Limit').fill('9')
+  await page.getByRole('status').filter({ hasText: 'At most 9 units in all; whichever grant pays' }).waitFor()
+  await create(page).click()
+  expect(await made(page, /^Cap/)).toMatchObject({ kind: 'cap', limit: 9 })
+})
+
+test('the service’s words stand next to the field that they are about, and nothing typed is lost', async () => {
+  const existing = await site.call('POST', '/api/sms/admin/quota', {
+    body: { user_id: 24, limit: 1, external_ref: 'K-1' },
+  })
+  const page = await site.visit(NEW)
+  const long = 'x'.repeat(10_000)
+  await field(page, 'Name').fill(long)
+  await unfoldAll(page)
+  await field(page, 'Alerts').fill('50, 101')
+  await field(page, 'Priority').fill(SCRIPT)
+  await page.getByRole('button', { name: 'Add a key' }).click()
+  await field(page, 'Key 1').fill('a b')
+  await page.getByRole('button', { name: 'Add a key' }).click()
+  await field(page, 'Key 2').fill('a b')
+  await page.getByText('The key “a b” is there twice.').waitFor()
+  await create(page).click()
+  expect(await isFocused(page, field(page, 'Key 1'))).toBe(true)
+  expect(await page.getByText('Is required').count()).toBe(0)
+  await page.getByRole('button', { name: 'Remove key 2' }).click()
+  await foldAll(page)
+  await create(page).click()
+
+  await page.getByText('Is required: a whole number from 0 to 9007199254740991.').waitFor()
+  await page.getByText('Is required: a whole number from 0 to 1000000000000, or null.').waitFor()
+  await page.getByText('of at most 120 characters').waitFor()
+  expect(await isFocused(page, field(page, 'User id'))).toBe(true)
+  // What is wrong is not left folded away.
+  await page.getByText('Must be a whole number from 0 to 255, not "<script>alert(1)</script>".').waitFor()
+  await page.getByText('Must be a whole number from 1 to 100, not 101.').waitFor()
+  await page.getByText('a b is not a key that is accepted').waitFor()
+  expect(await field(page, 'Name').inputValue()).toBe(long)
+  expect(await field(page, 'Priority').getAttribute('aria-invalid')).toBe('true')
+  await expectAccessible(page)
+
+  await field(page, 'User id').fill('24')
+  await field(page, 'Limit').fill('99999999999999999999')
+  await field(page, 'Name').fill(SCRIPT)
+  await field(page, 'Alerts').fill('')
+  await field(page, 'Priority').fill('1')
+  await field(page, 'Key 1').fill('a')
+  await field(page, 'External reference').fill('K-1')
+  await create(page).click()
+  await page.getByText('Must be a whole number from 0 to 1000000000000, or null, not "99999999999999999999".').waitFor()
+  await field(page, 'Limit').fill('10')
+  await create(page).click()
+  const link = page.getByRole('link', { name: `Open quota ${existing.body.id}` })
+  await link.waitFor()
+  expect(await isFocused(page, field(page, 'External reference'))).toBe(true)
+  await field(page, 'External reference').fill('K-2')
+  await create(page).click()
+  expect(await made(page, SCRIPT)).toMatchObject({ limit: 10, alert_at: [], metadata: { a: '' } })
+})
+
+test('pressed twice, or again after an answer was lost, it makes one quota', async () => {
+  const page = await site.visit(`${NEW}?user_id=25`)
+  await field(page, 'Limit').fill('10')
+  await create(page).dblclick()
+  await made(page, /^Grant/)
+  expect(await quotasOf(25)).toHaveLength(1)
+
+  await page.goto(`${site.url}/console${NEW}?user_id=26`)
+  await field(page, 'Limit').fill('10')
+  await loseAnswer(page, '**/api/sms/admin/quota')
+  await create(page).click()
+  const alert = page.getByRole('alert').filter({ hasText: 'Nobody knows whether it was carried out' })
+  await alert.waitFor()
+  await create(page).click()
+  await made(page, /^Grant/)
+  expect(await quotasOf(26)).toHaveLength(1)
+
+  // Changed in between, it is another quota: that is asked first.
+  await page.goto(`${site.url}/console${NEW}?user_id=27`)
+  await field(page, 'Limit').fill('10')
+  await loseAnswer(page, '**/api/sms/admin/quota')
+  await create(page).click()
+  await alert.waitFor()
+  await field(page, 'Limit').fill('20')
+  await create(page).click()
+  await page.getByText('So the first press made a quota after all').waitFor()
+  expect(await page.locator(':focus').getAttribute('role')).toBe('alert')
+  await page.getByRole('button', { name: 'Make this one too' }).click()
+  await made(page, /^Grant/)
+  expect((await quotasOf(27)).map(({ limit }: { limit: number }) => limit)).toEqual([10, 20])
+})
+
+/** The next call is carried out, but its answer does not come back. */
+async function loseAnswer(page: Page, url: string): Promise<void> {
+  await page.route(
+    url,
+    async route => {
+      await route.fetch()
+      await route.abort()
+    },
+    { times: 1 },
+  )
+}
+
+test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
+  const page = await site.visit(`${NEW}?user_id=7`, { colorScheme })
+  await field(page, 'Limit').fill('1000')
+  await field(page, 'Name').fill(`${RTL}${'x'.repeat(10_000)}`)
+  await unfoldAll(page)
+  await page.getByLabel('Starts anew').selectOption('month')
+  await page.getByRole('table').waitFor()
+  await expectAccessibleWideAndNarrow(page)
+})
