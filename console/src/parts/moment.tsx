@@ -6,7 +6,7 @@ const LONG_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 const LONG = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' })
 
 /** A moment in the reader's own time zone. @param at as the API tells it */
-export function formatMoment(at: string): string {
+function formatMoment(at: string): string {
   return LOCAL.format(new Date(at))
 }
 
