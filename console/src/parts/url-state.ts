@@ -24,7 +24,8 @@ export const day: Reader<string | null> = text => {
 }
 
 /** Where a walk through a list stands, as the API told it. */
-export const cursor: Reader<string | null> = text => (text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null)
+export const cursor: Reader<string | null> = text =>
+  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
 
 /** One of these; `fallback` otherwise. */
 export function oneOf<const T extends string, const F extends T | null>(

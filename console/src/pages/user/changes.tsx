@@ -31,7 +31,8 @@ export function Changes({ userId }: { userId: number }) {
       <Failure error={changes.error} onRetry={changes.refetch} />
     )
   }
-  if (changes.data.length === 0) return <Empty title="No changes">Administrators have made no quota for this user.</Empty>
+  if (changes.data.length === 0)
+    return <Empty title="No changes">Administrators have made no quota for this user.</Empty>
   return (
     <>
       {changes.error !== null && <Failure error={changes.error} onRetry={changes.refetch} />}
@@ -52,8 +53,8 @@ export function Changes({ userId }: { userId: number }) {
         </Table.Tbody>
       </Table>
       <Text size="sm" c="dimmed" mt="md">
-        {changes.data.length === COUNT ? `The latest ${COUNT} changes. ` : ''}What each one changed, from what to what, is on
-        the page of its quota.
+        {changes.data.length === COUNT ? `The latest ${COUNT} changes. ` : ''}What each one changed, from what to what,
+        is on the page of its quota.
       </Text>
     </>
   )

@@ -84,7 +84,11 @@ const FORECAST_SHARE = 0.25
  * The days after today at the daily rate, as long as units last.
  * @param today a moment of the last row's day
  */
-export function withForecast(rows: readonly DayRow[], forecast: NonNullable<Api['QuotaSummary']['forecast']>, today: string): DayRow[] {
+export function withForecast(
+  rows: readonly DayRow[],
+  forecast: NonNullable<Api['QuotaSummary']['forecast']>,
+  today: string,
+): DayRow[] {
   const { daily_rate, runs_out_at } = forecast
   const first = dayOf(today)
   const end = runs_out_at === null ? null : dayOf(runs_out_at)

@@ -1,8 +1,8 @@
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatUnits } from '../units.tsx'
 import classes from './chart.module.css'
-import { colourOf } from './colours.ts'
 import type { ChartData, DayRow } from './chart-data.ts'
+import { colourOf } from './colours.ts'
 import { fullDay, shortDay } from './days.ts'
 
 interface ChartProps extends ChartData {

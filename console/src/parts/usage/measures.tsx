@@ -29,7 +29,8 @@ export function Measures({ total, shown, onShow }: MeasuresProps) {
             <Units value={total[measure].units} />
           </span>
           <span className={classes.label}>
-            {MEASURE_WORDS[measure].about} · {messageWords(total[measure].messages)}
+            <span className={classes.meaning}>{MEASURE_WORDS[measure].about} · </span>
+            {messageWords(total[measure].messages)}
           </span>
         </UnstyledButton>
       ))}

@@ -1,8 +1,8 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { DayField } from '../day-field.tsx'
 import classes from './usage.module.css'
-import { GROUP_WORDS } from './usage-words.ts'
 import { GROUPS, type Period, type UsageState } from './usage-state.ts'
+import { GROUP_WORDS } from './usage-words.ts'
 
 const OWN = 'own'
 const DAYS = ['7', '30', '90'] as const

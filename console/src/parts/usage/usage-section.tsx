@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
@@ -27,7 +27,11 @@ export function UsageSection({ subject }: { subject: Subject }) {
   const summary = useQuery(readOf(subject, 'summary'))
   return (
     <Section title="Usage">
-      {summary.data === undefined ? <Loading rows={1} height={420} /> : <Report subject={subject} summary={summary.data} />}
+      {summary.data === undefined ? (
+        <Loading rows={1} height={420} />
+      ) : (
+        <Report subject={subject} summary={summary.data} />
+      )}
     </Section>
   )
 }
@@ -35,23 +39,33 @@ export function UsageSection({ subject }: { subject: Subject }) {
 function Report({ subject, summary }: { subject: Subject; summary: Api['QuotaSummary'] }) {
   const [state, change] = useUrlState(USAGE_STATE)
   const period = periodOf(state, summary.as_of)
-  const usage = useQuery(
-    readOf(subject, 'usage', {
+  const usage = useQuery({
+    ...readOf(subject, 'usage', {
       from: startOfDay(period.first),
       to: startOfDay(addDays(period.last, 1)),
       interval: 'day',
       time_zone: TIME_ZONE,
       group_by: state.group_by,
     }),
-  )
+    placeholderData: keepPreviousData,
+  })
   const faults = faultsOf(usage.error)
   return (
     <>
       <UsageControls state={state} period={period} faults={faults} onChange={change} />
-      {usage.error !== null && <Failure error={usage.error} onRetry={usage.refetch} />}
+      {usage.error !== null &&
+        (isToldByFields(usage.error) ? (
+          <Empty title="No report of these days">The fields above say why.</Empty>
+        ) : (
+          <Failure error={usage.error} onRetry={usage.refetch} />
+        ))}
       {usage.data === undefined && usage.error === null && <Loading rows={1} height={352} />}
       {usage.data !== undefined && (usage.error === null || !usage.isPlaceholderData) && (
-        <div aria-busy={usage.isPlaceholderData} data-old={usage.isPlaceholderData || undefined} className={classes.report}>
+        <div
+          aria-busy={usage.isPlaceholderData}
+          data-old={usage.isPlaceholderData || undefined}
+          className={classes.report}
+        >
           <Measures total={usage.data.total} shown={state.measure} onShow={measure => change({ measure })} />
           <Picture subject={subject} summary={summary} usage={usage.data} state={state} last={period.last} />
         </div>
@@ -110,6 +124,15 @@ function groupOf({ items }: Api['Usage'], wanted: UsageState['group_by']): Usage
   if (item.country !== undefined) return 'country'
   if (item.message_type !== undefined) return 'message_type'
   return item.quota_id === undefined ? null : 'quota'
+}
+
+/** The parameters that people choose here. */
+const FIELDS = ['from', 'to', 'interval', 'group_by']
+
+function isToldByFields(error: Error): boolean {
+  return (
+    error instanceof ApiProblem && error.faults.length > 0 && error.faults.every(({ path }) => FIELDS.includes(path))
+  )
 }
 
 function faultsOf(error: Error | null): Record<string, string> {

@@ -3,9 +3,9 @@ import type { Api } from '../../api/types.ts'
 import { Units } from '../units.tsx'
 import { keyOf } from './chart-data.ts'
 import { fullDay, shortDay } from './days.ts'
-import { GROUP_WORDS, MEASURE_WORDS } from './usage-words.ts'
-import { type Group, MEASURES } from './usage-state.ts'
 import classes from './usage.module.css'
+import { type Group, MEASURES } from './usage-state.ts'
+import { GROUP_WORDS, MEASURE_WORDS } from './usage-words.ts'
 
 interface UsageTableProps {
   usage: Api['Usage']

@@ -1,5 +1,5 @@
 import { Anchor } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Empty } from '../empty.tsx'
 import { Failure } from '../failure.tsx'
@@ -35,7 +35,11 @@ export function QuotasSection({ subject }: { subject: Subject }) {
 
 function List({ subject }: { subject: Subject }) {
   const [state, change] = useUrlState(STATE)
-  const list = useQuery(readOf(subject, 'list', { ...state, page_size: PAGE_SIZE }))
+  const list = useQuery({
+    ...readOf(subject, 'list', { ...state, page_size: PAGE_SIZE }),
+    // The rows before stay until the next ones are there.
+    placeholderData: keepPreviousData,
+  })
   if (list.data === undefined) {
     return list.error === null ? <Loading height={44} /> : <Failure error={list.error} onRetry={list.refetch} />
   }
@@ -64,7 +68,8 @@ function List({ subject }: { subject: Subject }) {
 }
 
 function NoQuotas({ subject: { user_id, isOwn } }: { subject: Subject }) {
-  if (isOwn) return <Empty title="No quotas yet">Without one nothing can be sent. An administrator can make one for you.</Empty>
+  if (isOwn)
+    return <Empty title="No quotas yet">Without one nothing can be sent. An administrator can make one for you.</Empty>
   return (
     <Empty title="No quotas yet">
       Without one nothing can be sent.{' '}

@@ -104,7 +104,11 @@ function partsWords({ units, asked, committed, released, refunded }: Record): st
   return parts.join(' · ')
 }
 
-function Draws({ reservation: { draws }, names, isOwn }: Pick<TableProps, 'names' | 'isOwn'> & { reservation: Record }) {
+function Draws({
+  reservation: { draws },
+  names,
+  isOwn,
+}: Pick<TableProps, 'names' | 'isOwn'> & { reservation: Record }) {
   if (draws.length === 0) return 'No quota'
   return draws.map(({ quota_id, kind }, index) => {
     const name = <bdi>{names.get(quota_id) ?? `${kind === 'grant' ? 'Grant' : 'Cap'} ${quota_id}`}</bdi>

@@ -1,12 +1,12 @@
 import { Button, Group } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { Empty } from '../empty.tsx'
 import { Failure } from '../failure.tsx'
 import { Loading } from '../loading.tsx'
-import { addDays, startOfDay } from '../usage/days.ts'
 import { cursor, day, oneOf, type StateOf, uint, useUrlState } from '../url-state.ts'
+import { addDays, startOfDay } from '../usage/days.ts'
 import { useQuotaNames } from './quota-names.ts'
 import { ReservationFilters } from './reservation-filters.tsx'
 import { ReservationTable } from './reservation-table.tsx'
@@ -21,14 +21,15 @@ const PAGE_SIZE = 25
 export function Reservations({ subject }: { subject: Subject }) {
   const [state, change] = useUrlState(STATE)
   const names = useQuotaNames(subject)
-  const list = useQuery(
-    readOf(subject, 'reservations', {
+  const list = useQuery({
+    ...readOf(subject, 'reservations', {
       ...state,
       from: state.from && startOfDay(state.from),
       to: state.to && startOfDay(addDays(state.to, 1)),
       page_size: PAGE_SIZE,
     }),
-  )
+    placeholderData: keepPreviousData,
+  })
   return (
     <>
       <ReservationFilters
@@ -67,7 +68,13 @@ function isRefused(error: Error | null): boolean {
   return error instanceof ApiProblem && error.status < 500
 }
 
-function Nothing({ state: { state, quota_id, from, to, cursor: after }, hasMore }: { state: ReservationsState; hasMore: boolean }) {
+function Nothing({
+  state: { state, quota_id, from, to, cursor: after },
+  hasMore,
+}: {
+  state: ReservationsState
+  hasMore: boolean
+}) {
   if (hasMore) return <Empty title="None so far">There are older ones that were not looked at yet.</Empty>
   if (after !== null) return <Empty title="No older ones" />
   const isFiltered = state !== null || quota_id !== null || from !== null || to !== null

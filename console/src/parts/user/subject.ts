@@ -1,4 +1,3 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { request } from '../../api/client.ts'
 import type { Call } from '../../api/http.ts'
 import type { Api } from '../../api/types.ts'
@@ -25,18 +24,18 @@ const KEYS: Record<keyof Readable, string> = {
   reservations: 'reservations',
 }
 
-/**
- * A query for something of a user. What was there before stays while another part is read: whoever shows another user
- * begins anew (`key`).
- */
-export function readOf<R extends keyof Readable>(subject: Subject, resource: R, query: NonNullable<Call['query']> = {}) {
+/** A query for something of a user. */
+export function readOf<R extends keyof Readable>(
+  subject: Subject,
+  resource: R,
+  query: NonNullable<Call['query']> = {},
+) {
   const { user_id, isOwn } = subject
-  return queryOptions({
+  return {
     queryKey: [KEYS[resource], subject, query],
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
       isOwn
         ? request<Readable[R]>(`/quota/${resource}`, { query, signal })
         : request<Readable[R]>(`/admin/quota/${resource}`, { query: { user_id, ...query }, signal }),
-    placeholderData: keepPreviousData<Readable[R]>,
-  })
+  }
 }

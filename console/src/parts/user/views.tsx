@@ -12,7 +12,12 @@ export function Views({ views }: { views: readonly View[] }) {
   return (
     <nav aria-label="Views" className={classes.views}>
       {views.map(({ label, href }) => (
-        <Link key={href} href={href} className={classes.view ?? ''} aria-current={href === location ? 'page' : undefined}>
+        <Link
+          key={href}
+          href={href}
+          className={classes.view ?? ''}
+          aria-current={href === location ? 'page' : undefined}
+        >
           {label}
         </Link>
       ))}
