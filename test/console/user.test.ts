@@ -91,7 +91,7 @@ test('the chart tells its days to the pointer and to the keyboard, and what its 
   await page
     .getByRole('region', { name: 'Usage' })
     .getByRole('listitem')
-    .filter({ hasText: 'Germany (DE)340' })
+    .filter({ hasText: 'Germany (DE) 340' })
     .waitFor()
   await chart.focus()
   await page.keyboard.press('ArrowRight')
@@ -202,7 +202,7 @@ test('a forecast that ends says when, in words and in the chart', async () => {
   expect(body).toMatchObject({ remaining: 20, forecast: { daily_rate: 10, runs_out_at: expect.any(String) } })
   const page = await site.visit('/users/9?days=30')
   await page.getByText('About 10 units a day; runs out around 14 June 2026.').waitFor()
-  await page.locator('.recharts-line-curve').waitFor()
+  await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
   await page.getByText('20 units left').waitFor()
 
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })

@@ -1,5 +1,5 @@
 import { TextInput } from '@mantine/core'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 
 interface DayFieldProps {
   label: string
@@ -16,22 +16,21 @@ export function DayField({ label, value, onChange, error }: DayFieldProps) {
   // "Back" changes the address without a key being pressed here.
   useEffect(() => setText(shown), [shown])
 
-  function apply(event?: FormEvent) {
-    event?.preventDefault()
+  function apply() {
     if (text !== shown) onChange(text === '' ? null : text)
   }
   return (
-    <form onSubmit={apply}>
-      <TextInput
-        type="date"
-        label={label}
-        size="xs"
-        value={text}
-        max="9999-12-31"
-        onChange={event => setText(event.currentTarget.value)}
-        onBlur={() => apply()}
-        error={error}
-      />
-    </form>
+    <TextInput
+      type="date"
+      label={label}
+      size="xs"
+      value={text}
+      max="9999-12-31"
+      onChange={event => setText(event.currentTarget.value)}
+      onBlur={apply}
+      // Browsers do not agree on whether Enter in a date submits a form.
+      onKeyDown={event => event.key === 'Enter' && apply()}
+      error={error}
+    />
   )
 }
