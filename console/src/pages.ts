@@ -20,8 +20,15 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
   { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
   { path: '/users/:id', isFor: admins, Page: lazy(() => import('./pages/user/user.tsx')) },
+  {
+    path: '/users/:id/reservations',
+    isFor: admins,
+    Page: lazy(() => import('./pages/user/user-reservations.tsx')),
+  },
+  { path: '/users/:id/changes', isFor: admins, Page: lazy(() => import('./pages/user/user-changes.tsx')) },
   { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
   { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
   { path: '/mine', label: 'My quotas', isFor: users, Page: lazy(() => import('./pages/mine/mine.tsx')) },
+  { path: '/mine/reservations', isFor: users, Page: lazy(() => import('./pages/mine/my-reservations.tsx')) },
   { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
 ]

@@ -2,6 +2,9 @@ import classes from './units.module.css'
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
+const LONG_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
+const LONG = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' })
+
 /** A moment in the reader's own time zone. @param at as the API tells it */
 export function formatMoment(at: string): string {
   return LOCAL.format(new Date(at))
@@ -13,6 +16,20 @@ export function Moment({ at, none = '–' }: { at: string | null; none?: string 
   return (
     <time className={classes.units} dateTime={at} title={utcOf(at)}>
       {formatMoment(at)}
+    </time>
+  )
+}
+
+/**
+ * A day for sentences, with the hour unless the day begins with it.
+ * @param isRough the hour is a pretence: what stands there is reckoned
+ */
+export function Day({ at, isRough = false }: { at: string; isRough?: boolean }) {
+  const date = new Date(at)
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0
+  return (
+    <time dateTime={at} title={utcOf(at)}>
+      {(isRough || isMidnight ? LONG_DAY : LONG).format(date)}
     </time>
   )
 }

@@ -17,6 +17,16 @@ export function count(fallback: number, max = Number.MAX_SAFE_INTEGER): Reader<n
   }
 }
 
+/** A day of the calendar, 2026-03-01. */
+export const day: Reader<string | null> = text => {
+  const at = text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
+  return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text ?? '') ? text : null
+}
+
+/** Where a walk through a list stands, as the API told it. */
+export const cursor: Reader<string | null> = text =>
+  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
+
 /** One of these; `fallback` otherwise. */
 export function oneOf<const T extends string, const F extends T | null>(
   values: readonly T[],
@@ -26,11 +36,11 @@ export function oneOf<const T extends string, const F extends T | null>(
 }
 
 type Readers = Record<string, Reader<string | number | null>>
-type StateOf<R extends Readers> = { [Name in keyof R]: ReturnType<R[Name]> }
+export type StateOf<R extends Readers> = { [Name in keyof R]: ReturnType<R[Name]> }
 
 /**
  * What a page shows, kept in the query of its address, so that it can be sent, reloaded and gone back to. What is as
- * it would be anyway is left out.
+ * it would be anyway is left out. Several parts of a page may each keep their own parameters there.
  *
  * @param readers the parameters; a constant, not made anew at each rendering
  * @returns the state, and how to change parts of it as a step that "back" takes back
@@ -45,10 +55,11 @@ export function useUrlState<R extends Readers>(readers: R): [StateOf<R>, (change
   }, [readers, search])
 
   function change(parts: Partial<StateOf<R>>): void {
-    const query = new URLSearchParams()
+    const query = new URLSearchParams(search)
     for (const [name, value] of Object.entries({ ...state, ...parts })) {
       const isDefault = value === null || value === readers[name]?.(null)
-      if (!isDefault) query.set(name, String(value))
+      if (isDefault) query.delete(name)
+      else query.set(name, String(value))
     }
     navigate(query.size === 0 ? location : `${location}?${query}`)
   }

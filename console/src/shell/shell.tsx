@@ -3,14 +3,17 @@ import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { PageEntry } from '../pages.ts'
+import { useCaller } from '../session/session.ts'
 import { Account } from './account.tsx'
 import { AwayNotice } from './away-notice.tsx'
 import { ColourScheme } from './colour-scheme.tsx'
+import { GoToUser } from './go-to-user.tsx'
 import iconUrl from './icon.svg'
 import classes from './shell.module.css'
 
 /** What stands around every page: header, navigation, and a word when the service is away. */
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
+  const { roles } = useCaller()
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
   const content = useRef<HTMLElement>(null)
@@ -60,6 +63,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
               label && <NavItem key={path} path={path} label={label} location={location} onClick={close} />,
           )}
         </ul>
+        {roles.includes('admin') && <GoToUser onGo={close} />}
       </AppShell.Navbar>
       <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
         <AwayNotice />

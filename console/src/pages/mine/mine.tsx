@@ -1,11 +1,6 @@
-import { Empty } from '../../parts/empty.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
+import { UserOverview } from '../../parts/user/overview.tsx'
+import { MinePage } from './mine-page.tsx'
 
 export default function Mine() {
-  return (
-    <>
-      <PageTitle title="My quotas" />
-      <Empty title="This page is still to come." />
-    </>
-  )
+  return <MinePage>{subject => <UserOverview subject={subject} />}</MinePage>
 }

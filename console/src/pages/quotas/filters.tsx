@@ -1,9 +1,11 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { KIND_WORDS } from '../../parts/quota-words.ts'
 import { STATUS_WORDS } from '../../parts/status-badge.tsx'
 import { uint } from '../../parts/url-state.ts'
 import classes from './filters.module.css'
-import { KIND_WORDS, KINDS, type ListState, STATUSES } from './list-state.ts'
+import { KINDS, type ListState, STATUSES } from './list-state.ts'
 
 const PAGE_SIZES = [20, 50, 100, 200]
 
@@ -46,6 +48,11 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         data={[...new Set([...PAGE_SIZES, page_size])].sort((one, other) => one - other).map(String)}
         onChange={event => onChange({ page_size: Number(event.currentTarget.value) })}
       />
+      {user_id !== null && (
+        <Button component={Link} href={`/users/${user_id}`} variant="default" size="xs">
+          Open user {user_id}
+        </Button>
+      )}
       {isFiltered && (
         <Button
           variant="subtle"

@@ -1,5 +1,6 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
+import { KIND_WORDS, SORTS } from '../../parts/quota-words.ts'
 import { STATUS_WORDS } from '../../parts/status-badge.tsx'
 import { count, oneOf, uint } from '../../parts/url-state.ts'
 
@@ -7,11 +8,7 @@ type Quota = Api['SmsQuota']
 
 export const STATUSES = Object.keys(STATUS_WORDS) as Quota['status'][]
 
-export const KIND_WORDS: Record<Quota['kind'], string> = { grant: 'Grant', cap: 'Cap' }
 export const KINDS = Object.keys(KIND_WORDS) as Quota['kind'][]
-
-const SORTS = ['-id', 'id', 'expires_at', '-expires_at', 'remaining', '-remaining'] as const
-export type Sort = (typeof SORTS)[number]
 
 /** What the list shows, by the names that the API has for it. */
 export const LIST_STATE = {

@@ -8,10 +8,10 @@ import { Failure } from '../../parts/failure.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
 import { Pager } from '../../parts/pager.tsx'
+import { QuotaTable } from '../../parts/quota-table.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
 import { QuotaFilters } from './filters.tsx'
 import { LIST_STATE, type ListState } from './list-state.ts'
-import { QuotaTable } from './quota-table.tsx'
 
 /** The quotas of all users. */
 export default function Quotas() {
@@ -60,6 +60,7 @@ function List({ state, select, onPage }: ListProps) {
       ) : (
         <QuotaTable
           quotas={items}
+          whose="everybody"
           sort={state.sort}
           onSort={sort => select({ sort })}
           canSortByRemaining={state.user_id !== null}

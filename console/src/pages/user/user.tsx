@@ -1,11 +1,6 @@
-import { Empty } from '../../parts/empty.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
+import { UserOverview } from '../../parts/user/overview.tsx'
+import { UserPage } from './user-page.tsx'
 
 export default function User() {
-  return (
-    <>
-      <PageTitle title="User" />
-      <Empty title="This page is still to come." />
-    </>
-  )
+  return <UserPage>{subject => <UserOverview subject={subject} />}</UserPage>
 }

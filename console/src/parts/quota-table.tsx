@@ -1,17 +1,19 @@
 import { Anchor, Table, UnstyledButton } from '@mantine/core'
 import { Link } from 'wouter'
-import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
-import { StatusBadge } from '../../parts/status-badge.tsx'
-import { Units } from '../../parts/units.tsx'
-import { UsageBar } from '../../parts/usage-bar.tsx'
-import { KIND_WORDS, type Sort } from './list-state.ts'
-import classes from './quota-table.module.css'
+import type { Api } from '../api/types.ts'
+import { Moment } from './moment.tsx'
+import { KIND_WORDS, nameOfQuota, type Sort } from './quota-words.ts'
+import classes from './record-table.module.css'
+import { StatusBadge } from './status-badge.tsx'
+import { Units } from './units.tsx'
+import { UsageBar } from './usage-bar.tsx'
 
 type Quota = Api['SmsQuota']
 
 interface TableProps {
   quotas: readonly Quota[]
+  /** Whose they are. Only administrators have pages of quotas and of users to be led to. */
+  whose: 'everybody' | 'user' | 'own'
   sort: Sort
   onSort: (sort: Sort) => void
   canSortByRemaining: boolean
@@ -20,13 +22,13 @@ interface TableProps {
 }
 
 /** Quotas in rows; on narrow screens each row is a card, and its cells say what they are. */
-export function QuotaTable({ quotas, sort, onSort, canSortByRemaining, isOld }: TableProps) {
+export function QuotaTable({ quotas, whose, sort, onSort, canSortByRemaining, isOld }: TableProps) {
   return (
     <Table className={classes.table ?? ''} aria-label="Quotas" aria-busy={isOld} data-old={isOld || undefined}>
       <Table.Thead>
         <Table.Tr>
           <SortableHeading by="id" label="Quota" sort={sort} onSort={onSort} />
-          <Table.Th scope="col">User</Table.Th>
+          {whose === 'everybody' && <Table.Th scope="col">User</Table.Th>}
           <Table.Th scope="col">Status</Table.Th>
           {canSortByRemaining ? (
             <SortableHeading by="remaining" label="Usage" sort={sort} onSort={onSort} />
@@ -42,30 +44,37 @@ export function QuotaTable({ quotas, sort, onSort, canSortByRemaining, isOld }: 
       </Table.Thead>
       <Table.Tbody>
         {quotas.map(quota => (
-          <Row key={quota.id} quota={quota} />
+          <Row key={quota.id} quota={quota} whose={whose} />
         ))}
       </Table.Tbody>
     </Table>
   )
 }
 
-function Row({ quota }: { quota: Quota }) {
-  const { id, user_id, kind, name, period } = quota
+function Row({ quota, whose }: { quota: Quota; whose: TableProps['whose'] }) {
+  const { id, user_id, kind, period } = quota
+  const name = <bdi>{nameOfQuota(quota)}</bdi>
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label="Quota">
-        <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
-          {name ?? `${KIND_WORDS[kind]} ${id}`}
-        </Anchor>
+        {whose === 'own' ? (
+          <span className={classes.name}>{name}</span>
+        ) : (
+          <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
+            {name}
+          </Anchor>
+        )}
         <div className={classes.about}>
           {KIND_WORDS[kind]} · {period === null ? 'one window' : `each ${period}`}
         </div>
       </Table.Th>
-      <Table.Td data-label="User">
-        <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-          {user_id}
-        </Anchor>
-      </Table.Td>
+      {whose === 'everybody' && (
+        <Table.Td data-label="User">
+          <Anchor component={Link} href={`/users/${user_id}`} size="sm">
+            {user_id}
+          </Anchor>
+        </Table.Td>
+      )}
       <Table.Td data-label="Status">
         <StatusBadge status={quota.status} />
       </Table.Td>

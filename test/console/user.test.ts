@@ -1,0 +1,211 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, startSite } from '../support/browser.ts'
+import { DAYS, startBusyUser } from './user-fixture.ts'
+
+const site = await startSite()
+const { quotas } = await startBusyUser(site, 7)
+const SENDER = '/api/sms/sender/quota'
+
+/** What the API says of user 7's days that the page shows: the first begins at midnight in Berlin, in winter. */
+const REPORT = `/api/sms/admin/quota/usage?user_id=7&from=2026-03-14T23:00:00Z&to=2026-06-12T22:00:00Z&interval=day&time_zone=Europe/Berlin`
+
+const format = new Intl.NumberFormat('en-GB')
+
+/** The number of a total above the chart. */
+const total = (page: Page, label: string) => page.getByRole('button', { name: new RegExp(`^${label}`) })
+
+/** Settles when the table of numbers has so many rows; answers their cells. */
+async function tableOf(page: Page, rows: number): Promise<string[][]> {
+  const table = page.getByRole('region', { name: 'Units by day' })
+  await expect.poll(() => table.getByRole('rowheader').count(), { timeout: 5_000 }).toBe(rows)
+  const lines = await table.getByRole('row').all()
+  return Promise.all(lines.slice(1).map(line => line.locator('th,td').allTextContents()))
+}
+
+test('tells what a user has, as the summary has it', async () => {
+  const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=7')
+  const page = await site.visit('/users/7')
+  await page.getByText(`${format.format(body.remaining)} units left until 1 July 2026, when`).waitFor()
+  const terms = await page.getByRole('region', { name: 'Summary' }).locator('dl > div').allTextContents()
+  expect(terms.slice(0, 4)).toEqual([
+    `Limit${format.format(body.limit)}`,
+    `Used${format.format(body.used)}`,
+    `Reserved${body.reserved}`,
+    `Remaining${format.format(body.remaining)}`,
+  ])
+  expect(terms[4]).toBe(`Available now${body.available}At once, within caps and scopes`)
+  expect(terms[6]).toBe(`Next reset1 Jul 2026, 00:00${body.next_reset.units} come back`)
+  await page.getByText('About 91 units a day; that lasts for a year and more.').waitFor()
+
+  const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
+  expect(await cap.textContent()).toContain(`${body.caps[0].remaining}headroom`)
+  const scopes = page.getByRole('region', { name: 'By scope' }).getByRole('listitem')
+  expect(await scopes.allTextContents()).toEqual([
+    expect.stringContaining('All destinations'),
+    expect.stringContaining('Austria (AT), Germany (DE)otp'),
+  ])
+  await page.getByRole('table', { name: 'Quotas' }).getByRole('link', { name: 'Monthly package' }).click()
+  expect(page.url()).toBe(`${site.url}/console/quotas/${quotas['Monthly package']}`)
+})
+
+test('totals and days of ninety days are those of the API, ungrouped and grouped', async () => {
+  const { body } = await site.call('GET', REPORT)
+  const page = await site.visit('/users/7')
+  for (const measure of ['committed', 'refunded', 'denied']) {
+    const { units, messages } = body.total[measure]
+    const text = await total(page, measure[0]?.toUpperCase() + measure.slice(1)).textContent()
+    expect(text).toContain(`${format.format(units)}`)
+    expect(text).toContain(`${format.format(messages)} messages`)
+  }
+  await page.getByRole('application').waitFor()
+  await page.getByRole('button', { name: 'Show as table' }).click()
+  const days = await tableOf(page, DAYS)
+  expect(days.map(([, ...counts]) => counts.map(count => Number(count?.replaceAll(',', ''))))).toEqual(
+    body.items
+      .toReversed()
+      .map((item: Record<string, { units: number }>) => [
+        item.committed?.units,
+        item.refunded?.units,
+        item.denied?.units,
+      ]),
+  )
+
+  await page.getByLabel('Period').selectOption('Last 7 days')
+  await page.getByLabel('Group by').selectOption('Quota')
+  await page.getByRole('cell', { name: 'Codes to Germany and Austria' }).first().waitFor()
+  const grouped = await tableOf(page, 14)
+  expect(grouped.slice(0, 2)).toEqual([
+    ['12 Jun', 'Codes to Germany and Austria', '20', '0', '0'],
+    ['12 Jun', 'Monthly package', '19', '2', '0'],
+  ])
+  expect(page.url()).toBe(`${site.url}/console/users/7?as=table&days=7&group_by=quota`)
+})
+
+test('the chart tells its days to the pointer and to the keyboard, and what its colours are', async () => {
+  const page = await site.visit('/users/7?days=7&group_by=country')
+  const chart = page.getByRole('application')
+  await chart.waitFor()
+  expect(await page.locator('.recharts-bar-rectangle').count()).toBe(28)
+  await page.getByText('Forecast: about 91 units a day').waitFor()
+  await page
+    .getByRole('region', { name: 'Usage' })
+    .getByRole('listitem')
+    .filter({ hasText: 'Germany (DE) 340' })
+    .waitFor()
+  await chart.focus()
+  await page.keyboard.press('ArrowRight')
+  const tip = page.getByRole('status').filter({ hasText: 'June 2026' })
+  await tip.filter({ hasText: 'Sunday' }).or(tip).first().waitFor()
+  await chart.hover({ position: { x: 80, y: 200 } })
+  await tip.filter({ hasText: 'Germany (DE)60' }).waitFor()
+  await total(page, 'Denied').click()
+  await page.getByText('Nothing denied in these days').waitFor()
+  await page.goBack()
+  await page.locator('.recharts-bar-rectangle').first().waitFor()
+})
+
+test('any days can be asked for; what the API refuses of them stands at the field', async () => {
+  const page = await site.visit('/users/7?as=table')
+  await page.getByLabel('Period').selectOption('From … to …')
+  expect(await page.getByLabel('From').inputValue()).toBe('2026-03-15')
+  await page.getByLabel('From').fill('2026-03-29')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('To', { exact: true }).fill('2026-03-30')
+  await page.keyboard.press('Enter')
+  // The first of them has 23 hours.
+  expect(await tableOf(page, 2)).toEqual([
+    ['30 Mar', '116', '2', '0'],
+    ['29 Mar', expect.any(String), '2', '0'],
+  ])
+  await page.getByLabel('To', { exact: true }).fill('2026-03-01')
+  await page.keyboard.press('Enter')
+  await page.getByText('must be after from').waitFor()
+  await expectAccessible(page)
+  await page.getByLabel('From').fill('2020-01-01')
+  await page.keyboard.press('Enter')
+  await page.getByText('gives more than 1000 intervals').waitFor()
+  await page.getByLabel('Period').selectOption('Last 30 days')
+  await tableOf(page, 30)
+  expect(page.url()).toBe(`${site.url}/console/users/7?as=table&days=30`)
+})
+
+test('reservations are found by state, quota and time, and walked back', async () => {
+  const page = await site.visit('/users/7/reservations')
+  const rows = page.getByRole('table', { name: 'Reservations' }).getByRole('rowheader')
+  const first = () => rows.first().textContent()
+  await expect.poll(first).toContain('waiting')
+  await page.getByRole('button', { name: 'Older' }).click()
+  await expect.poll(first).toContain('other-83')
+  await page.reload()
+  await expect.poll(first).toContain('other-83')
+  await page.getByRole('button', { name: 'Newest' }).click()
+  await page.getByLabel('State').selectOption('Reserved')
+  await expect.poll(() => rows.count()).toBe(1)
+  await page.getByText('Until 12 Jun 2026, 15:00').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+
+  await page.getByLabel('Counted in').selectOption('Codes to Germany and Austria')
+  await page.getByLabel('From').fill('2026-03-15')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('To', { exact: true }).fill('2026-03-16')
+  await page.keyboard.press('Enter')
+  await expect
+    .poll(() => rows.allTextContents())
+    .toEqual([expect.stringContaining('code-1'), expect.stringContaining('code-0')])
+  const query = `user_id=7&quota_id=${quotas['Codes to Germany and Austria']}&from=2026-03-14T23:00:00Z&to=2026-03-16T23:00:00Z`
+  const { body } = await site.call('GET', `/api/sms/admin/quota/reservations?${query}`)
+  expect(body.items.map((item: { id: string }) => item.id)).toEqual(['code-1', 'code-0'])
+  await page.getByLabel('State').selectOption('Expired')
+  await page.getByText('None matches these filters.').waitFor()
+})
+
+test('a user sees their own in words for them, and no way to others', async () => {
+  const token = await site.userToken(7)
+  const page = await site.visit('/mine', { token })
+  const asked: string[] = []
+  page.on('request', request => {
+    if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
+  })
+  await page.reload()
+  await page.getByText(/^You have [\d,]+ units left until 1 July 2026/).waitFor()
+  await page.getByRole('application').waitFor()
+  await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
+  expect(await page.getByRole('main').getByRole('link', { name: 'Monthly package' }).count()).toBe(0)
+  expect(await page.getByLabel('Go to user').count()).toBe(0)
+  await page.getByRole('link', { name: 'Reservations' }).click()
+  await page.getByRole('rowheader').filter({ hasText: 'waiting' }).waitFor()
+  expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
+  await page.goto(`${site.url}/console/users/7`)
+  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+
+  const other = await site.visit('/mine', { token: await site.userToken(8_000) })
+  await other.getByText('You have no quotas yet.').waitFor()
+  await other.getByText('An administrator can make one for you.').waitFor()
+  await other.getByText('Nothing committed in these days').waitFor()
+})
+
+test('a forecast that ends says when, in words and in the chart', async () => {
+  const last = site.clock.now
+  site.clock.now = last - 14 * 86_400_000
+  const { body: grant } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 160 } })
+  for (let day = 13; day >= 0; day--) {
+    site.clock.now = last - day * 86_400_000
+    const body = { user_id: 9, id: `m-${day}`, units: 10 }
+    await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
+    if (day === 9) {
+      const early = await site.visit('/users/9')
+      await early.getByText('Too early to tell: a forecast needs a week of use.').waitFor()
+    }
+  }
+  const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=9')
+  expect(body).toMatchObject({ remaining: 20, forecast: { daily_rate: 10, runs_out_at: expect.any(String) } })
+  const page = await site.visit('/users/9?days=30')
+  await page.getByText('About 10 units a day; runs out around 14 June 2026.').waitFor()
+  await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
+  await page.getByText('20 units left').waitFor()
+
+  await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
+  await page.reload()
+  await page.getByText('About 10 units a day, without a limit.').waitFor()
+})
