@@ -1,7 +1,7 @@
 /**
  * Measures the service against what else could be used, on this machine, in one run: the table of goals.
  *
- *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|soak] [-- --minutes N] [-- --profile FOLDER]
+ *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|crowd|soak] [-- --minutes N] [-- --profile FOLDER]
  *
  * It starts a PostgreSQL of its own, a Redis if there is one, the service, its peers and the callers, and leaves nothing
  * behind. A whole run writes docs/benchmarks.md; a quick one, or one of a single case, only prints.
@@ -10,6 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
+import { crowdCase } from './cases/crowd.ts'
 import { engineCase } from './cases/engine.ts'
 import { growthCase } from './cases/growth.ts'
 import { httpCase } from './cases/http.ts'
@@ -28,6 +29,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   lists: listsCase,
   growth: growthCase,
   records: recordsCase,
+  crowd: crowdCase,
   soak: soakCase,
 }
 /** What is run unless a case is named. Lists take minutes to load and compare. */

@@ -4,7 +4,7 @@
  */
 import { type Connection, openConnection } from './callers/connection.ts'
 import { createHistogram, type Histogram } from './callers/histogram.ts'
-import { type Counted, type Job, MEASURED, MEASURING } from './callers/job.ts'
+import { type Called, type Job, MEASURED, MEASURING } from './callers/job.ts'
 import { requestMaker } from './callers/requests.ts'
 import { serveParent } from './servers/worker.ts'
 
@@ -16,12 +16,13 @@ const GRANTED = '"granted":true'
 /** How long to wait for the last answers before a server is said to hang. */
 const PATIENCE_MS = 30_000
 
-async function run(job: Job, note: Note): Promise<Counted> {
+async function run(job: Job, note: Note): Promise<Called> {
   const next = requestMaker(job)
   const begin = performance.now()
   const from = begin + job.warmupMs
   const until = from + job.measureMs
   const latencies = createHistogram()
+  const overloaded = createHistogram()
   let operations = 0
   let refused = 0
   let firstRefusal: string | null = null
@@ -45,6 +46,7 @@ async function run(job: Job, note: Note): Promise<Counted> {
         if (job.rate === null ? now < from || now > until : dueAt < from || dueAt > until) return
         latencies.add(now - dueAt)
         operations += job.operations
+        if (status === 503) overloaded.add(now - dueAt)
         const granted = status !== 200 ? 0 : grantsIn(bytes, start, end, job.operations)
         if (granted === job.operations) return
         refused += job.operations - granted
@@ -92,7 +94,14 @@ async function run(job: Job, note: Note): Promise<Counted> {
     if (pacing !== null) clearInterval(pacing)
     for (const { connection } of callers) connection.close()
   }
-  return { operations, refused, firstRefusal, seconds: job.measureMs / 1000, ...quantilesOf(latencies) }
+  return {
+    operations,
+    refused,
+    firstRefusal,
+    overloaded: { calls: overloaded.count, ...quantilesOf(overloaded) },
+    seconds: job.measureMs / 1000,
+    ...quantilesOf(latencies),
+  }
 }
 
 interface Caller {

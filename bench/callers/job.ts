@@ -29,6 +29,11 @@ export interface Counted {
   p99: number
 }
 
+/** What callers count besides: who was told 503, and after how many milliseconds. */
+export interface Called extends Counted {
+  overloaded: { calls: number; p50: number; p99: number }
+}
+
 /** Notes sent while a job runs. */
 export const MEASURING = 'measuring'
 export const MEASURED = 'measured'

@@ -113,6 +113,8 @@ function detailsOf(load: string, samples: Map<string, Sample>) {
 type Load = Pick<Job, 'connections' | 'depth' | 'users'> & Partial<Job>
 
 interface Arena {
+  /** What senders prove themselves with. */
+  token: string
   service: Target
   peers: Target[]
   callers: Worker
@@ -160,6 +162,7 @@ export async function openArena(
 
   let jobs = 0
   const arena: Arena = {
+    token,
     service,
     peers,
     callers,

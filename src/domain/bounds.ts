@@ -29,6 +29,9 @@ export const MAX_USAGE_ROWS = 10_000
 /** The longest period over which all users are compared. */
 export const MAX_TOP_USERS_DAYS = 366
 
+/** Quotas about to run out that are shown at once. */
+export const MAX_ALERTS = 100
+
 /** What a quota is when its draft does not say. `starts_at` defaults to now. */
 export const QUOTA_DEFAULTS = {
   kind: 'grant',

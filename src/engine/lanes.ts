@@ -84,6 +84,12 @@ export class Closed extends Error {
   override readonly name = 'Closed'
 }
 
+/**
+ * No more batches begin in one turn of the event loop once they have so many commands: to decide a thousand takes ten
+ * milliseconds, and others wait to be heard.
+ */
+const COMMANDS_A_TURN = 500
+
 interface Caller<R> {
   readonly bytes: number
   resolve(result: R): void
@@ -171,11 +177,17 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
 
   function serve(): void {
     waking = false
+    let begun = 0
     for (const lane of ready) {
       if (inFlight === workers) return
+      if (begun >= COMMANDS_A_TURN) {
+        wake()
+        return
+      }
       // It keeps its place in the row, and those behind it go on.
       if (lane.slow ? slowInFlight >= slowWorkers : brisk >= abreast) continue
       ready.delete(lane)
+      begun += lane.first?.commands.length ?? 0
       void serveLane(lane)
     }
   }

@@ -15,15 +15,18 @@ const ALWAYS: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavailabl
  * codes of one status share an entry.
  */
 export function answers(successes: Record<number, TSchema>, errors: readonly ErrorCode[]): Record<number, unknown> {
-  return senderAnswers(successes, ['rate_limited', ...errors])
+  return { ...describeSuccesses(successes), ...problems([...ALWAYS, 'rate_limited', ...errors]) }
 }
 
-/** The same for a sender's route, where no rate is limited. */
+/** The same for a sender's route, where the queue bounds what is taken and no rate is limited. */
 export function senderAnswers(
   successes: Record<number, TSchema>,
   errors: readonly ErrorCode[],
 ): Record<number, unknown> {
-  return { ...describeSuccesses(successes), ...problems([...ALWAYS, ...errors]) }
+  return {
+    ...describeSuccesses(successes),
+    ...problems([...ALWAYS, 'forbidden', 'invalid_request', 'overloaded', ...errors]),
+  }
 }
 
 /** The errors of a route that needs no token. */

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { nullable, SmsQuota, time, uint } from './contract.ts'
 import { reservation } from './sender-contract.ts'
@@ -100,6 +100,30 @@ const QuotaWindow = Type.Object(
   { $id: 'QuotaWindow', description: 'A window that a quota has left behind.' },
 )
 
+/* ── Who is about to run out ────────────────────────────────────────────────────────────────────────────────────── */
+
+export const AlertsQuery = Type.Object(
+  { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALERTS, default: DEFAULT_PAGE_SIZE })) },
+  { additionalProperties: false },
+)
+
+const QuotaAlerts = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        quota: Type.Ref('SmsQuota#'),
+        percent: Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          description: 'The highest of its `alert_at` that it reached in its window and still stands at or above.',
+        }),
+        at: time({ description: 'When that was told.' }),
+      }),
+    ),
+  },
+  { $id: 'QuotaAlerts', description: 'Live quotas that have reached a percent of their `alert_at`, the latest first.' },
+)
+
 /* ── Reservations ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const lookup = {
@@ -151,6 +175,7 @@ export const RECORD_COMPONENTS = {
   QuotaChange: RecordedChange,
   QuotaHistory: pageOf('QuotaChange', 'Changes of a quota, newest first.', 'QuotaHistory'),
   QuotaWindow,
+  QuotaAlerts,
   ReservationRecord,
   ReservationPage,
   QuotaWindowPage: pageOf('QuotaWindow', 'Windows that a quota has left behind, newest first.', 'QuotaWindowPage'),

@@ -23,6 +23,7 @@ import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
+import { alertsRoute } from './routes/alerts.ts'
 import { callerRoute } from './routes/caller.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { docsRoutes } from './routes/docs.ts'
@@ -144,6 +145,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       adminRoutes(scope, parts)
       adminUsageRoutes(scope, parts)
       adjustRoute(scope, parts)
+      alertsRoute(scope, parts)
       adminRecordRoutes(scope, parts)
     },
     { prefix: '/api/sms/admin/quota' },

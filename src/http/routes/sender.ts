@@ -1,25 +1,15 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type, { type TSchema } from 'typebox'
-import { ERRORS, type ErrorCode, invalidRequest } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
 import { NoQuery } from '../contract.ts'
 import { senderAnswers } from '../openapi.ts'
-import { problemBody, problemOf } from '../problems.ts'
 import { answerOf } from '../sender-answers.ts'
-import {
-  BatchReq,
-  REQUESTS,
-  ReservationParams,
-  SENDER_OPS,
-  type SenderOp,
-  type SenderRequest,
-} from '../sender-contract.ts'
-import { type Asked, commandOf, createOperationCheck, requestCheck } from '../sender-requests.ts'
+import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../sender-contract.ts'
+import { commandOf, requestCheck } from '../sender-requests.ts'
 import type { ServerParts } from '../server.ts'
 import { compileValidator, validatorOf } from '../validation.ts'
-
-/** The most the body of a batch may hold, in bytes. */
-const BATCH_LIMIT = 1024 * 1024
+import { batchRoute, type Perform } from './sender-batch.ts'
 
 const decided = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['idempotency_mismatch', 'reservation_closed']
@@ -69,8 +59,6 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
 /** What senders do: `/api/sms/sender/quota/…`. They name the user, because a message belongs to a user. */
 export function senderRoutes(server: FastifyInstance, { engine, requireCountry }: ServerParts): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const tags = ['Sender']
-  const bodyErrors: ErrorCode[] = ['forbidden', 'payload_too_large', 'unsupported_media_type', 'invalid_request']
 
   // 0.7 µs an answer. The compiled serializer takes 1.8 µs, most of it to find out which of several answers it has.
   app.setSerializerCompiler(() => JSON.stringify)
@@ -78,7 +66,7 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
     route.config = { ...route.config, isSummarized: true }
   })
 
-  const perform = async (asked: Asked): Promise<object> => answerOf(asked, await engine.submit(asked.command))
+  const perform: Perform = async asked => answerOf(asked, await engine.submit(asked.command))
 
   for (const op of SENDER_OPS) {
     const { summary, description, answer, errors } = DOCUMENTED[op]
@@ -89,10 +77,10 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
           operationId: op,
           summary,
           description,
-          tags,
+          tags: ['Sender'],
           querystring: NoQuery,
           body: REQUESTS[op],
-          response: senderAnswers({ 200: answer }, [...bodyErrors, ...errors, 'overloaded']),
+          response: senderAnswers({ 200: answer }, ['payload_too_large', 'unsupported_media_type', ...errors]),
         },
         validatorCompiler: part =>
           part.httpPart === 'body' ? validatorOf(requestCheck(op)) : compileValidator(part as never),
@@ -101,40 +89,7 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
     )
   }
 
-  const checkOperation = createOperationCheck()
-
-  app.post(
-    '/batch',
-    {
-      bodyLimit: BATCH_LIMIT,
-      schema: {
-        operationId: 'batch',
-        summary: 'Do up to 1,000 operations in one call',
-        description:
-          "Each operation stands alone and has its own status. One user's take effect in the order given; a body may have 1 MiB.",
-        tags,
-        querystring: NoQuery,
-        body: BatchReq,
-        response: senderAnswers({ 200: Type.Ref('BatchResult#') }, bodyErrors),
-      },
-    },
-    async request => {
-      async function resultOf(operation: unknown): Promise<{ status: number; body: object }> {
-        try {
-          const found = checkOperation(operation)
-          if ('faults' in found) throw invalidRequest(found.faults)
-          const asked = commandOf(found.op, operation as SenderRequest, requireCountry)
-          return { status: 200, body: await perform(asked) }
-        } catch (error) {
-          const problem = problemOf(error, BATCH_LIMIT)
-          if (problem.code === 'internal') request.log.error({ err: problem.cause }, 'could not do an operation')
-          return { status: ERRORS[problem.code].status, body: problemBody(problem, request.id) }
-        }
-      }
-      // All are submitted before the first is awaited, so that they share a commit and keep their order.
-      return { results: await Promise.all(request.body.operations.map(resultOf)) }
-    },
-  )
+  app.register(async scope => batchRoute(scope, perform, requireCountry))
 
   app.get(
     '/reservations/:user_id/:id',
@@ -142,15 +97,10 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
       schema: {
         operationId: 'getReservation',
         summary: 'Read a reservation',
-        tags,
+        tags: ['Sender'],
         params: ReservationParams,
         querystring: NoQuery,
-        response: senderAnswers({ 200: Type.Ref('Reservation#') }, [
-          'forbidden',
-          'invalid_request',
-          'not_found',
-          'overloaded',
-        ]),
+        response: senderAnswers({ 200: Type.Ref('Reservation#') }, ['not_found']),
       },
     },
     request => perform({ command: { op: 'find', ...request.params }, measure: null }),

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { startSender } from './sender-fixture.ts'
+
+const ALERTS = '/api/sms/admin/quota/alerts'
+const DAY = 86_400_000
+const service = await startSender()
+const { call, clock, allow, someone, ask } = service
+
+interface Listed {
+  id: number
+  percent: number
+  at: string
+}
+
+async function alerts(query = ''): Promise<Listed[]> {
+  const { status, body } = await call('GET', `${ALERTS}${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.items.map(({ quota, ...item }: { quota: { id: number } }) => ({ id: quota.id, ...item }))
+}
+
+const of = async (id: number) => (await alerts('?limit=100')).filter(alert => alert.id === id)
+const shownNow = () => new Date(clock.now).toISOString()
+
+let messages = 0
+async function consume(user: number, units: number): Promise<string> {
+  messages += 1
+  clock.now += 1_000
+  const { status, body } = await ask('consume', { user_id: user, id: `m${messages}`, units })
+  expect([status, body.granted]).toEqual([200, true])
+  return `m${messages}`
+}
+
+describe('a quota is listed', () => {
+  test('once it has reached a percent, with the highest and when that was, as it is now', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100, name: 'Package' })
+    await consume(user, 79)
+    expect(await of(id)).toEqual([])
+    await consume(user, 1)
+    const at = shownNow()
+    await consume(user, 5)
+    expect(await of(id)).toEqual([{ id, percent: 80, at: at }])
+    const { body } = await call('GET', ALERTS)
+    expect(body.items[0].quota).toEqual((await call('GET', `/api/sms/admin/quota/${id}`)).body)
+    expect(body.items[0].quota).toMatchObject({ name: 'Package', used: 85, remaining: 15 })
+    await consume(user, 15)
+    expect(await of(id)).toEqual([{ id, percent: 100, at: shownNow() }])
+  })
+
+  test('where one draw reaches several percents, with the highest', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100, alert_at: [10, 50, 90] })
+    await consume(user, 60)
+    expect(await of(id)).toEqual([{ id, percent: 50, at: shownNow() }])
+  })
+
+  test('where a lowered limit reached the percent', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100 })
+    await consume(user, 50)
+    clock.now += 1_000
+    await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 60 } })
+    expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
+  })
+
+  test('caps as well as grants, the latest first, and no more than asked for', async () => {
+    const user = someone()
+    const grant = await allow({ user_id: user, limit: 100 })
+    const cap = await allow({ user_id: user, limit: 50, kind: 'cap', period: 'day' })
+    await consume(user, 40)
+    const first = shownNow()
+    await call('PUT', `/api/sms/admin/quota/${cap}`, { body: { limit: 100 } })
+    await consume(user, 45)
+    const second = shownNow()
+    expect(first < second).toBe(true)
+    const latest = await alerts('?limit=2')
+    expect(latest).toEqual([
+      { id: grant, percent: 80, at: second },
+      { id: cap, percent: 80, at: first },
+    ])
+    expect(await alerts('?limit=1')).toEqual(latest.slice(0, 1))
+    expect((await alerts()).length).toBeLessThanOrEqual(20)
+  })
+})
+
+describe('a quota is listed no longer', () => {
+  /** A quota that stands at 90 of 100. */
+  async function alarmed(more: object = {}): Promise<{ user: number; id: number; message: string; at: string }> {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100, ...more })
+    const message = await consume(user, 90)
+    expect(await of(id)).toMatchObject([{ id, percent: 80 }])
+    return { user, id, message, at: shownNow() }
+  }
+  const update = (id: number, body: object) => call('PUT', `/api/sms/admin/quota/${id}`, { body })
+
+  test('when its window is over, whether anybody met it since or not; reached again, it is', async () => {
+    const { user, id } = await alarmed({ period: 'day' })
+    clock.now += DAY
+    expect(await of(id)).toEqual([])
+    await consume(user, 1)
+    expect(await of(id)).toEqual([])
+    await consume(user, 90)
+    expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
+  })
+
+  test('when its limit was raised, or units came back, until it stands there again', async () => {
+    const { user, id } = await alarmed()
+    await update(id, { limit: 200 })
+    expect(await of(id)).toEqual([])
+    const other = await alarmed()
+    await ask('refund', { user_id: other.user, id: other.message, total_units: 50 })
+    expect(await of(other.id)).toEqual([])
+    // A percent is told once in a window: the moment is still that of the first time.
+    await consume(other.user, 45)
+    expect(await of(other.id)).toEqual([{ id: other.id, percent: 80, at: other.at }])
+    await consume(user, 80)
+    expect(await of(id)).toMatchObject([{ id, percent: 80 }])
+  })
+
+  test.each([
+    ['is deleted', (id: number) => call('DELETE', `/api/sms/admin/quota/${id}`)],
+    ['is suspended', (id: number) => update(id, { enabled: false })],
+    ['is over', (id: number) => update(id, { expires_at: new Date(clock.now).toISOString() })],
+    ['is unlimited', (id: number) => update(id, { limit: null })],
+    ['has other percents', (id: number) => update(id, { alert_at: [95] })],
+    ['has no percents', (id: number) => update(id, { alert_at: [] })],
+  ])('when it %s', async (_, change) => {
+    const { id } = await alarmed()
+    expect((await change(id)).status).toBeLessThan(300)
+    expect(await of(id)).toEqual([])
+  })
+})
+
+test.each(['limit=0', 'limit=101', 'limit=x', 'page=1'])('%s is refused', async query => {
+  const { status, body } = await call('GET', `${ALERTS}?${query}`)
+  expect([status, body.code]).toEqual([400, 'invalid_request'])
+})
