@@ -1,9 +1,10 @@
 import classes from './units.module.css'
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
 /** A moment in the reader's own time zone. @param at as the API tells it */
-export function formatMoment(at: string): string {
+function formatMoment(at: string): string {
   return LOCAL.format(new Date(at))
 }
 
@@ -13,6 +14,15 @@ export function Moment({ at, none = '–' }: { at: string | null; none?: string 
   return (
     <time className={classes.units} dateTime={at} title={utcOf(at)}>
       {formatMoment(at)}
+    </time>
+  )
+}
+
+/** A moment of which everybody knows the day. */
+export function TimeOfDay({ at }: { at: string }) {
+  return (
+    <time className={classes.units} dateTime={at} title={utcOf(at)}>
+      {CLOCK.format(new Date(at))}
     </time>
   )
 }
