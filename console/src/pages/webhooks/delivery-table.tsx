@@ -104,7 +104,7 @@ function Row({ delivery, isBusy, onRedeliver }: RowProps) {
           size="compact-xs"
           loading={isBusy}
           onClick={onRedeliver}
-          aria-label={`Send ${id} again`}
+          aria-label={`Send again: ${id}`}
         >
           Send again
         </Button>
