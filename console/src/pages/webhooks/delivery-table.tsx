@@ -98,7 +98,7 @@ function Row({ delivery, isBusy, onRedeliver }: RowProps) {
       <Table.Td data-label="Next attempt">
         <Moment at={next_attempt_at} />
       </Table.Td>
-      <Table.Td className={rows.number ?? ''}>
+      <Table.Td>
         <Button
           variant="default"
           size="compact-xs"

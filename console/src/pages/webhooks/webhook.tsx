@@ -43,7 +43,7 @@ function One({ id }: { id: number }) {
               <State webhook={data} />
               <Deliveries id={id} />
             </div>
-            <div className={classes.column}>
+            <div className={`${classes.column} ${classes.aside}`}>
               <Settings webhook={data} />
               <RotateSecret webhook={data} />
               <DeleteWebhook id={id} />

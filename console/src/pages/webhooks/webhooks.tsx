@@ -62,10 +62,10 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
                 <bdi>{webhook.description ?? ''}</bdi>
               </div>
             </Table.Th>
-            <Table.Td data-label="Events" className={rows.name ?? ''}>
-              {webhook.types?.join(', ') ?? 'All'}
+            <Table.Td data-label="Events">
+              <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? 'All'}</div>
             </Table.Td>
-            <Table.Td data-label="State">
+            <Table.Td data-label="State" className={rows.state ?? ''}>
               <WebhookState {...webhook} />
             </Table.Td>
             <Table.Td data-label="Made">
