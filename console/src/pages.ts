@@ -27,6 +27,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/users/:id/changes', isFor: admins, Page: lazy(() => import('./pages/user/user-changes.tsx')) },
   { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
+  { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
   { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
   { path: '/mine', label: 'My quotas', isFor: users, Page: lazy(() => import('./pages/mine/mine.tsx')) },
   { path: '/mine/reservations', isFor: users, Page: lazy(() => import('./pages/mine/my-reservations.tsx')) },

@@ -4,12 +4,15 @@ import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
+import type { Instant } from '../../src/domain/time.ts'
 import { findChromium } from './chromium.ts'
-import { type Service, startService } from './service.ts'
+import { type Service, type ServiceOptions, startService } from './service.ts'
 
 interface Visit extends BrowserContextOptions {
   /** Whose link is opened; null opens the address without a token. An administrator's unless told otherwise. */
   token?: string | null
+  /** The moment that the visitor's clock shows for as long as they stay; the machine's own unless told otherwise. */
+  now?: Instant
 }
 
 export interface Site extends Service {
@@ -25,8 +28,8 @@ export interface Site extends Service {
 }
 
 /** To be called where tests are declared: a service that listens, and one browser for all tests of the file. */
-export async function startSite(): Promise<Site> {
-  const service = await startService()
+export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+  const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await launch()
   afterAll(() => browser.close())
@@ -34,8 +37,9 @@ export async function startSite(): Promise<Site> {
   return {
     ...service,
     url,
-    async visit(path, { token = service.adminToken, ...options } = {}) {
+    async visit(path, { token = service.adminToken, now, ...options } = {}) {
       const page = await freshPage(browser, options)
+      if (now !== undefined) await page.clock.setFixedTime(now)
       await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
       return page
     },

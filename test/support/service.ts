@@ -53,7 +53,7 @@ export interface Service {
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
-interface ServiceOptions {
+export interface ServiceOptions {
   rateLimitPerMinute?: number
   requireCountry?: boolean
   observe?: boolean

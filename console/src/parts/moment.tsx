@@ -1,6 +1,7 @@
 import classes from './units.module.css'
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
 const LONG_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 const LONG = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' })
@@ -30,6 +31,15 @@ export function Day({ at, isRough = false }: { at: string; isRough?: boolean }) 
   return (
     <time dateTime={at} title={utcOf(at)}>
       {(isRough || isMidnight ? LONG_DAY : LONG).format(date)}
+    </time>
+  )
+}
+
+/** A moment of which everybody knows the day. */
+export function TimeOfDay({ at }: { at: string }) {
+  return (
+    <time className={classes.units} dateTime={at} title={utcOf(at)}>
+      {CLOCK.format(new Date(at))}
     </time>
   )
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../api/types.ts'
-import classes from './status-badge.module.css'
+import { Badge, type Tone } from './badge.tsx'
 
 type State = Api['ReservationRecord']['state']
 
@@ -12,10 +12,14 @@ export const RESERVATION_WORDS: Record<State, string> = {
   released: 'Released',
 }
 
+const TONES: Record<State, Tone> = {
+  reserved: 'coming',
+  committed: 'good',
+  refunded: 'held',
+  expired: 'over',
+  released: 'over',
+}
+
 export function ReservationBadge({ state }: { state: State }) {
-  return (
-    <span className={classes.badge} data-status={state}>
-      {RESERVATION_WORDS[state]}
-    </span>
-  )
+  return <Badge tone={TONES[state]}>{RESERVATION_WORDS[state]}</Badge>
 }

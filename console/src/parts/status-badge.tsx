@@ -1,5 +1,5 @@
 import type { Api } from '../api/types.ts'
-import classes from './status-badge.module.css'
+import { Badge, type Tone } from './badge.tsx'
 
 type Status = Api['SmsQuota']['status']
 
@@ -13,10 +13,15 @@ export const STATUS_WORDS: Record<Status, string> = {
   deleted: 'Deleted',
 }
 
+const TONES: Record<Status, Tone> = {
+  active: 'good',
+  exhausted: 'bad',
+  scheduled: 'coming',
+  suspended: 'held',
+  expired: 'over',
+  deleted: 'over',
+}
+
 export function StatusBadge({ status }: { status: Status }) {
-  return (
-    <span className={classes.badge} data-status={status}>
-      {STATUS_WORDS[status]}
-    </span>
-  )
+  return <Badge tone={TONES[status]}>{STATUS_WORDS[status]}</Badge>
 }

@@ -9,6 +9,10 @@ export const uint: Reader<number | null> = text => {
   return Number.isSafeInteger(value) ? value : null
 }
 
+/** Where a page of a list begins, as the API gave it. */
+export const cursor: Reader<string | null> = text =>
+  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
+
 /** A whole number from 1 to `max`; `fallback` otherwise. */
 export function count(fallback: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {
   return text => {
@@ -22,10 +26,6 @@ export const day: Reader<string | null> = text => {
   const at = text !== null && /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : null
   return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text ?? '') ? text : null
 }
-
-/** Where a walk through a list stands, as the API told it. */
-export const cursor: Reader<string | null> = text =>
-  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
 
 /** One of these; `fallback` otherwise. */
 export function oneOf<const T extends string, const F extends T | null>(

@@ -4,6 +4,7 @@ import { request } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { PageTitle } from '../../parts/page-title.tsx'
+import { nameOfQuota } from '../../parts/quota-words.ts'
 import { BelowUsage } from './below-usage.tsx'
 import { MergePanel } from './merge-panel.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -59,7 +60,7 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
 
   return (
     <>
-      <PageTitle title={`Edit ${quota.name ?? `quota ${quota.id}`}`} about={`Version ${was.version}`} />
+      <PageTitle title={`Edit ${nameOfQuota(quota)}`} about={`Version ${was.version}`} />
       {theirs !== null ? (
         <MergePanel
           typed={typed}

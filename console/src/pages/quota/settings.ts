@@ -1,7 +1,7 @@
 import type { Api } from '../../api/types.ts'
 import { formatMoment } from '../../parts/moment.tsx'
+import { KIND_WORDS } from '../../parts/quota-words.ts'
 import { formatUnits } from '../../parts/units.tsx'
-import { KIND_WORDS } from '../quotas/list-state.ts'
 import { countryName } from './writing.ts'
 
 /** A quota, or a change of one. Records of long ago may lack what the contract gained since. */

@@ -6,9 +6,9 @@ import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
 import { Failure } from '../../parts/failure.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
+import { KIND_WORDS, nameOfQuota } from '../../parts/quota-words.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
-import { KIND_WORDS } from '../quotas/list-state.ts'
 import { History } from './history.tsx'
 import { PastWindows } from './past-windows.tsx'
 import { QuotaActions } from './quota-actions.tsx'
@@ -29,11 +29,11 @@ export function StandingQuota({ quota, error }: StandingQuotaProps) {
   const [{ view }] = useUrlState(QUOTA_ADDRESS)
   const [done, setDone] = useState('')
   const switching = useSwitch(quota, setDone)
-  const { id, user_id, kind, name } = quota
+  const { id, user_id, kind } = quota
   return (
     <>
       <PageTitle
-        title={name ?? `${KIND_WORDS[kind]} ${id}`}
+        title={nameOfQuota(quota)}
         about={
           <>
             {KIND_WORDS[kind]} {id} of{' '}

@@ -1,0 +1,87 @@
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { request } from './client.ts'
+import { ApiProblem, retryDelayOf } from './problem.ts'
+import { queries } from './queries.ts'
+import type { Api } from './types.ts'
+
+type Event = Api['Event']
+
+export interface Feed {
+  /** Since when it has been followed. */
+  since: string
+  /** The newest first, at most `MOST_KEPT`. */
+  events: readonly Event[]
+  /** How many have come since then. */
+  count: number
+  /** More came at once than anybody reads, and some were passed over. */
+  hasGap: boolean
+  /** Where to go on. */
+  next: string
+}
+
+const MOST_KEPT = 50
+const PAGE_SIZE = 100
+
+/** How long one request waits for an event. */
+const WAIT_SECONDS = 25
+
+/** Longer than the service ever waits: a connection that died without a word is given up. */
+const PATIENCE_MS = (WAIT_SECONDS + 10) * 1_000
+
+/** Between two requests, so that a burst comes as one page. */
+const BREATH_MS = 250
+
+const KEY = ['events']
+
+/** What was read of these is no longer so, once something of the kind has happened. */
+const CONCERNED = {
+  quota: ['quotas', 'alerts', 'summary'],
+  reservation: ['quotas', 'summary', 'reservations'],
+  webhook: ['webhooks'],
+}
+
+/**
+ * What happens, while it happens: one long poll for everybody who looks. It stops when nobody does or the tab is
+ * hidden, and goes on from where it was within the time that queries are kept.
+ */
+export function useFeed(): UseQueryResult<Feed> {
+  return useQuery({
+    queryKey: KEY,
+    queryFn: ({ signal }) => follow(queries.getQueryData<Feed>(KEY), signal),
+    refetchInterval: ({ state: { error } }) => (error === null ? BREATH_MS : (retryDelayOf(error) ?? 10_000)),
+    staleTime: 0,
+  })
+}
+
+async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Feed> {
+  const begun = before ?? { since: new Date().toISOString(), events: [], count: 0, hasGap: false, next: 'latest' }
+  // The first page, and the first after a failure, say at once that the service is there; the others wait.
+  const isKnownThere = before !== undefined && queries.getQueryState(KEY)?.error === null
+  const query = { after: begun.next, limit: PAGE_SIZE, wait_seconds: isKnownThere ? WAIT_SECONDS : 0 }
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  try {
+    const { items, next } = await request<Api['EventPage']>('/admin/events', { query, signal: ending })
+    refresh(items)
+    const isBehind = items.length === PAGE_SIZE
+    return {
+      since: begun.since,
+      events: [...items.toReversed(), ...begun.events].slice(0, MOST_KEPT),
+      count: begun.count + items.length,
+      hasGap: begun.hasGap || isBehind,
+      next: isBehind ? 'latest' : next,
+    }
+  } catch (error) {
+    // An older backup was restored, and the cursor is ahead of it.
+    if (!(error instanceof ApiProblem) || error.code !== 'invalid_request') throw error
+    return { ...begun, hasGap: true, next: 'latest' }
+  }
+}
+
+function refresh(events: readonly Event[]): void {
+  const happened = Object.entries(CONCERNED).filter(([about]) =>
+    events.some(({ type }) => type.startsWith(`${about}.`)),
+  )
+  for (const resource of new Set(happened.flatMap(([, resources]) => resources))) {
+    void queries.invalidateQueries({ queryKey: [resource] })
+  }
+}
