@@ -3,7 +3,7 @@ import classes from './units.module.css'
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** A moment in the reader's own time zone. @param at as the API tells it */
-export function formatMoment(at: string): string {
+function formatMoment(at: string): string {
   return LOCAL.format(new Date(at))
 }
 
