@@ -148,7 +148,10 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
       fault('CONSOLE_OIDC_ISSUER', 'is not AUTH_ISSUER: no token of this provider would be accepted')
     }
     if (keys.length === 0) {
-      fault('CONSOLE_OIDC_ISSUER', 'needs AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, to check the tokens of this provider with')
+      fault(
+        'CONSOLE_OIDC_ISSUER',
+        'needs AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, to check the tokens of this provider with',
+      )
     }
   }
   if (faults.length > 0) return { faults }

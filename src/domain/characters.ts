@@ -39,3 +39,18 @@ export function plainerOf(character: string): string | null {
   ]
   return candidates.find(candidate => candidate !== character && septetsIn(candidate) !== null) ?? null
 }
+
+/** The text with plainer characters in place of the foreign ones that have them. @param costly what was found in it */
+export function writePlainly(text: string, costly: readonly CostlyCharacter[]): string {
+  const known = new Map<string, string>()
+  let plain = ''
+  let at = 0
+  for (const { at: from, character, why } of costly) {
+    if (why === 'double') continue
+    const plainer = known.get(character) ?? plainerOf(character) ?? character
+    known.set(character, plainer)
+    plain += text.slice(at, from) + plainer
+    at = from + character.length
+  }
+  return plain + text.slice(at)
+}

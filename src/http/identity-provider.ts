@@ -60,7 +60,8 @@ async function fetchDiscovery(issuer: string): Promise<Discovery> {
   })
   const document: unknown = await response.json()
   if (!response.ok || !isDiscovery(document)) throw new Error(`no discovery document, but an answer ${response.status}`)
-  if (document.issuer !== issuer) throw new Error(`the discovery document is that of ${JSON.stringify(document.issuer)}`)
+  if (document.issuer !== issuer)
+    throw new Error(`the discovery document is that of ${JSON.stringify(document.issuer)}`)
   return document
 }
 

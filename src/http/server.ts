@@ -20,8 +20,8 @@ import { guard } from './access.ts'
 import { logAnswers } from './answer-log.ts'
 import type { Authenticator } from './auth.ts'
 import { FORMATS } from './formats.ts'
-import { describeApi } from './openapi.ts'
 import { createProvider } from './identity-provider.ts'
+import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adjustRoute } from './routes/adjust.ts'
 import { adminRoutes } from './routes/admin.ts'
@@ -185,7 +185,10 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   )
   opsRoutes(app, parts)
   await docsRoutes(app)
-  await app.register(consoleRoutes, { prefix: '/console', provider: parts.oidc && createProvider(parts.oidc, parts.now) })
+  await app.register(consoleRoutes, {
+    prefix: '/console',
+    provider: parts.oidc && createProvider(parts.oidc, parts.now),
+  })
   return app
 }
 

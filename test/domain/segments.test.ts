@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findCostly, plainerOf } from '../../src/domain/characters.ts'
+import { findCostly, plainerOf, writePlainly } from '../../src/domain/characters.ts'
 import { countSegments, segmentText } from '../../src/domain/segments.ts'
 
 describe('where a text is cut', () => {
@@ -73,4 +73,11 @@ test.each([
   ['😀', null],
 ])('in place of %j stands %j', (character, plainer) => {
   expect(plainerOf(character)).toBe(plainer)
+})
+
+test('a text is written plainly where it can be', () => {
+  const plainly = (text: string) => writePlainly(text, findCostly(text))
+  expect(plainly('“It’s 5 € …” – [ok]')).toBe('"It\'s 5 € ..." - [ok]')
+  expect(plainly('’’ я 👩‍👩‍👧‍👦 ’')).toBe("'' я 👩‍👩‍👧‍👦 '")
+  expect(plainly('')).toBe('')
 })

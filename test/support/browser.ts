@@ -5,7 +5,7 @@ import type axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { findChromium } from './chromium.ts'
-import { type Service, startService } from './service.ts'
+import { type Service, type ServiceOptions, startService } from './service.ts'
 
 interface Visit extends BrowserContextOptions {
   /** Whose link is opened; null opens the address without a token. An administrator's unless told otherwise. */
@@ -25,8 +25,8 @@ export interface Site extends Service {
 }
 
 /** To be called where tests are declared: a service that listens, and one browser for all tests of the file. */
-export async function startSite(): Promise<Site> {
-  const service = await startService()
+export async function startSite(options: ServiceOptions = {}): Promise<Site> {
+  const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await launch()
   afterAll(() => browser.close())
@@ -71,7 +71,9 @@ async function freshPage(browser: Browser, options: BrowserContextOptions): Prom
   page.on('console', message => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
     // The browser itself notes each answer that is an error; which ones are wrong the tests know.
-    const isAnswer = message.text().startsWith('Failed to load resource') && message.location().url.includes('/api/')
+    const isAnswer =
+      message.text().startsWith('Failed to load resource') &&
+      /\/(?:api|console\/provider\.json)/.test(message.location().url)
     if (!isAnswer) complaints.push(message.text())
   })
   onTestFinished(async () => {
