@@ -58,18 +58,23 @@ async function fetchDiscovery(issuer: string): Promise<Discovery> {
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
   })
+  if (!response.ok) throw new Error(`the provider answered ${response.status}`)
   const document: unknown = await response.json()
-  if (!response.ok || !isDiscovery(document)) throw new Error(`no discovery document, but an answer ${response.status}`)
+  if (!isDiscovery(document)) throw new Error('the provider answered no discovery document')
   if (document.issuer !== issuer)
     throw new Error(`the discovery document is that of ${JSON.stringify(document.issuer)}`)
+  const isInTheClear = [document.authorization_endpoint, document.token_endpoint].some(isHttp)
+  if (isInTheClear && !isHttp(issuer)) throw new Error('the provider would have people sign in in the clear')
   return document
 }
 
 function isDiscovery(document: unknown): document is Discovery {
   const { issuer, authorization_endpoint, token_endpoint } = Object(document)
-  return typeof issuer === 'string' && [authorization_endpoint, token_endpoint].every(isEndpoint)
+  return [issuer, authorization_endpoint, token_endpoint].every(
+    url => typeof url === 'string' && /^https?:$/.test(URL.parse(url)?.protocol ?? ''),
+  )
 }
 
-function isEndpoint(url: unknown): boolean {
-  return typeof url === 'string' && /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+function isHttp(url: string): boolean {
+  return new URL(url).protocol === 'http:'
 }

@@ -49,9 +49,9 @@ test('what forces UCS-2 is pointed out, and plainer characters put in its place'
   const kinds = page.getByRole('region', { name: 'Characters that force UCS-2' }).getByRole('listitem')
   const words = async () => (await kinds.allInnerTexts()).map(text => text.split(/\s+/).join(' ').trim())
   expect(await words()).toEqual([
-    "’ right single quotation mark U+2019 2 times → '",
-    '… ellipsis U+2026 → ...',
-    '– en dash U+2013 → -',
+    "’ Right single quotation mark U+2019 · 2 times → '",
+    '… Ellipsis U+2026 → ...',
+    '– En dash U+2013 → -',
   ])
   const marks = page.getByRole('region', { name: 'Segments' }).locator('mark')
   expect(await marks.allInnerTexts()).toEqual(['’', '…', '–', '’'])
@@ -61,6 +61,7 @@ test('what forces UCS-2 is pointed out, and plainer characters put in its place'
   await fact(page, 'Encoding', 'GSM-7')
   await page.getByRole('region', { name: 'Characters that count double' }).waitFor()
   expect(await marks.allInnerTexts()).toEqual(['€', '[', ']'])
+  expect(await page.getByRole('button', { name: 'Replace them' }).count()).toBe(0)
   // 38 characters, three of them double.
   await fact(page, 'Characters used', /41$/)
   await fact(page, 'Left in the last segment', /119/)

@@ -92,8 +92,7 @@ test('a service that stops in mid-work and returns is told of, and the work goes
   try {
     await page.getByLabel('Kind').selectOption('grant')
     await page.getByRole('status').filter({ hasText: 'The service does not answer.' }).waitFor()
-    // What was there stays, and so does what was typed.
-    await named.waitFor()
+    await page.getByRole('alert').filter({ hasText: 'Trying again by itself' }).waitFor()
     expect(await page.getByLabel('User id').inputValue()).toBe('7')
     await expectAccessible(page)
   } finally {
@@ -119,7 +118,7 @@ test('behind a proxy that answers for it, the same', async () => {
     await close(proxy)
     await back()
   }
-  await page.getByRole('link', { name: `Cap` }).waitFor()
+  await page.getByRole('link', { name: 'Cap' }).waitFor()
   await page.getByText('The service does not answer.').waitFor({ state: 'detached' })
 })
 
@@ -129,6 +128,8 @@ test('who reloads while it is away is still signed in when it is back, at the sa
   const back = await stopListening(site.app.server)
   try {
     await expect(page.reload()).rejects.toThrow(/ERR_CONNECTION_REFUSED/)
+    // The browser's own page, which takes its place.
+    await page.waitForURL('chrome-error://chromewebdata/')
   } finally {
     await back()
   }

@@ -68,7 +68,7 @@ const BEHAVIOUR: Configuration = {
   findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   extraTokenClaims: (_ctx, token) => ('accountId' in token && token.accountId === '1' ? ADMIN : {}),
   loadExistingGrant: grantWhatIsAsked,
-  ttl: { Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 600 },
+  ttl: { AccessToken: 600, Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 600 },
   features: {
     devInteractions: { enabled: false },
     // Access tokens are JWTs for the service.

@@ -1,41 +1,51 @@
 /** What people call the characters that most often make a message cost more than they thought. */
 const NAMES: Record<string, string> = {
-  '‘': 'left single quotation mark',
-  '’': 'right single quotation mark',
-  '“': 'left double quotation mark',
-  '”': 'right double quotation mark',
-  '„': 'low double quotation mark',
-  '«': 'left angle quotation mark',
-  '»': 'right angle quotation mark',
-  '´': 'acute accent',
-  '`': 'grave accent',
-  '–': 'en dash',
-  '—': 'em dash',
-  '…': 'ellipsis',
-  '•': 'bullet',
-  '·': 'middle dot',
-  '™': 'trade mark sign',
-  '©': 'copyright sign',
-  '®': 'registered sign',
-  '°': 'degree sign',
-  '½': 'one half',
-  '\t': 'tab',
-  '\u00a0': 'no-break space',
-  '\u202f': 'narrow no-break space',
-  '\u200b': 'zero width space',
-  '\u200d': 'zero width joiner',
-  '\u200e': 'left-to-right mark',
-  '\u200f': 'right-to-left mark',
-  '\u202e': 'right-to-left override',
-  '\ufeff': 'byte order mark',
+  '‘': 'Left single quotation mark',
+  '’': 'Right single quotation mark',
+  '“': 'Left double quotation mark',
+  '”': 'Right double quotation mark',
+  '„': 'Low double quotation mark',
+  '«': 'Left angle quotation mark',
+  '»': 'Right angle quotation mark',
+  '´': 'Acute accent',
+  '`': 'Grave accent',
+  '–': 'En dash',
+  '—': 'Em dash',
+  '…': 'Ellipsis',
+  '•': 'Bullet',
+  '·': 'Middle dot',
+  '™': 'Trade mark sign',
+  '©': 'Copyright sign',
+  '®': 'Registered sign',
+  '°': 'Degree sign',
+  '½': 'One half',
+  '€': 'Euro sign',
+  '[': 'Left square bracket',
+  ']': 'Right square bracket',
+  '{': 'Left curly bracket',
+  '}': 'Right curly bracket',
+  '\\': 'Backslash',
+  '^': 'Circumflex',
+  '~': 'Tilde',
+  '|': 'Vertical bar',
+  '\f': 'Form feed',
+  '\t': 'Tab',
+  '\u00a0': 'No-break space',
+  '\u202f': 'Narrow no-break space',
+  '\u200b': 'Zero width space',
+  '\u200d': 'Zero width joiner',
+  '\u200e': 'Left-to-right mark',
+  '\u200f': 'Right-to-left mark',
+  '\u202e': 'Right-to-left override',
+  '\ufeff': 'Byte order mark',
 }
 
 /** What the others are, by the first that fits. */
 const KINDS: readonly [RegExp, string][] = [
-  [/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u, 'emoji'],
-  [/^\p{Cc}/u, 'control character'],
-  [/^\p{Cf}/u, 'invisible character'],
-  [/^\p{Z}/u, 'space'],
+  [/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u, 'Emoji'],
+  [/^\p{Cc}/u, 'Control character'],
+  [/^\p{Cf}/u, 'Invisible character'],
+  [/^\p{Z}/u, 'Space'],
   [/^\p{Script=Latin}/u, 'Latin letter'],
   [/^\p{Script=Cyrillic}/u, 'Cyrillic letter'],
   [/^\p{Script=Greek}/u, 'Greek letter'],
@@ -46,27 +56,29 @@ const KINDS: readonly [RegExp, string][] = [
   [/^\p{Script=Hangul}/u, 'Korean letter'],
   [/^\p{Script=Thai}/u, 'Thai letter'],
   [/^\p{Script=Devanagari}/u, 'Devanagari letter'],
-  [/^\p{L}/u, 'letter'],
-  [/^\p{N}/u, 'digit'],
-  [/^\p{M}/u, 'accent'],
-  [/^\p{P}/u, 'punctuation mark'],
-  [/^\p{S}/u, 'sign'],
+  [/^\p{L}/u, 'Letter'],
+  [/^\p{N}/u, 'Digit'],
+  [/^\p{M}/u, 'Accent'],
+  [/^\p{P}/u, 'Punctuation mark'],
+  [/^\p{S}/u, 'Sign'],
 ]
 
 /** What a character is called, or at least what it is. */
 export function nameOf(character: string): string {
-  return NAMES[character] ?? KINDS.find(([pattern]) => pattern.test(character))?.[1] ?? 'character'
+  return NAMES[character] ?? KINDS.find(([pattern]) => pattern.test(character))?.[1] ?? 'Character'
 }
+
+/** Accents can be heaped upon a letter without end. */
+const MAX_CODE_POINTS = 8
 
 /** U+2019, or several of them, for some characters are made of more than one. */
 export function codePointsOf(character: string): string {
-  return Array.from(
-    character,
-    part => `U+${(part.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
-  ).join(' ')
+  const parts = Array.from(character, part => part.codePointAt(0) ?? 0)
+  const shown = parts.slice(0, MAX_CODE_POINTS).map(part => `U+${part.toString(16).toUpperCase().padStart(4, '0')}`)
+  return [...shown, ...(parts.length > MAX_CODE_POINTS ? ['…'] : [])].join(' ')
 }
 
-/** The character as it can be seen: what shows nothing is shown by its name. */
+/** Whether a character shows anything. */
 export function isVisible(character: string): boolean {
   return !/^[\p{C}\p{Z}]+$/u.test(character)
 }

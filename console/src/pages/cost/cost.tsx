@@ -23,7 +23,7 @@ export default function Cost() {
   const units = cut.segments.length
 
   return (
-    <div className={classes.page}>
+    <>
       <PageTitle
         title="Message cost"
         about="What would this message cost? It is counted on this page, and sent to nobody."
@@ -73,6 +73,6 @@ export default function Cost() {
           <Segments cut={cut} costly={costly} />
         </div>
       </div>
-    </div>
+    </>
   )
 }

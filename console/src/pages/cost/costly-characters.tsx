@@ -79,9 +79,12 @@ function KindRow({ kind: { character, times, plainer } }: { kind: Kind }) {
     <li>
       <bdi className={classes.character}>{isVisible(character) ? character : '␣'}</bdi>
       <span className={classes.what}>
-        {nameOf(character)} <span className={classes.about}>{codePointsOf(character)}</span>
+        {nameOf(character)}{' '}
+        <span className={classes.about}>
+          {codePointsOf(character)}
+          {times > 1 && ` · ${formatUnits(times)} times`}
+        </span>
       </span>
-      <span className={classes.about}>{times > 1 && `${formatUnits(times)} times`}</span>
       <span>{plainer !== null && <Plainer plainer={plainer} />}</span>
     </li>
   )
@@ -103,7 +106,7 @@ function Replacing({ text, units, costly, onReplace }: ReplacingProps) {
     return { changed, ...countSegments(changed) }
   }, [text, costly])
   const isFewer = offer.segments < units
-  if (!isFewer && offer.encoding === 'UCS-2') return null
+  if (offer.changed === text || (!isFewer && offer.encoding === 'UCS-2')) return null
   return (
     <div className={classes.offer}>
       <p>

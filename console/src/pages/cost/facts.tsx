@@ -53,7 +53,7 @@ function Fact({ name, about, children }: { name: string; about?: string; childre
       <dt>{name}</dt>
       <dd>
         {children}
-        {about !== undefined && <span className={classes.about}>{about}</span>}
+        {about !== undefined && <div className={classes.about}>{about}</div>}
       </dd>
     </div>
   )
