@@ -4,7 +4,7 @@ import type { Instant } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 
 /** The discovery document (OpenID Connect Discovery 1.0, section 3). The console reads the rest of it. */
-export interface Discovery {
+interface Discovery {
   readonly issuer: string
   readonly authorization_endpoint: string
   readonly token_endpoint: string

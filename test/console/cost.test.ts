@@ -118,23 +118,20 @@ const HOSTILE = {
   accents: `a${'\u0301'.repeat(700)}`,
 }
 
-test.each([
-  [360, 'light'],
-  [360, 'dark'],
-  [1280, 'light'],
-  [1280, 'dark'],
-] as const)('hostile text at %i px, %s, is text and breaks nothing', async (width, colorScheme) => {
-  const page = await open({ viewport: { width, height: 800 }, colorScheme })
-  await expectAccessible(page)
+test.each([360, 1280])('hostile text at %i px is text and breaks nothing', async width => {
+  const page = await open({ viewport: { width, height: 800 } })
   for (const text of [...Object.values(HOSTILE), Object.values(HOSTILE).join('\n')]) {
     await page.getByLabel('Text').fill(text)
     await page.locator('aside[aria-busy=false]').waitFor()
     const shown = page.getByRole('region', { name: 'Segments' }).getByRole('listitem').first()
     await shown.filter({ hasText: text.slice(0, 15) }).waitFor()
-    expect(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
   }
   await page.getByRole('button', { name: 'Show' }).last().click()
-  await expectAccessible(page)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+  }
 })
 
 test('10,000 characters of the worst kind stay fluent', async () => {

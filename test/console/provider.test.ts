@@ -66,6 +66,15 @@ test('the provider signs in, the page that was asked for opens, and nothing of i
   expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual(['sms-quota.token'])
   await page.reload()
   await heading(page, 'Quotas')
+
+  // Its time over, it is said so, and who is still signed in at the provider need not type a name again.
+  site.clock.now += 3_600_000
+  await page.reload()
+  await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
+  site.clock.now = Date.now()
+  await leave(page)
+  await heading(page, 'Quotas')
+  expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
 })
 
 test('only the page that exchanges the code may call the provider', async () => {
@@ -117,7 +126,7 @@ test('a sign-in that ends in mid-work is renewed in a window of its own, with wh
   await page.getByText('No quotas here').waitFor()
   await page.getByLabel('User id').fill('4711')
 
-  // The service's clock goes ahead: the provider's tokens of now are old, and those of then it cannot make yet.
+  // The service's clock goes ahead, and is back when the provider makes new tokens.
   site.clock.now += 3_600_000
   await page.getByLabel('Kind').selectOption('cap')
   const dialog = page.getByRole('dialog', { name: 'Your sign-in has ended' })

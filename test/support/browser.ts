@@ -87,7 +87,7 @@ const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe
 
 /** Fails with what hinders people who see, hear or move otherwise. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource)
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html} (${node.failureSummary})`)}`,

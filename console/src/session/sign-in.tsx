@@ -25,11 +25,16 @@ export function SignIn({ refusal }: { refusal: string | null }) {
             <Text size="sm" c="dimmed" mb="lg">
               With your account, or with a token.
             </Text>
+            {refusal !== null && (
+              <Text size="sm" c="var(--mantine-color-error)" mb="sm" role="alert">
+                {refusal}
+              </Text>
+            )}
             <ProviderSignIn issuer={oidc.issuer} />
             <Divider label="or" my="lg" />
           </>
         )}
-        <TokenForm initialError={refusal} isSecond={oidc !== null} />
+        <TokenForm initialError={oidc === null ? refusal : null} isSecond={oidc !== null} />
         <Text size="sm" c="dimmed" mt="lg">
           The token stays in this tab and goes when you close it. Programs use the same tokens: see the{' '}
           <Anchor href="/docs" inherit underline="always">

@@ -29,9 +29,8 @@ export function Facts({ cut, hasText, destination }: FactsProps) {
       <p className={classes.units}>
         <strong>{formatUnits(units)}</strong> {units === 1 ? 'unit' : 'units'}
       </p>
-      <VisuallyHidden role="status">
-        {hasText && `${unitWords(units)}, ${encoding}, ${formatUnits(capacity - last)} left in the last segment`}
-      </VisuallyHidden>
+      {/* Told when the cost changes, not at each key. */}
+      <VisuallyHidden role="status">{hasText && `${unitWords(units)}, ${encoding}`}</VisuallyHidden>
       <dl className={classes.facts}>
         <Fact name="Segments">{formatUnits(units)}</Fact>
         <Fact name="Encoding" about={ENCODING_WORDS[encoding]}>
