@@ -34,6 +34,7 @@ const app = await createServer({
   readiness: nobody,
   rateLimitPerMinute: 0,
   requireCountry: false,
+  oidc: null,
 })
 await app.ready()
 const current = `${JSON.stringify(app.swagger(), null, 2)}\n`

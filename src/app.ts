@@ -100,6 +100,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       readiness: () => whyNotReady(clock, db),
       rateLimitPerMinute: config.rateLimitPerMinute,
       requireCountry: config.requireCountry,
+      oidc: config.consoleOidc,
     })
     stops.push(() => closeServer(server))
     const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)

@@ -33,6 +33,14 @@ export interface AuthConfig {
   senderRole: string
 }
 
+/** How people sign in to the console through a provider. The console is a public client: it has no secret. */
+export interface OidcConfig {
+  /** Exactly as the provider writes it in its tokens. */
+  issuer: string
+  clientId: string
+  scope: string
+}
+
 export interface Config {
   host: string
   /** 0: any free port. */
@@ -46,6 +54,8 @@ export interface Config {
   /** An absolute path; it need not exist yet. */
   dataDir: string
   auth: AuthConfig
+  /** Null: people paste a token. */
+  consoleOidc: OidcConfig | null
   /** Whether what quotas forbid is denied, or granted and told. */
   enforcement: Enforcement
   /** Whether senders must tell the destination. */
@@ -129,6 +139,21 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
   if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
     fault('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
   }
+  if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
+    fault('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'neither is of use without the other')
+  }
+  if (isSet('CONSOLE_OIDC_ISSUER') && needsKey) {
+    const issuer = textOf('AUTH_ISSUER')
+    if (issuer !== undefined && issuer !== textOf('CONSOLE_OIDC_ISSUER')) {
+      fault('CONSOLE_OIDC_ISSUER', 'is not AUTH_ISSUER: no token of this provider would be accepted')
+    }
+    if (keys.length === 0) {
+      fault(
+        'CONSOLE_OIDC_ISSUER',
+        'needs AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, to check the tokens of this provider with',
+      )
+    }
+  }
   if (faults.length > 0) return { faults }
 
   // Each value is what its row's parser returned, or null where the row has no fallback.
@@ -149,6 +174,7 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
       adminRole: get('AUTH_ADMIN_ROLE'),
       senderRole: get('AUTH_SENDER_ROLE'),
     },
+    consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
@@ -163,6 +189,10 @@ function authKey(secret: string | null, file: string | null, url: string | null)
   if (secret !== null) return { kind: 'secret', secret }
   if (file !== null) return { kind: 'public-key', file }
   return url === null ? { kind: 'own' } : { kind: 'jwks', url }
+}
+
+function oidcConfig(issuer: string | null, clientId: string | null, scope: string): OidcConfig | null {
+  return issuer === null || clientId === null ? null : { issuer, clientId, scope }
 }
 
 /** A variable as help shows it. `fallback` is null where there is none, `unset` then says what happens. */
@@ -184,7 +214,7 @@ export function configVariables(env: Texts = process.env, machine: Machine = thi
 
 /** The settings that hold, in the table's order and with secrets masked; null: not set, `unset` says what that means. */
 export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
-  const { auth } = config
+  const { auth, consoleOidc } = config
   const values: Record<Name, string | number | boolean | null> = {
     HOST: config.host,
     PORT: config.port,
@@ -201,6 +231,9 @@ export function describeConfig(config: Config): { name: string; value: string | 
     AUTH_ROLES_CLAIM: auth.rolesClaim,
     AUTH_ADMIN_ROLE: auth.adminRole,
     AUTH_SENDER_ROLE: auth.senderRole,
+    CONSOLE_OIDC_ISSUER: consoleOidc?.issuer ?? null,
+    CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,
+    CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,

@@ -41,6 +41,7 @@ describe('what holds', () => {
         adminRole: 'sms-quota:admin',
         senderRole: 'sms-quota:sender',
       },
+      consoleOidc: null,
       enforcement: 'enforce',
       requireCountry: false,
       rateLimitPerMinute: 6000,
@@ -65,6 +66,9 @@ describe('what holds', () => {
       AUTH_ROLES_CLAIM: 'realm_access.roles',
       AUTH_ADMIN_ROLE: 'boss',
       AUTH_SENDER_ROLE: 'gateway',
+      CONSOLE_OIDC_ISSUER: 'https://id.example',
+      CONSOLE_OIDC_CLIENT_ID: 'sms-console',
+      CONSOLE_OIDC_SCOPE: 'openid sms',
       ENFORCEMENT: 'observe',
       REQUIRE_COUNTRY: 'true',
       RATE_LIMIT_PER_MINUTE: '0',
@@ -88,6 +92,7 @@ describe('what holds', () => {
         adminRole: 'boss',
         senderRole: 'gateway',
       },
+      consoleOidc: { issuer: 'https://id.example', clientId: 'sms-console', scope: 'openid sms' },
       enforcement: 'observe',
       requireCountry: true,
       rateLimitPerMinute: 0,
@@ -158,6 +163,9 @@ describe('what is refused', () => {
     ['DATA_DIR', '~/data', 'is not absolute'],
     ['AUTH_ISSUER', 'a\nb', 'holds control characters'],
     ['AUTH_ADMIN_ROLE', 'the boss', 'holds spaces'],
+    ['CONSOLE_OIDC_SCOPE', 'email', 'has no openid; accepted: words'],
+    ['CONSOLE_OIDC_SCOPE', 'openid  email', 'is not a list of words'],
+    ['CONSOLE_OIDC_SCOPE', 'openid "x"', 'is not a list of words'],
     ['ENFORCEMENT', 'off', 'is neither; accepted: one of enforce, observe'],
     ['REQUIRE_COUNTRY', '1', 'is neither; accepted: true or false'],
     ['REQUIRE_COUNTRY', 'TRUE', 'is neither'],
@@ -228,6 +236,32 @@ describe('what is refused', () => {
       'AUTH_SENDER_ROLE: is the same as AUTH_ADMIN_ROLE: every sender would be an administrator',
     ])
     expect(faultsOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
+  })
+
+  test.each([
+    ['ftp://id.example/hunter2', 'is not an https URL'],
+    ['http://id.example/hunter2', 'would sign in in the clear'],
+    ['https://u:hunter2@id.example', 'holds a user or a password'],
+    ['https://id.example/?hunter2', 'holds a query or a fragment'],
+    ['https://id.example/#hunter2', 'holds a query or a fragment'],
+  ])('a provider at %j', (CONSOLE_OIDC_ISSUER, words) => {
+    const faults = faultsOf({ CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: 'console', AUTH_PUBLIC_KEY_FILE: '/k.pem' })
+    expect(faults).toEqual([expect.stringContaining(`CONSOLE_OIDC_ISSUER: ${words}`)])
+    expect(faults[0]).not.toContain('hunter2')
+  })
+
+  test('a provider without a client, the other way round, and one whose tokens would not be accepted', () => {
+    const issuer = { CONSOLE_OIDC_ISSUER: 'http://localhost:9', AUTH_PUBLIC_KEY_FILE: '/k.pem' }
+    const client = { CONSOLE_OIDC_CLIENT_ID: 'console' }
+    expect(faultsOf(issuer)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
+    expect(faultsOf(client)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
+    expect(faultsOf({ ...issuer, ...client, AUTH_ISSUER: issuer.CONSOLE_OIDC_ISSUER })).toEqual([])
+    expect(faultsOf({ ...issuer, ...client, AUTH_ISSUER: 'http://localhost:9/' })).toEqual([
+      'CONSOLE_OIDC_ISSUER: is not AUTH_ISSUER: no token of this provider would be accepted',
+    ])
+    const keyless = { ...client, CONSOLE_OIDC_ISSUER: 'https://id.example' }
+    expect(faultsOf(keyless)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER: needs AUTH_JWKS_URL or')])
+    expect(faultsOf(keyless, { needsKey: false })).toEqual([])
   })
 
   test('the error names every fault', () => {

@@ -1,4 +1,4 @@
-import { Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { queries } from './api/queries.ts'
 import { PAGES } from './pages.ts'
@@ -11,8 +11,25 @@ import { type Caller, useSession } from './session/session.ts'
 import { SignIn } from './session/sign-in.tsx'
 import { Shell } from './shell/shell.tsx'
 
-/** What is shown: by who is signed in, then by the address. */
+const ProviderReturn = lazy(() => import('./session/provider-return.tsx'))
+
+/** What is shown: on the way back from the provider only that, else by who is signed in, then by the address. */
 export function App() {
+  return (
+    <Switch>
+      <Route path="/signed-in">
+        <Suspense fallback={<Opening />}>
+          <ProviderReturn />
+        </Suspense>
+      </Route>
+      <Route>
+        <BySession />
+      </Route>
+    </Switch>
+  )
+}
+
+function BySession() {
   const session = useSession()
   useEffect(() => {
     if (session.state === 'signed-out') queries.clear()
@@ -20,7 +37,11 @@ export function App() {
 
   switch (session.state) {
     case 'signed-out':
-      return <SignIn refusal={session.refusal} />
+      return (
+        <Suspense fallback={<Opening />}>
+          <SignIn refusal={session.refusal} />
+        </Suspense>
+      )
     case 'opening':
       return <Opening />
     default:

@@ -16,7 +16,8 @@ takeLinkToken()
 window.addEventListener('hashchange', () => {
   if (takeLinkToken()) location.reload()
 })
-void resume()
+// On the way back from the provider there is no token yet.
+if (location.pathname !== '/console/signed-in') void resume()
 
 // The page's policy lets only styles with this answer's nonce be made. Its attribute is hidden from scripts, not its property.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''

@@ -57,14 +57,36 @@ export function parseDatabaseUrl(text: string): string | Refusal {
   return text
 }
 
-export function parseJwksUrl(text: string): string | Refusal {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an https URL')
-  if (url.username !== '' || url.password !== '') return new Refusal('holds a user or a password')
-  const { hostname } = url
-  const isLoopback =
-    hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
-  return url.protocol === 'https:' || isLoopback ? text : new Refusal('would fetch keys in the clear')
+/** Reads addresses of an identity provider. @param inTheClear what is wrong with http, where others could listen */
+function providerUrl(inTheClear: string): (text: string) => string | Refusal {
+  return text => {
+    const url = URL.parse(text)
+    if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an https URL')
+    if (url.username !== '' || url.password !== '') return new Refusal('holds a user or a password')
+    return url.protocol === 'https:' || isLoopback(url.hostname) ? text : new Refusal(inTheClear)
+  }
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
+}
+
+export const parseJwksUrl = providerUrl('would fetch keys in the clear')
+
+const parseProviderUrl = providerUrl('would sign in in the clear')
+
+/** An issuer is compared letter by letter, and its discovery document lies below it. */
+export function parseIssuerUrl(text: string): string | Refusal {
+  if (/[?#]/.test(text)) return new Refusal('holds a query or a fragment')
+  return parseProviderUrl(text)
+}
+
+/** The scopes to ask for: without `openid` it is no sign-in. */
+export function parseScope(text: string): string | Refusal {
+  if (!/^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)) {
+    return new Refusal('is not a list of words with one space between them')
+  }
+  return text.split(' ').includes('openid') ? text : new Refusal('has no openid')
 }
 
 export function maskUrl(text: string): string {

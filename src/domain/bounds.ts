@@ -12,6 +12,9 @@ export const MAX_QUOTAS_PER_USER = 200
 /** The most units that one reservation can hold, a long campaign's. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
 
+/** A phone number as senders write it. */
+export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'
+
 /** How long a reservation stays open. */
 export const DEFAULT_TTL_SECONDS = 600
 export const MAX_TTL_SECONDS = 7 * 86_400

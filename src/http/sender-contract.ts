@@ -1,5 +1,11 @@
 import Type, { type TProperties, type TSchema } from 'typebox'
-import { DEFAULT_TTL_SECONDS, MAX_BATCH_OPERATIONS, MAX_RESERVED_UNITS, MAX_TTL_SECONDS } from '../domain/bounds.ts'
+import {
+  DEFAULT_TTL_SECONDS,
+  E164_PATTERN,
+  MAX_BATCH_OPERATIONS,
+  MAX_RESERVED_UNITS,
+  MAX_TTL_SECONDS,
+} from '../domain/bounds.ts'
 import type { Explanation } from '../domain/command.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind, nullable, time, uint } from './contract.ts'
@@ -21,7 +27,7 @@ const reservationId = Type.String({
 const message = Type.Object(
   {
     to: Type.String({
-      pattern: '^\\+[1-9][0-9]{1,14}$',
+      pattern: E164_PATTERN,
       writeOnly: true,
       description: 'The number it goes to, in E.164 form.',
       examples: ['+4915112345678'],

@@ -9,6 +9,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify'
+import type { OidcConfig } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Instant } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -20,6 +21,7 @@ import { guard } from './access.ts'
 import { logAnswers } from './answer-log.ts'
 import type { Authenticator } from './auth.ts'
 import { FORMATS } from './formats.ts'
+import { createProvider } from './identity-provider.ts'
 import { describeApi } from './openapi.ts'
 import { problemBody, problemOf } from './problems.ts'
 import { adjustRoute } from './routes/adjust.ts'
@@ -61,6 +63,8 @@ export interface ServerParts extends RouteContext {
   rateLimitPerMinute: number
   /** Whether senders must tell the destination. */
   requireCountry: boolean
+  /** Whom people may sign in to the console through; null: they paste a token. */
+  oidc: OidcConfig | null
 }
 
 /** The most a body may hold, in bytes. */
@@ -185,7 +189,10 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   )
   opsRoutes(app, parts)
   await docsRoutes(app)
-  await app.register(consoleRoutes, { prefix: '/console' })
+  await app.register(consoleRoutes, {
+    prefix: '/console',
+    provider: parts.oidc && createProvider(parts.oidc, parts.now),
+  })
   return app
 }
 

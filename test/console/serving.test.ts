@@ -91,6 +91,7 @@ test('a file that is not there is not found, and nothing outside of the folder i
 
 test('how to sign in elsewhere is told', async () => {
   expect((await get('/console/config.json')).json()).toEqual({ oidc: null })
+  expect((await get('/console/provider.json')).json()).toMatchObject({ status: 404, code: 'not_found' })
 })
 
 test('only reading is answered', async () => {
@@ -100,7 +101,7 @@ test('only reading is answered', async () => {
 
 test('where it is not built, the page says how to', async () => {
   const bare = Fastify()
-  await bare.register(consoleRoutes, { prefix: '/console', folder: '/nowhere' })
+  await bare.register(consoleRoutes, { prefix: '/console', provider: null, folder: '/nowhere' })
   const answer = await bare.inject('/console/')
   expect(answer.statusCode).toBe(503)
   expect(answer.body).toContain('npm run console')

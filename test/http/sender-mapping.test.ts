@@ -55,6 +55,7 @@ const app = await createServer({
   readiness: async () => [],
   rateLimitPerMinute: 0,
   requireCountry: false,
+  oidc: null,
 })
 await app.ready()
 afterAll(() => db.close())

@@ -75,7 +75,9 @@ async function freshPage(browser: Browser, options: BrowserContextOptions): Prom
   page.on('console', message => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
     // The browser itself notes each answer that is an error; which ones are wrong the tests know.
-    const isAnswer = message.text().startsWith('Failed to load resource') && message.location().url.includes('/api/')
+    const isAnswer =
+      message.text().startsWith('Failed to load resource') &&
+      /\/(?:api|console\/provider\.json)/.test(message.location().url)
     if (!isAnswer) complaints.push(message.text())
   })
   onTestFinished(async () => {
@@ -89,7 +91,7 @@ const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe
 
 /** Fails with what hinders people who see, hear or move otherwise. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource)
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html} (${node.failureSummary})`)}`,

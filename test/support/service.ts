@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
 import { afterAll } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { ConfigError, loadConfig } from '../../src/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { Instant } from '../../src/domain/time.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
@@ -54,6 +54,8 @@ export interface Service {
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 export interface ServiceOptions {
+  /** Variables beside the database's and the secret; they may take the secret away. */
+  env?: Record<string, string>
   rateLimitPerMinute?: number
   requireCountry?: boolean
   observe?: boolean
@@ -65,14 +67,14 @@ export interface ServiceOptions {
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { db, url } = await freshDatabase()
   const clock = { now: START }
-  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url })
-  if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
+  const { rateLimitPerMinute = 0, requireCountry = false, webhooks: webhookOptions = {}, env = {}, ...rest } = options
+  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...env })
+  if ('faults' in loaded) throw new ConfigError(loaded.faults)
   const now = () => clock.now
   const log = pino({ level: 'silent' })
-  const { rateLimitPerMinute = 0, requireCountry = false, webhooks: webhookOptions = {}, ...engineOptions } = options
   const metrics = createMetrics()
   const watched = { onBatch: metrics.batch, onWay: metrics.way }
-  const engine = createEngine({ url, now, log, connections: 4, ...watched, ...engineOptions })
+  const engine = createEngine({ url, now, log, connections: 4, ...watched, ...rest })
   metrics.watchQueue(() => engine.queue)
   const webhooks = createDispatcher({
     db,
@@ -101,6 +103,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       ),
     rateLimitPerMinute,
     requireCountry,
+    oidc: loaded.config.consoleOidc,
   })
   afterAll(async () => {
     await app.close()

@@ -1,5 +1,9 @@
-import { Button, Text } from '@mantine/core'
+import { Button, Divider, Text } from '@mantine/core'
+import { Suspense, use } from 'react'
 import { Dialog } from '../parts/dialog.tsx'
+import { Loading } from '../parts/loading.tsx'
+import { consoleConfig } from './console-config.ts'
+import { ProviderSignInAgain } from './provider-button.tsx'
 import { signOut } from './session.ts'
 import { TokenForm } from './token-form.tsx'
 
@@ -10,10 +14,25 @@ export function EndedDialog({ isOpen }: { isOpen: boolean }) {
       <Text size="sm" mb="md">
         Sign in again to go on where you were. Nothing that you typed is lost.
       </Text>
-      <TokenForm />
+      <Suspense fallback={<Loading rows={3} />}>
+        <Ways />
+      </Suspense>
       <Button variant="subtle" color="gray" fullWidth mt="xs" onClick={signOut}>
         Sign out and leave this page
       </Button>
     </Dialog>
+  )
+}
+
+/** The ways to sign in here. */
+function Ways() {
+  const { oidc } = use(consoleConfig())
+  if (oidc === null) return <TokenForm />
+  return (
+    <>
+      <ProviderSignInAgain issuer={oidc.issuer} />
+      <Divider label="or" my="lg" />
+      <TokenForm isSecond />
+    </>
   )
 }

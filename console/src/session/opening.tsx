@@ -3,7 +3,7 @@ import { useReachable } from '../api/reachability.ts'
 import { usePageTitle } from '../parts/page-title.tsx'
 import classes from './sign-in.module.css'
 
-/** While the service is asked whose token it is. */
+/** While the service is asked whose token it is, or how to sign in. */
 export function Opening() {
   usePageTitle('Signing in')
   const isReachable = useReachable()

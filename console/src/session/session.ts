@@ -57,7 +57,7 @@ export async function signIn(offered: string): Promise<void> {
   const caller = await send<Caller>('/me', {}, offered)
   if (session.state === 'ended' && caller.subject !== session.caller.subject) throw new SomebodyElse(session.caller)
   token = offered
-  sessionStorage.setItem(STORED, offered)
+  keepToken(offered)
   become({ state: 'signed-in', caller })
   renewing?.resolve()
   renewing = null
@@ -99,8 +99,13 @@ export function takeLinkToken(): boolean {
   const offered = new URLSearchParams(location.hash.slice(1)).get('token')
   if (offered === null) return false
   history.replaceState(history.state, '', location.pathname + location.search)
-  sessionStorage.setItem(STORED, offered)
+  keepToken(offered)
   return true
+}
+
+/** Lets the next page that this tab loads go on with a token. */
+export function keepToken(offered: string): void {
+  sessionStorage.setItem(STORED, offered)
 }
 
 export function useSession(): Session {

@@ -3,8 +3,15 @@ import { type FormEvent, useState } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 import { signIn } from './session.ts'
 
-/** Where a token is pasted; `initialError` tells what was wrong with the one before. */
-export function TokenForm({ initialError = null }: { initialError?: string | null }) {
+interface TokenFormProps {
+  /** What was wrong with the token before. */
+  initialError?: string | null
+  /** Whether there is a better way to sign in above it. */
+  isSecond?: boolean
+}
+
+/** Where a token is pasted. */
+export function TokenForm({ initialError = null, isSecond = false }: TokenFormProps) {
   const [token, setToken] = useState('')
   const [error, setError] = useState(initialError)
   const [isBusy, setBusy] = useState(false)
@@ -35,11 +42,11 @@ export function TokenForm({ initialError = null }: { initialError?: string | nul
         errorProps={{ role: 'alert' }}
         autoComplete="off"
         spellCheck={false}
-        data-autofocus
+        data-autofocus={!isSecond || undefined}
         visibilityToggleButtonProps={{ 'aria-label': 'Show the token', tabIndex: 0 }}
       />
-      <Button type="submit" fullWidth mt="md" loading={isBusy}>
-        Sign in
+      <Button type="submit" fullWidth mt="md" loading={isBusy} variant={isSecond ? 'default' : 'filled'}>
+        {isSecond ? 'Sign in with this token' : 'Sign in'}
       </Button>
     </form>
   )

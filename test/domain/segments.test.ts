@@ -1,0 +1,83 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { findCostly, plainerOf, writePlainly } from '../../src/domain/characters.ts'
+import { countSegments, segmentText } from '../../src/domain/segments.ts'
+
+describe('where a text is cut', () => {
+  const a = (times: number) => 'a'.repeat(times)
+  const я = (times: number) => 'я'.repeat(times)
+  // Text, encoding, capacity of a segment, what fills each of them.
+  test.each<[string, string, string, number, number[]]>([
+    ['an empty text', '', 'GSM-7', 160, [0]],
+    ['a full SMS', a(160), 'GSM-7', 160, [160]],
+    ['one more', a(161), 'GSM-7', 153, [153, 8]],
+    ['doubles count as two', '€'.repeat(80), 'GSM-7', 160, [160]],
+    ['a double is not torn', `${a(152)}€${a(10)}`, 'GSM-7', 153, [152, 12]],
+    ['a full SMS of UCS-2', я(70), 'UCS-2', 70, [70]],
+    ['one more of them', я(71), 'UCS-2', 67, [67, 4]],
+    ['doubles of GSM-7 are none in UCS-2', `я${'€'.repeat(69)}`, 'UCS-2', 70, [70]],
+    ['an emoji is not torn', `${я(66)}😀${я(5)}`, 'UCS-2', 67, [66, 7]],
+    ['nor is a family', `${я(60)}👩‍👩‍👧‍👦${я(5)}`, 'UCS-2', 67, [60, 16]],
+  ])('%s', (_what, text, encoding, capacity, filled) => {
+    const cut = segmentText(text)
+    expect([cut.encoding, cut.capacity, cut.segments.map(segment => segment.filled)]).toEqual([
+      encoding,
+      capacity,
+      filled,
+    ])
+  })
+
+  test('the pieces are the text, as many as are charged, none over its capacity', () => {
+    const pieces = fc.constantFrom('a', 'word ', '€', '[', 'я', '’', '😀', '👍🏽', 'e\u0301', 'שלום', '\u202e', '\r\n')
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 400 }), parts => {
+        const text = parts.join('')
+        const { encoding, capacity, segments } = segmentText(text)
+        expect({ encoding, segments: segments.length }).toEqual(countSegments(text))
+        expect(segments.map(segment => segment.text).join('')).toBe(text)
+        for (const { filled } of segments) expect(filled).toBeLessThanOrEqual(capacity)
+      }),
+    )
+  })
+})
+
+test('what makes a text cost more is found where it stands, as people see it', () => {
+  expect(findCostly('plain text, @ä\r\n')).toEqual([])
+  expect(findCostly('[5 €] it’s 👩‍👩‍👧‍👦 e\u0301')).toEqual([
+    { at: 0, character: '[', why: 'double' },
+    { at: 3, character: '€', why: 'double' },
+    { at: 4, character: ']', why: 'double' },
+    { at: 8, character: '’', why: 'foreign' },
+    { at: 11, character: '👩‍👩‍👧‍👦', why: 'foreign' },
+    { at: 23, character: 'e\u0301', why: 'foreign' },
+  ])
+})
+
+test.each([
+  ['’', "'"],
+  ['“', '"'],
+  ['…', '...'],
+  ['–', '-'],
+  ['—', '-'],
+  ['\u00a0', ' '],
+  ['½', '1/2'],
+  ['e\u0301', 'é'],
+  ['ç', 'c'],
+  ['ş', 's'],
+  ['\u200b', ''],
+  ['ł', null],
+  ['я', null],
+  ['א', null],
+  ['\u202e', null],
+  ['\ud83d', null],
+  ['😀', null],
+])('in place of %j stands %j', (character, plainer) => {
+  expect(plainerOf(character)).toBe(plainer)
+})
+
+test('a text is written plainly where it can be', () => {
+  const plainly = (text: string) => writePlainly(text, findCostly(text))
+  expect(plainly('“It’s 5 € …” – [ok]')).toBe('"It\'s 5 € ..." - [ok]')
+  expect(plainly('’’ я 👩‍👩‍👧‍👦 ’')).toBe("'' я 👩‍👩‍👧‍👦 '")
+  expect(plainly('')).toBe('')
+})
