@@ -7,7 +7,7 @@ import { faultsOf } from './faults.tsx'
 import { leadToFault, useLeadToFault } from './lead-to-fault.ts'
 import { QuotaFields } from './quota-fields.tsx'
 import classes from './quota-form.module.css'
-import { keyTwice, type Typed, termsOf } from './typed.ts'
+import { EDITABLE, hasStarted, keyTwice, type Typed, termsOf } from './typed.ts'
 
 interface QuotaFormProps {
   typed: Typed
@@ -38,7 +38,8 @@ export function QuotaForm({
 }: QuotaFormProps) {
   const element = useRef<HTMLFormElement>(null)
   useLeadToFault(element, error)
-  const { byField, others } = faultsOf(error, Object.keys(typed))
+  const shown = was === null ? Object.keys(typed) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(was))
+  const { byField, others } = faultsOf(error, shown)
   const isAboutAll = error !== null && (byField.size === 0 || others.length > 0)
 
   const twice = keyTwice(typed)
