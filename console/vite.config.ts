@@ -12,6 +12,8 @@ export default defineConfig({
   html: { cspNonce: '__NONCE__' },
   build: {
     target: 'es2023',
+    // The first that know light-dark(): written for older ones, it would not follow the switch in the header.
+    cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
     // Its policy lets no script be written into the page, and a file of its own is kept by the browser.
     assetsInlineLimit: 0,

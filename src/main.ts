@@ -97,9 +97,13 @@ function urlOf({ address, port, family }: AddressInfo): string {
 
 /** What a newcomer needs: where it is, and a first call that works when pasted. */
 async function welcome(config: Config, url: string): Promise<string> {
-  const [authorization, hint] = await firstToken(config)
+  const { authorization, hint, fragment } = await firstToken(config)
   return `
 sms-quota is at ${url}, its documentation at ${url}/docs
+
+Open its console${fragment === '' ? '' : ' (the link signs you in)'}
+
+${url}/console/${fragment}
 
 Grant user 7 a thousand units a month${hint}
 
@@ -108,21 +112,39 @@ curl ${url}/api/sms/admin/quota -H 'content-type: application/json' -H ${authori
 `
 }
 
-/** An administrator's header for a shell, and what to say of it. A secret of the operator's own signs nothing unasked. */
-async function firstToken({ auth, dataDir }: Config): Promise<[authorization: string, hint: string]> {
+interface FirstToken {
+  /** An administrator's header, as a shell reads it. */
+  authorization: string
+  /** What to say of it. */
+  hint: string
+  /** What signs in to the console, at the end of its address; empty if no token is there. It is not sent to servers. */
+  fragment: string
+}
+
+/** A secret of the operator's own signs nothing unasked. */
+async function firstToken({ auth, dataDir }: Config): Promise<FirstToken> {
   switch (auth.key.kind) {
     case 'own': {
       const [userId, roles, ttlSeconds] = [1, [auth.adminRole], 3600]
       const secret = await ownSecret(dataDir)
       const token = await mintToken({ ...auth, secret, userId, subject: '1', roles, ttlSeconds, now: Date.now() })
-      return [`'authorization: Bearer ${token}'`, " (the token is an administrator's, good for an hour):"]
+      return {
+        authorization: `'authorization: Bearer ${token}'`,
+        hint: " (the token is an administrator's, good for an hour):",
+        fragment: `#token=${token}`,
+      }
     }
     case 'secret':
-      return ['"authorization: Bearer $TOKEN"', ':\n\nTOKEN=$(bin/sms-quota token --user 1 --role admin)']
+      return {
+        authorization: '"authorization: Bearer $TOKEN"',
+        hint: ':\n\nTOKEN=$(bin/sms-quota token --user 1 --role admin)',
+        fragment: '',
+      }
     default:
-      return [
-        '"authorization: Bearer $TOKEN"',
-        `; TOKEN comes from your identity provider, with the role ${auth.adminRole}:`,
-      ]
+      return {
+        authorization: '"authorization: Bearer $TOKEN"',
+        hint: `; TOKEN comes from your identity provider, with the role ${auth.adminRole}:`,
+        fragment: '',
+      }
   }
 }

@@ -21,9 +21,17 @@ const ROOMS = [
 /** What the domain may import beside itself: it does no I/O and has no clock. */
 const PURE_PACKAGES = new Set(['temporal-polyfill', 'node:util', 'sms-segments-calculator', 'libphonenumber-js/min'])
 
-const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .filter(path => path.endsWith('.ts'))
-  .map(path => ({ path, text: readFileSync(join(SOURCE, path), 'utf8') }))
+const files = filesIn(SOURCE)
+const CONSOLE = join(ROOT, 'console/src')
+const consoleFiles = filesIn(CONSOLE)
+
+function filesIn(folder: string) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path))
+    .map(path => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
+}
+
+const DOMAIN = ROOMS.findIndex(room => room.name === 'domain')
 
 function roomOf(path: string): number {
   return ROOMS.findIndex(room => room.holds.test(path))
@@ -71,7 +79,28 @@ test('SQL stays in db/', () => {
   expect(texts.map(({ path }) => path)).toEqual([])
 })
 
+test("the console knows of the service only the contract's types and the pure domain", () => {
+  expect(consoleFiles.length).toBeGreaterThan(20)
+  const wrong = consoleFiles.flatMap(({ path, text }) =>
+    [...text.matchAll(/(import type|import|from)\b([^;\n]*?)'(\.[^']+)'/g)]
+      .map(([statement, , , name = '']) => ({ statement, target: resolve(CONSOLE, dirname(path), name) }))
+      .filter(({ target }) => !target.startsWith(`${CONSOLE}/`))
+      .filter(({ statement, target }) => {
+        const isContract = /^http\/([a-z]+-)?contract\.ts$/.test(relative(SOURCE, target))
+        return !(isContract && statement.startsWith('import type')) && roomOf(relative(SOURCE, target)) !== DOMAIN
+      })
+      .map(({ statement }) => `${path}: ${statement}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('the console renders no text as HTML', () => {
+  const markup =
+    /dangerouslySetInnerHTML|\.(?:inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function/
+  expect(consoleFiles.filter(({ text }) => markup.test(text)).map(({ path }) => path)).toEqual([])
+})
+
 test('a file is no longer than a person can hold', () => {
-  const long = files.filter(({ text }) => text.split('\n').length > 350).map(({ path }) => path)
+  const long = [...files, ...consoleFiles].filter(({ text }) => text.split('\n').length > 350).map(({ path }) => path)
   expect(long).toEqual([])
 })

@@ -39,7 +39,7 @@ function Signed({ caller }: { caller: Caller }) {
   const home = pages[0]
   if (home === undefined) return <NoAccess caller={caller} />
   return (
-    <Shell caller={caller} pages={pages}>
+    <Shell pages={pages}>
       <Suspense fallback={<Loading />}>
         <Switch>
           <Route path="/">

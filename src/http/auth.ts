@@ -19,7 +19,7 @@ export interface Principal {
 
 /** The roles by the service's own names; tokens may call them otherwise. */
 export const ROLES = ['admin', 'sender'] as const
-export type Role = (typeof ROLES)[number]
+type Role = (typeof ROLES)[number]
 
 export interface Authenticator {
   /**

@@ -48,6 +48,16 @@ describe('the banner', () => {
     await service.stop()
   })
 
+  test("its link leads to the console, with an administrator's token where no server sees it", async () => {
+    const service = await site.start()
+    const [, link = ''] = /^(http\S+\/console\/#token=\S+)$/m.exec(bannerOf(service)) ?? []
+    expect(await (await fetch(link)).text()).toContain('<div id="root">')
+    const headers = { authorization: `Bearer ${new URL(link).hash.replace('#token=', '')}` }
+    const me = await fetch(new URL('/api/sms/me', link), { headers })
+    expect(await me.json()).toMatchObject({ user_id: 1, roles: ['admin'] })
+    await service.stop()
+  })
+
   test('with a secret of the operator says how to sign a token, and that works', async () => {
     const env = { DATABASE_URL: outside.url, AUTH_SECRET: SECRET }
     const service = await site.start(env)

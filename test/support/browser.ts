@@ -48,14 +48,16 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
 
 async function launch(): Promise<Browser> {
   const { executablePath, env } = await findChromium()
-  return chromium.launch({
+  const options = {
     executablePath,
     env: { ...process.env, ...env },
-    // Its sandbox cannot be had by root.
-    chromiumSandbox: process.getuid?.() !== 0,
     // Pages are drawn without a graphics card everywhere.
     args: ['--disable-gpu', '--font-render-hinting=none'],
-  })
+  }
+  const unguarded = () => chromium.launch({ ...options, chromiumSandbox: false })
+  // Its sandbox cannot be had by root, nor where the system forbids user namespaces.
+  if (process.getuid?.() === 0) return unguarded()
+  return chromium.launch({ ...options, chromiumSandbox: true }).catch(unguarded)
 }
 
 async function freshPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -65,6 +65,7 @@ async function fromPackage(): Promise<Chromium> {
   await mkdir(CACHE, { recursive: true })
   // Unpacked aside and moved, so that nobody finds half of it.
   const aside = await mkdtemp(join(CACHE, 'unpacking-'))
+  await chmod(aside, 0o755)
   await Promise.all([
     unpackFile(join(packed, 'chromium.br'), join(aside, 'chromium')),
     unpackFolder(join(packed, 'al2023.tar.br'), join(aside, 'al2023')),

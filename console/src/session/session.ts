@@ -63,7 +63,7 @@ export async function signIn(offered: string): Promise<void> {
   renewing = null
 }
 
-export class SomebodyElse extends Error {
+class SomebodyElse extends Error {
   constructor({ subject }: Caller) {
     super(`This token is not for “${subject}”, whose work this is. Sign out to go on as somebody else.`)
   }

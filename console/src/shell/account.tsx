@@ -1,12 +1,14 @@
 import { Button, Text } from '@mantine/core'
-import { type Caller, signOut } from '../session/session.ts'
+import { signOut, useCaller } from '../session/session.ts'
 import classes from './shell.module.css'
 
-export function Account({ caller }: { caller: Caller }) {
+/** Who is signed in, and the way out. */
+export function Account() {
+  const { subject, user_id } = useCaller()
   return (
     <>
-      <Text size="sm" c="dimmed" className={classes.account ?? ''} title={`Signed in as ${caller.subject}`}>
-        {caller.subject}
+      <Text size="sm" c="dimmed" className={classes.account ?? ''} title={`Signed in as ${subject}`}>
+        {user_id === null ? subject : `User ${user_id}`}
       </Text>
       <Button variant="default" size="xs" onClick={signOut}>
         Sign out

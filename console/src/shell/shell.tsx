@@ -1,9 +1,8 @@
 import { AppShell, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { PageEntry } from '../pages.ts'
-import type { Caller } from '../session/session.ts'
 import { Account } from './account.tsx'
 import { AwayNotice } from './away-notice.tsx'
 import { ColourScheme } from './colour-scheme.tsx'
@@ -11,18 +10,9 @@ import iconUrl from './icon.svg'
 import classes from './shell.module.css'
 
 /** What stands around every page: header, navigation, and a word when the service is away. */
-export function Shell({
-  caller,
-  pages,
-  children,
-}: {
-  caller: Caller
-  pages: readonly PageEntry[]
-  children: ReactNode
-}) {
+export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
-  useEffect(close, [location])
 
   return (
     <AppShell
@@ -52,13 +42,14 @@ export function Shell({
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
           <ColourScheme />
-          <Account caller={caller} />
+          <Account />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar id="navigation" className={classes.navbar} aria-label="Pages">
+      <AppShell.Navbar id="navigation" data-closed={!isOpen || undefined} className={classes.navbar} aria-label="Pages">
         <ul className={classes.pages}>
           {pages.map(
-            ({ path, label }) => label && <NavItem key={path} path={path} label={label} location={location} />,
+            ({ path, label }) =>
+              label && <NavItem key={path} path={path} label={label} location={location} onClick={close} />,
           )}
         </ul>
       </AppShell.Navbar>
@@ -70,12 +61,25 @@ export function Shell({
   )
 }
 
-function NavItem({ path, label, location }: { path: string; label: string; location: string }) {
+interface NavItemProps {
+  path: string
+  label: string
+  location: string
+  /** On narrow screens the navigation has done its work then. */
+  onClick: () => void
+}
+
+function NavItem({ path, label, location, onClick }: NavItemProps) {
   const isHere = location === path
   const isWithin = location.startsWith(`${path}/`)
   return (
     <li>
-      <Link href={path} className={classes.link ?? ''} aria-current={isHere ? 'page' : isWithin ? 'true' : undefined}>
+      <Link
+        href={path}
+        onClick={onClick}
+        className={classes.link ?? ''}
+        aria-current={isHere ? 'page' : isWithin ? 'true' : undefined}
+      >
         {label}
       </Link>
     </li>

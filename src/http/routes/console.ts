@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import fastifyStatic from '@fastify/static'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance } from 'fastify'
+import { Problem } from '../../errors.ts'
 
 /** Where `npm run console` builds it. */
 const BUILT = resolve(import.meta.dirname, '../../../console/dist')
@@ -23,16 +24,24 @@ export async function consoleRoutes(app: FastifyInstance, { folder = BUILT }: { 
 
   app.get('/config.json', hidden, async () => ({ oidc: null }))
 
-  // Their names change with their content. Compressed once, at the build.
-  await app.register(fastifyStatic, {
-    root: join(folder, 'assets'),
-    prefix: '/assets/',
-    preCompressed: true,
-    decorateReply: false,
-    index: false,
-    maxAge: '1y',
-    immutable: true,
-  })
+  await app.register(
+    async files => {
+      // A folder, a range past the end: for whatever is asked wrongly there is no file.
+      files.setErrorHandler((error: FastifyError) => {
+        throw (error.statusCode ?? 500) < 500 ? new Problem('not_found', 'There is no such file.') : error
+      })
+      // Their names change with their content. Compressed once, at the build.
+      await files.register(fastifyStatic, {
+        root: join(folder, 'assets'),
+        preCompressed: true,
+        decorateReply: false,
+        index: false,
+        maxAge: '1y',
+        immutable: true,
+      })
+    },
+    { prefix: '/assets' },
+  )
 
   // Whatever is no file is a page, and the script in it knows which.
   app.get('/*', hidden, async (_request, reply) => {

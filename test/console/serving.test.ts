@@ -1,0 +1,108 @@
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import Fastify from 'fastify'
+import { expect, test } from 'vitest'
+import { consoleRoutes } from '../../src/http/routes/console.ts'
+import { PROJECT } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+const { app } = await startService()
+const ASSETS = join(PROJECT, 'console/dist/assets')
+const assets = await readdir(ASSETS)
+const script = assets.find(name => /^index-.*\.js$/.test(name)) ?? ''
+const get = (url: string, headers = {}) => app.inject({ url, headers })
+
+test('the bare address leads to the page', async () => {
+  const answer = await get('/console')
+  expect([answer.statusCode, answer.headers.location]).toEqual([302, '/console/'])
+})
+
+test('every address that is no file is the page, of which nothing is kept', async () => {
+  for (const path of ['', 'quotas', 'quotas/164?page=2', 'assets', 'users/7/', '%3Cscript%3E']) {
+    const answer = await get(`/console/${path}`)
+    expect(answer.statusCode, path).toBe(200)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(answer.headers['cache-control']).toBe('no-store')
+    expect(answer.body).toContain('<div id="root">')
+  }
+})
+
+test('the page may run and load only what this service serves, and each answer has a nonce of its own', async () => {
+  const nonces = await Promise.all(
+    [1, 2].map(async () => {
+      const { headers, body } = await get('/console/')
+      const policy = String(headers['content-security-policy'])
+      const [, nonce = ''] = /'nonce-([\w+/=]{22,})'/.exec(policy) ?? []
+      expect(policy.replace(nonce, '…').split('; ')).toEqual([
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self' 'nonce-…'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "manifest-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ])
+      expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+      expect(body).toContain(`<meta property="csp-nonce" nonce="${nonce}">`)
+      expect(body).not.toContain('__NONCE__')
+      expect(body).not.toMatch(/<script(?![^>]* src="\/console\/assets\/)|<style|https?:\/\//)
+      return nonce
+    }),
+  )
+  expect(new Set(nonces).size).toBe(2)
+})
+
+test('files are kept for good, for their names change with their content', async () => {
+  const { statusCode, headers } = await get(`/console/assets/${script}`)
+  expect(statusCode).toBe(200)
+  expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
+  expect(headers['content-type']).toMatch(/^(text|application)\/javascript/)
+})
+
+test('files come compressed to who understands it', async () => {
+  const original = await readFile(join(ASSETS, script))
+  const brotli = await get(`/console/assets/${script}`, { 'accept-encoding': 'gzip, br' })
+  expect(brotli.headers).toMatchObject({ 'content-encoding': 'br', vary: expect.stringMatching(/accept-encoding/i) })
+  expect(brotliDecompressSync(brotli.rawPayload).equals(original)).toBe(true)
+  const gzip = await get(`/console/assets/${script}`, { 'accept-encoding': 'gzip' })
+  expect(gzip.headers['content-encoding']).toBe('gzip')
+  expect(gunzipSync(gzip.rawPayload).equals(original)).toBe(true)
+  const plain = await get(`/console/assets/${script}`)
+  expect(plain.headers['content-encoding']).toBeUndefined()
+  expect(plain.rawPayload.equals(original)).toBe(true)
+})
+
+test('a file that is not there is not found, and nothing outside of the folder is', async () => {
+  await access(join(PROJECT, 'console/dist/.vite/manifest.json'))
+  for (const path of ['nothing.js', '', '../.vite/manifest.json', '..%2f.vite%2fmanifest.json', '%2e%2e/index.html']) {
+    const { statusCode, body } = await get(`/console/assets/${path}`)
+    // What the address itself climbs out of the folder is a page like any other.
+    if (statusCode === 200) expect(body).toContain('<div id="root">')
+    else expect({ path, statusCode }).toEqual({ path, statusCode: 404 })
+  }
+  expect((await get('/console/assets/nothing.js')).json()).toMatchObject({ status: 404, code: 'not_found' })
+  const headers = { range: 'bytes=99999999-' }
+  expect((await get(`/console/assets/${script}`, headers)).statusCode).toBe(404)
+})
+
+test('how to sign in elsewhere is told', async () => {
+  expect((await get('/console/config.json')).json()).toEqual({ oidc: null })
+})
+
+test('only reading is answered', async () => {
+  expect((await app.inject({ method: 'POST', url: '/console/' })).statusCode).toBe(404)
+  expect((await app.inject({ method: 'HEAD', url: '/console/' })).statusCode).toBe(200)
+})
+
+test('where it is not built, the page says how to', async () => {
+  const bare = Fastify()
+  await bare.register(consoleRoutes, { prefix: '/console', folder: '/nowhere' })
+  const answer = await bare.inject('/console/')
+  expect(answer.statusCode).toBe(503)
+  expect(answer.body).toContain('npm run console')
+  await bare.close()
+})

@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { expectAccessible, startSite } from '../support/browser.ts'
+import { START } from '../support/service.ts'
+
+const site = await startSite()
+const minute = START / 1_000 + 60
+
+test('a link signs in, and its token leaves the address at once', async () => {
+  const page = await site.visit('/quotas?kind=cap')
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
+  expect(await page.title()).toBe('Quotas · sms-quota')
+})
+
+test('no request but to the API carries the token, and none has it in its address', async () => {
+  const page = await site.visit('/', { token: null })
+  const carrying: string[] = []
+  page.on('request', request => {
+    const all = `${request.url()} ${JSON.stringify(request.headers())}`
+    if (all.includes(site.adminToken)) carrying.push(new URL(request.url()).pathname)
+    expect(request.url()).not.toContain(site.adminToken)
+  })
+  await page.goto(`${site.url}/console/quotas#token=${site.adminToken}`)
+  await page.reload()
+  await page.getByRole('table').or(page.getByText('No quotas here')).waitFor()
+  expect(carrying.length).toBeGreaterThan(0)
+  expect(carrying.filter(path => !path.startsWith('/api/sms/'))).toEqual([])
+})
+
+test('a link opened in a tab that is signed in signs in as its own user', async () => {
+  const page = await site.visit('/mine')
+  await page.getByText('User 1', { exact: true }).waitFor()
+  const token = await site.userToken(7)
+  await page.evaluate(`location.hash = 'token=${token}'`)
+  await page.getByText('User 7', { exact: true }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'My quotas' }).waitFor()
+})
+
+test('a pasted token signs in, whole header lines too, and the page that was asked for opens', async () => {
+  const page = await site.visit('/quotas', { token: null })
+  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  await expectAccessible(page)
+  await page.getByLabel('Token', { exact: true }).fill(`  Authorization: Bearer ${site.adminToken}\n`)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+})
+
+test('what is wrong with a token is said, and it is not kept', async () => {
+  const page = await site.visit('/', { token: null })
+  const cases: [string, string | RegExp][] = [
+    ['', 'Paste a token first.'],
+    ['two words', /not a token/],
+    ['eyJmYWtl', /The token is malformed/],
+    [await site.token({ sub: '1', exp: START / 1_000 - 60 }), /The token has expired/],
+    [`${site.adminToken.slice(0, -8)}AAAAAAAA`, /The signature of the token is wrong/],
+  ]
+  for (const [token, words] of cases) {
+    await page.getByLabel('Token', { exact: true }).fill(token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').filter({ hasText: words }).waitFor()
+  }
+  await expectAccessible(page)
+  expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
+})
+
+test('a link whose token is no good says so', async () => {
+  const page = await site.visit('/quotas', { token: await site.token({ sub: '1', exp: START / 1_000 - 60 }) })
+  await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
+  expect(page.url()).toBe(`${site.url}/console/quotas`)
+})
+
+test('a machine’s token, with which there is nothing to see, gets a clear word', async () => {
+  const page = await site.visit('/', { token: site.senderToken })
+  await page.getByRole('heading', { level: 1, name: 'Nothing to see with this token' }).waitFor()
+  await page.getByText('it is for a machine that sends').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Sign in with another token' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+})
+
+test('each sees the pages that are theirs', async () => {
+  const user = await site.visit('/quotas', { token: await site.userToken(7) })
+  await user.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+  expect(await user.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
+    'My quotas',
+    'Message cost',
+  ])
+  const boss = await site.visit('/', { token: await site.token({ sub: 'boss', roles: ['sms-quota:admin'] }) })
+  await boss.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  expect(await boss.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
+    'Overview',
+    'Quotas',
+    'Webhooks',
+  ])
+})
+
+test('signing out forgets the token', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
+})
+
+test('a sign-in that ends in mid-work is renewed in place, with what was typed kept', async () => {
+  const clock = site.clock.now
+  const page = await site.visit('/quotas', {
+    token: await site.token({ sub: '5', roles: ['sms-quota:admin'], exp: minute }),
+  })
+  await page.getByText('No quotas here').waitFor()
+  site.clock.now += 120_000
+  try {
+    await page.getByLabel('User id').fill('4711')
+    await page.getByLabel('Kind').selectOption('cap')
+    const dialog = page.getByRole('dialog', { name: 'Your sign-in has ended' })
+    await dialog.waitFor()
+    await expectAccessible(page)
+    await dialog.getByLabel('Token', { exact: true }).fill(site.adminToken)
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').filter({ hasText: 'not for “5”' }).waitFor()
+    await dialog.getByLabel('Token', { exact: true }).fill(await site.token({ sub: '5', roles: ['sms-quota:admin'] }))
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await page.getByLabel('User id').inputValue()).toBe('4711')
+    await page.getByText('No quota matches these filters.').waitFor()
+  } finally {
+    site.clock.now = clock
+  }
+})
