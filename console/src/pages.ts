@@ -21,6 +21,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
   { path: '/users/:id', isFor: admins, Page: lazy(() => import('./pages/user/user.tsx')) },
   { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
+  { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
   { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
   { path: '/mine', label: 'My quotas', isFor: users, Page: lazy(() => import('./pages/mine/mine.tsx')) },
   { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },

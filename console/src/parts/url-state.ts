@@ -9,6 +9,10 @@ export const uint: Reader<number | null> = text => {
   return Number.isSafeInteger(value) ? value : null
 }
 
+/** Where a page of a list begins, as the API gave it. */
+export const cursor: Reader<string | null> = text =>
+  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
+
 /** A whole number from 1 to `max`; `fallback` otherwise. */
 export function count(fallback: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {
   return text => {
