@@ -25,6 +25,9 @@ const PAGE_SIZE = 100
 /** How long one request waits for an event. */
 const WAIT_SECONDS = 25
 
+/** Longer than the service ever waits: a connection that died without a word is given up. */
+const PATIENCE_MS = (WAIT_SECONDS + 10) * 1_000
+
 /** Between two requests, so that a burst comes as one page. */
 const BREATH_MS = 250
 
@@ -55,8 +58,9 @@ async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Fe
   // The first page, and the first after a failure, say at once that the service is there; the others wait.
   const isKnownThere = before !== undefined && queries.getQueryState(KEY)?.error === null
   const query = { after: begun.next, limit: PAGE_SIZE, wait_seconds: isKnownThere ? WAIT_SECONDS : 0 }
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
   try {
-    const { items, next } = await request<Api['EventPage']>('/admin/events', { query, signal })
+    const { items, next } = await request<Api['EventPage']>('/admin/events', { query, signal: ending })
     refresh(items)
     const isBehind = items.length === PAGE_SIZE
     return {

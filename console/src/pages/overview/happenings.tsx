@@ -55,24 +55,25 @@ function Event({ event }: { event: Api['Event'] }) {
       <span className={classes.time}>
         <TimeOfDay at={event.at} />
       </span>
-      <Badge tone={tone}>
-        {href === undefined ? (
-          <bdi>{subject}</bdi>
-        ) : (
-          <Anchor component={Link} href={href} inherit fw={600}>
+      <div>
+        <Badge tone={tone}>
+          {href === undefined ? (
             <bdi>{subject}</bdi>
-          </Anchor>
-        )}{' '}
-        {words}
+          ) : (
+            <Anchor component={Link} href={href} inherit fw={600}>
+              <bdi>{subject}</bdi>
+            </Anchor>
+          )}{' '}
+          {words}
+        </Badge>
         {event.user_id !== null && (
-          <>
-            {' · '}
-            <Anchor component={Link} href={`/users/${event.user_id}`} inherit>
+          <div className={classes.user}>
+            <Anchor component={Link} href={`/users/${event.user_id}`} size="xs">
               User {event.user_id}
             </Anchor>
-          </>
+          </div>
         )}
-      </Badge>
+      </div>
     </li>
   )
 }

@@ -14,7 +14,7 @@ export default function Overview() {
   return (
     <>
       <PageTitle title="Overview" about="What is used, who runs out and what happens, kept up to date while you look.">
-        <LiveSign isLive={feed.isSuccess} error={feed.error} />
+        <LiveSign isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
       <div className={classes.page}>
         <div className={classes.column}>

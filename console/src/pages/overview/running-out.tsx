@@ -7,9 +7,9 @@ import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import classes from '../../parts/rows.module.css'
 import { UsageBar } from '../../parts/usage-bar.tsx'
 import { MOST_ALERTS, useAlerts } from './figures.ts'
-import classes from '../../parts/rows.module.css'
 
 type Alert = Api['QuotaAlerts']['items'][number]
 

@@ -5,10 +5,10 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import classes from '../../parts/rows.module.css'
 import { Units } from '../../parts/units.tsx'
 import { oneOf, useUrlState } from '../../parts/url-state.ts'
 import { TOP_PERIODS, type TopPeriod, useTopUsers } from './figures.ts'
-import classes from '../../parts/rows.module.css'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 const PERIOD_WORDS: Record<TopPeriod, string> = { today: 'Today', week: '7 days' }
