@@ -1,10 +1,11 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { expectAccessible, startSite } from '../support/browser.ts'
+import { START } from '../support/service.ts'
 
 const site = await startSite()
 const { call, clock, senderToken } = site
-const HOUR = 3_600_000
+const DAY = 86_400_000
 
 const ask = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
 async function allow(body: object): Promise<number> {
@@ -13,10 +14,15 @@ async function allow(body: object): Promise<number> {
   return answer.body.id
 }
 const panel = (page: Page, title: string) => page.getByRole('region', { name: title })
+/** Each test has a day of its own, so that none sees what another has sent. */
+function goTo(day: number): void {
+  clock.now = START + day * DAY
+}
 const openOverview = (options = {}) => site.visit('/overview', { now: clock.now, ...options })
 const HOSTILE = `<script>alert(1)</script> \u202eabc\u202c مرحبا שלום 🎉 ${'w'.repeat(60)}`
 
 test('with nothing there, each part says what comes there', async () => {
+  goTo(-30)
   const page = await openOverview()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page
@@ -33,6 +39,7 @@ test('with nothing there, each part says what comes there', async () => {
 })
 
 test('what is sent, denied and runs low comes by itself, and agrees with the API', async () => {
+  goTo(10)
   const page = await openOverview()
   const today = panel(page, 'Units used today')
   await today.getByText('None yesterday').waitFor()
@@ -53,7 +60,7 @@ test('what is sent, denied and runs low comes by itself, and agrees with the API
   await page.getByRole('status').filter({ hasText: '800 units used today' }).waitFor({ state: 'attached' })
 
   const { body } = await call('GET', '/api/sms/admin/quota/alerts')
-  expect(body.items).toMatchObject([{ quota: { id: quotaId, used: 800 }, percent: 80 }])
+  expect(body.items[0]).toMatchObject({ quota: { id: quotaId, used: 800 }, percent: 80 })
   await runningOut.getByRole('link', { name: HOSTILE }).click()
   expect(new URL(page.url()).pathname).toBe(`/console/quotas/${quotaId}`)
   await page.goBack()
@@ -61,6 +68,7 @@ test('what is sent, denied and runs low comes by itself, and agrees with the API
 })
 
 test('a service that goes away and comes back: the page says so, and misses nothing', async () => {
+  goTo(12)
   const page = await openOverview()
   const sign = page.getByRole('status').filter({ hasText: /^(Live|Not live.*)$/ })
   await sign.filter({ hasText: /^Live$/ }).waitFor()
@@ -73,6 +81,7 @@ test('a service that goes away and comes back: the page says so, and misses noth
 })
 
 test('today stands beside yesterday, and the top users of seven days have an address', async () => {
+  goTo(5)
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
   await allow({ user_id: 9, starts_at })
@@ -80,14 +89,16 @@ test('today stands beside yesterday, and the top users of seven days have an add
     [1, 400],
     [3, 600],
   ] as const) {
-    clock.now = now - daysBack * 24 * HOUR
+    clock.now = now - daysBack * DAY
     await ask('consume', { user_id: 9, id: `back-${daysBack}`, units })
   }
   clock.now = now
+  await allow({ user_id: 12 })
+  await ask('consume', { user_id: 12, id: 'today', units: 800 })
   const page = await openOverview()
   await panel(page, 'Units used today').getByText('100% more than yesterday by 13:15: 400').waitFor()
   const top = panel(page, 'Top users')
-  await top.getByRole('row').filter({ hasText: 'User 7' }).waitFor()
+  await top.getByRole('row').filter({ hasText: 'User 12' }).waitFor()
   await top.getByText('7 days').click()
   await top.getByRole('row').nth(1).filter({ hasText: 'User 9' }).getByText('1,000').waitFor()
   expect(new URL(page.url()).search).toBe('?top=week')
@@ -98,6 +109,10 @@ test('today stands beside yesterday, and the top users of seven days have an add
 })
 
 test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
+  // The day on which the clocks go forward.
+  goTo(14)
+  await allow({ user_id: 11 })
+  await ask('consume', { user_id: 11, id: colorScheme, units: 10 })
   for (const width of [1280, 360]) {
     const page = await openOverview({ colorScheme, viewport: { width, height: 900 } })
     await page
