@@ -84,7 +84,7 @@ test('today stands beside yesterday, and the top users of seven days have an add
   goTo(5)
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
-  await allow({ user_id: 9, starts_at })
+  await allow({ user_id: 9, starts_at, alert_at: [] })
   for (const [daysBack, units] of [
     [1, 400],
     [3, 600],
@@ -93,7 +93,7 @@ test('today stands beside yesterday, and the top users of seven days have an add
     await ask('consume', { user_id: 9, id: `back-${daysBack}`, units })
   }
   clock.now = now
-  await allow({ user_id: 12 })
+  await allow({ user_id: 12, alert_at: [] })
   await ask('consume', { user_id: 12, id: 'today', units: 800 })
   const page = await openOverview()
   await panel(page, 'Units used today').getByText('100% more than yesterday by 13:15: 400').waitFor()
