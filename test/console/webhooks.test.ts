@@ -187,7 +187,7 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
   const receiver = await createReceiver()
   receiver.answer = 410
   const gone = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
-  await make({
+  const long = await make({
     url: `https://receiver.example/${'long'.repeat(100)}`,
     types: ['quota.threshold_reached', 'webhook.disabled'],
   })
@@ -205,4 +205,5 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
     await page.getByLabel('Only these').check()
     await expectAccessible(page)
   }
+  for (const { id } of [gone, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })
