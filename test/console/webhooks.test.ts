@@ -187,7 +187,7 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
   const receiver = await createReceiver()
   receiver.answer = 410
   const gone = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
-  await make({
+  const long = await make({
     url: `https://receiver.example/${'long'.repeat(100)}`,
     types: ['quota.threshold_reached', 'webhook.disabled'],
   })
@@ -197,15 +197,13 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
     await page.getByText('Disabled: the receiver answered 410').first().waitFor()
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.screenshot({ path: `/tmp/shots-webhooks/list-${width}-${colorScheme}.png`, fullPage: true })
     await page.goto(`${site.url}/console/webhooks/${gone.id}`)
     await page.getByRole('row').filter({ hasText: '410' }).waitFor()
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.screenshot({ path: `/tmp/shots-webhooks/one-${width}-${colorScheme}.png`, fullPage: true })
     await page.goto(`${site.url}/console/webhooks/new`)
     await page.getByLabel('Only these').check()
-    await page.screenshot({ path: `/tmp/shots-webhooks/new-${width}-${colorScheme}.png`, fullPage: true })
     await expectAccessible(page)
   }
+  for (const { id } of [gone, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

@@ -1,7 +1,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 
-const EVERY_MS = 5_000
+const EVERY_MS = 3_000
 
 /** Tells screen readers what changes by itself: calmly, however often it does. */
 export function Announcement({ words }: { words: string }) {

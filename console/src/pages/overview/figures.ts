@@ -7,7 +7,7 @@ import { daysUntilNow, lastHour, midnight, VIEWERS_ZONE, yesterdayUntilNow } fro
 type Usage = Api['Usage']
 
 /** How often what changes with every message is read, while the tab is seen. */
-const EVERY_MS = 5_000
+const EVERY_MS = 3_000
 /** The same of what costs the service more, and changes less. */
 const SLOWLY_MS = 20_000
 
