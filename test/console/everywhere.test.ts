@@ -29,6 +29,8 @@ const webhook = await made('/webhooks', { url: 'https://receiver.example/sms-quo
 const EXAMPLES: Record<string, string> = {
   '/quotas/:id': `/quotas/${quota}`,
   '/users/:id': '/users/7',
+  '/users/:id/reservations': '/users/7/reservations',
+  '/users/:id/changes': '/users/7/changes',
   '/webhooks/:id': `/webhooks/${webhook}`,
 }
 
