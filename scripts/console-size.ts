@@ -34,7 +34,7 @@ async function gzipBytes(file: string): Promise<number> {
   return gzipSync(await readFile(join(DIST, file)), { level: 9 }).length
 }
 
-const firstPages = Object.keys(manifest).filter(name => /^src\/pages\/(?:overview|quotas|mine)\//.test(name))
+const firstPages = Object.keys(manifest).filter(name => /^src\/pages\/(overview|quotas|mine)\/\1\.tsx$/.test(name))
 const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`.padStart(10)
 
 let isOver = false
