@@ -1,7 +1,7 @@
 /**
  * Measures the service against what else could be used, on this machine, in one run: the table of goals.
  *
- *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|usage|crowd|soak] [-- --minutes N] [-- --profile FOLDER]
+ *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|usage|crowd|console|soak] [-- --minutes N] [-- --profile FOLDER]
  *
  * It starts a PostgreSQL of its own, a Redis if there is one, the service, its peers and the callers, and leaves nothing
  * behind. A whole run writes docs/benchmarks.md; a quick one, or one of a single case, only prints.
@@ -10,6 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
+import { consoleCase } from './cases/console.ts'
 import { crowdCase } from './cases/crowd.ts'
 import { engineCase } from './cases/engine.ts'
 import { growthCase } from './cases/growth.ts'
@@ -32,6 +33,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   records: recordsCase,
   usage: usageCase,
   crowd: crowdCase,
+  console: consoleCase,
   soak: soakCase,
 }
 /** What is run unless a case is named. Lists take minutes to load and compare. */

@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import type { Instant } from '../../src/domain/time.ts'
-import { findChromium } from './chromium.ts'
+import { launchChromium } from './chromium.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
 interface Visit extends BrowserContextOptions {
@@ -31,7 +31,7 @@ export interface Site extends Service {
 export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
-  const browser = await launch()
+  const browser = await launchChromium()
   afterAll(() => browser.close())
 
   return {
@@ -44,20 +44,6 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
       return page
     },
   }
-}
-
-async function launch(): Promise<Browser> {
-  const { executablePath, env } = await findChromium()
-  const options = {
-    executablePath,
-    env: { ...process.env, ...env },
-    // Pages are drawn without a graphics card everywhere.
-    args: ['--disable-gpu', '--font-render-hinting=none'],
-  }
-  const unguarded = () => chromium.launch({ ...options, chromiumSandbox: false })
-  // Its sandbox cannot be had by root, nor where the system forbids user namespaces.
-  if (process.getuid?.() === 0) return unguarded()
-  return chromium.launch({ ...options, chromiumSandbox: true }).catch(unguarded)
 }
 
 async function freshPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {

@@ -10,8 +10,9 @@ import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createBrotliDecompress } from 'node:zlib'
+import { type Browser, chromium } from 'playwright-core'
 
-export interface Chromium {
+interface Chromium {
   readonly executablePath: string
   /** What it must find in its environment beside what is there. */
   readonly env: Readonly<Record<string, string>>
@@ -29,7 +30,21 @@ const FONTS = `<?xml version="1.0"?>
 
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/chromium')
 
-export async function findChromium(): Promise<Chromium> {
+export async function launchChromium(): Promise<Browser> {
+  const { executablePath, env } = await findChromium()
+  const options = {
+    executablePath,
+    env: { ...process.env, ...env },
+    // Pages are drawn without a graphics card everywhere.
+    args: ['--disable-gpu', '--font-render-hinting=none'],
+  }
+  const unguarded = () => chromium.launch({ ...options, chromiumSandbox: false })
+  // Its sandbox cannot be had by root, nor where the system forbids user namespaces.
+  if (process.getuid?.() === 0) return unguarded()
+  return chromium.launch({ ...options, chromiumSandbox: true }).catch(unguarded)
+}
+
+async function findChromium(): Promise<Chromium> {
   const named = process.env.CHROME_PATH
   if (named !== undefined) return { executablePath: named, env: {} }
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
@@ -56,11 +71,11 @@ async function fromPackage(): Promise<Chromium> {
   const packed = resolve(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))), '../bin')
   const { version } = JSON.parse(await readFile(join(packed, '../package.json'), 'utf8'))
   const folder = join(CACHE, version)
-  const chromium = {
+  const unpacked = {
     executablePath: join(folder, 'chromium'),
     env: { LD_LIBRARY_PATH: join(folder, 'al2023/lib'), FONTCONFIG_FILE: join(folder, 'fonts.conf') },
   }
-  if (await isExecutable(chromium.executablePath)) return chromium
+  if (await isExecutable(unpacked.executablePath)) return unpacked
 
   await mkdir(CACHE, { recursive: true })
   // Unpacked aside and moved, so that nobody finds half of it.
@@ -75,9 +90,9 @@ async function fromPackage(): Promise<Chromium> {
   await rename(aside, folder).catch(async error => {
     await rm(aside, { recursive: true, force: true })
     // Another run was faster; its copy is as good.
-    if (!(await isExecutable(chromium.executablePath))) throw error
+    if (!(await isExecutable(unpacked.executablePath))) throw error
   })
-  return chromium
+  return unpacked
 }
 
 async function unpackFile(from: string, to: string): Promise<void> {

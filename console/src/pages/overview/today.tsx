@@ -59,6 +59,7 @@ function compare(units: number, before: number): string {
   if (before === 0) return 'None yesterday'
   const change = (units - before) / before
   if (Math.abs(change) < 0.005) return 'As yesterday'
+  if (change >= 9) return `${formatUnits(Math.round(units / before))} times as much as yesterday`
   return `${PERCENT.format(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than yesterday`
 }
 
