@@ -67,6 +67,27 @@ export interface ServerParts extends RouteContext {
   oidc: OidcConfig | null
 }
 
+interface Scope {
+  prefix: string
+  /** Who may call. Senders are held back by the queue, all others by a rate. */
+  caller: Parameters<typeof guard>[2]
+  routes: ((scope: FastifyInstance, parts: ServerParts) => void)[]
+}
+
+/** The API: where its routes stand, and for whom. */
+const API: readonly Scope[] = [
+  { prefix: '/api/sms/quota', caller: 'user', routes: [userRoutes, userUsageRoutes, userRecordRoutes] },
+  {
+    prefix: '/api/sms/admin/quota',
+    caller: 'admin',
+    routes: [adminRoutes, adminUsageRoutes, adjustRoute, alertsRoute, adminRecordRoutes],
+  },
+  { prefix: '/api/sms/admin/events', caller: 'admin', routes: [eventRoutes] },
+  { prefix: '/api/sms/admin/webhooks', caller: 'admin', routes: [webhookRoutes] },
+  { prefix: '/api/sms/sender/quota', caller: 'sender', routes: [senderRoutes] },
+  { prefix: '/api/sms/me', caller: 'anyone', routes: [callerRoute] },
+]
+
 /** The most a body may hold, in bytes. */
 const BODY_LIMIT = 64 * 1024
 
@@ -134,59 +155,16 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
         headers: { 'retry-after': String(Math.ceil(ttl / 1000)) },
       }),
   })
-  await app.register(
-    async scope => {
-      limitRate(scope, parts.rateLimitPerMinute)
-      guard(scope, parts.authenticator, 'user')
-      userRoutes(scope, parts)
-      userUsageRoutes(scope, parts)
-      userRecordRoutes(scope, parts)
-    },
-    { prefix: '/api/sms/quota' },
-  )
-  await app.register(
-    async scope => {
-      limitRate(scope, parts.rateLimitPerMinute)
-      guard(scope, parts.authenticator, 'admin')
-      adminRoutes(scope, parts)
-      adminUsageRoutes(scope, parts)
-      adjustRoute(scope, parts)
-      alertsRoute(scope, parts)
-      adminRecordRoutes(scope, parts)
-    },
-    { prefix: '/api/sms/admin/quota' },
-  )
-  await app.register(
-    async scope => {
-      limitRate(scope, parts.rateLimitPerMinute)
-      guard(scope, parts.authenticator, 'admin')
-      eventRoutes(scope, parts)
-    },
-    { prefix: '/api/sms/admin/events' },
-  )
-  await app.register(
-    async scope => {
-      limitRate(scope, parts.rateLimitPerMinute)
-      guard(scope, parts.authenticator, 'admin')
-      webhookRoutes(scope, parts)
-    },
-    { prefix: '/api/sms/admin/webhooks' },
-  )
-  await app.register(
-    async scope => {
-      guard(scope, parts.authenticator, 'sender')
-      senderRoutes(scope, parts)
-    },
-    { prefix: '/api/sms/sender/quota' },
-  )
-  await app.register(
-    async scope => {
-      limitRate(scope, parts.rateLimitPerMinute)
-      guard(scope, parts.authenticator, 'anyone')
-      callerRoute(scope, parts.authenticator)
-    },
-    { prefix: '/api/sms/me' },
-  )
+  for (const { prefix, caller, routes } of API) {
+    await app.register(
+      async scope => {
+        if (caller !== 'sender' && parts.rateLimitPerMinute > 0) scope.addHook('preHandler', scope.rateLimit())
+        guard(scope, parts.authenticator, caller)
+        for (const add of routes) add(scope, parts)
+      },
+      { prefix },
+    )
+  }
   opsRoutes(app, parts)
   await docsRoutes(app)
   await app.register(consoleRoutes, {
@@ -203,10 +181,6 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
 const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options) => {
   const compile = SerializerSelector()(schemas, options)
   return route => (Number(route.httpStatus) >= 400 ? JSON.stringify : compile(route))
-}
-
-function limitRate(scope: FastifyInstance, perMinute: number): void {
-  if (perMinute > 0) scope.addHook('preHandler', scope.rateLimit())
 }
 
 /** The caller's own request id, if it can be repeated in a header and a log without harm. */

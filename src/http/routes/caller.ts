@@ -2,12 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { formatInstant } from '../../domain/time.ts'
 import { principalOf } from '../access.ts'
-import type { Authenticator } from '../auth.ts'
 import { NoQuery } from '../contract.ts'
 import { answers } from '../openapi.ts'
+import type { ServerParts } from '../server.ts'
 
 /** `/api/sms/me`: which claim holds the user id and what roles are called is configured, so only the service can tell. */
-export function callerRoute(app: FastifyInstance, { rolesOf }: Authenticator): void {
+export function callerRoute(app: FastifyInstance, { authenticator }: Pick<ServerParts, 'authenticator'>): void {
   app.get(
     '',
     {
@@ -25,7 +25,7 @@ export function callerRoute(app: FastifyInstance, { rolesOf }: Authenticator): v
       return {
         subject: principal.subject,
         user_id: principal.userId,
-        roles: rolesOf(principal),
+        roles: authenticator.rolesOf(principal),
         expires_at: formatInstant(principal.expiresAt),
       }
     },
