@@ -151,18 +151,19 @@ test('nearly 1 MiB is taken', async () => {
   expect(results[949]).toMatchObject({ status: 200, body: { granted: false, units: 7 } })
 })
 
-test('beyond some MiB of them at once whole batches are turned away, and those taken in are done', async () => {
+test('beyond a dozen large ones at once whole batches are turned away, and those taken in are done', async () => {
   const user = someone()
   const grant = await allow({ user_id: user, limit: 100 })
-  const body = (id: string) =>
-    JSON.stringify({ operations: [{ op: 'consume', user_id: user, id, units: 1 }] }).padEnd(2 ** 20)
-  for (const round of ['a', 'b']) {
-    const answers = await Promise.all(Array.from({ length: 6 }, (_, n) => ask('batch', body(`${round}${n}`))))
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 503, 503])
+  const body = (id: string, size: number) =>
+    JSON.stringify({ operations: [{ op: 'consume', user_id: user, id, units: 1 }] }).padEnd(size)
+  // However large, each counts like a thousand usual operations at most.
+  for (const size of [80 * 1024, 300 * 1024]) {
+    const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('batch', body(`${size}-${n}`, size))))
+    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(12).fill(200), ...Array(4).fill(503)])
     for (const { status, headers, body } of answers) {
       if (status === 200) expect(body.results[0]).toMatchObject({ status: 200, body: { granted: true } })
       else expect([body.code, headers['retry-after']]).toEqual(['overloaded', '1'])
     }
   }
-  expect(await counters(grant)).toEqual([8, 0])
+  expect(await counters(grant)).toEqual([24, 0])
 })

@@ -12,10 +12,15 @@ import { type Asked, commandOf, createOperationCheck } from '../sender-requests.
 /** The most the body of a batch may hold, in bytes. */
 const BATCH_LIMIT = 1024 * 1024
 
-/** Bodies of batches under way at most, in bytes: with usual operations, about as many as the engine's queue holds. */
-const BATCHES_LIMIT = 4 * BATCH_LIMIT
+/**
+ * Bodies of batches under way at most, in bytes, each counted up to this size: a thousand usual operations, for there can
+ * be no more, and the texts of messages do not outlive the parsing. More of them would not be done any sooner, and what
+ * waits for a second is what the garbage collector then stops everybody for (docs/performance.md).
+ */
+const BATCHES_LIMIT = 1024 * 1024
+const COUNTED_AT_MOST = 80 * 1024
 
-/** Those of them that are parsed, checked and submitted in one turn of the event loop: it takes about 5 ms. */
+/** What is parsed, checked and submitted in one turn of the event loop: it takes about 5 ms. */
 const BATCHES_A_TURN = 64 * 1024
 
 /** Has a command carried out, and answers what the sender is told. */
@@ -40,8 +45,7 @@ export function batchRoute(server: FastifyInstance, perform: Perform, requireCou
       bodyLimit: BATCH_LIMIT,
       // Before the body is read: to refuse it costs next to nothing then.
       onRequest(request, reply, done) {
-        // One that is too large is another fault, found next.
-        const bytes = Math.min(Number(request.headers['content-length'] ?? BATCH_LIMIT), BATCH_LIMIT)
+        const bytes = Math.min(Number(request.headers['content-length'] ?? BATCH_LIMIT), COUNTED_AT_MOST)
         if (!batches.enter(bytes)) return done(tooManyBatches())
         reply.raw.once('close', () => batches.leave(bytes))
         done()
