@@ -1,38 +1,37 @@
-import { type RefObject, useEffect } from 'react'
+import type { ReactNode } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 
-export interface FieldFaults<Field extends string> {
-  /** What is wrong with a field, as it is shown beside it. */
-  at: (field: Field) => string | undefined
+export interface FieldFaults<Field extends string = string> {
+  /** What is wrong with a field, as it is shown beside it; undefined if nothing is. */
+  at(field: Field): ReactNode
   /** What went wrong otherwise; null if the fields tell it all. */
   rest: Error | null
 }
 
 /**
- * Sorts what the API found wrong to the fields of a form.
+ * Sorts what the API found wrong to the fields that it is about.
  *
- * @param fields the properties of the body that the form shows; a path within one belongs to it
+ * @param fields the properties of the body, or the parameters, that are shown; a path within one belongs to it
  */
 export function fieldFaults<Field extends string>(error: Error | null, fields: readonly Field[]): FieldFaults<Field> {
-  const faults = error instanceof ApiProblem ? error.faults : []
-  const fieldOf = (path: string) => fields.find(field => path === `/${field}` || path.startsWith(`/${field}/`))
-  const isToldInFields = faults.length > 0 && faults.every(({ path }) => fieldOf(path) !== undefined)
-  return {
-    at: field => {
-      const words = faults.filter(({ path }) => fieldOf(path) === field).map(({ message }) => sentence(message))
-      return words.length === 0 ? undefined : words.join(' ')
-    },
-    rest: isToldInFields ? null : error,
+  const told = new Map<string, string[]>()
+  let isAllTold = true
+  for (const { path, message } of faultsOf(error)) {
+    const [name = '', ...inside] = path.replace(/^\//, '').split('/')
+    // Which item of a list it is, is seen; which key of a map is not.
+    const words = sentence([...inside.filter(step => !/^\d+$/.test(step)), message].join(' '))
+    if (fields.some(field => field === name)) told.set(name, [...(told.get(name) ?? []), words])
+    else isAllTold = false
   }
+  return { at: field => told.get(field)?.join(' '), rest: isAllTold && told.size > 0 ? null : error }
 }
 
-/** Leads to the first field that is wrong, whenever an attempt fails. */
-export function useFocusOnFault(form: RefObject<HTMLElement | null>, error: Error | null): void {
-  useEffect(() => {
-    if (error !== null) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
-  }, [form, error])
+function faultsOf(error: Error | null): ApiProblem['faults'] {
+  // What another request had in these fields is no fault of this one.
+  return error instanceof ApiProblem && error.code !== 'idempotency_mismatch' ? error.faults : []
 }
 
-function sentence(message: string): string {
-  return `${message.charAt(0).toUpperCase()}${message.slice(1)}.`
+function sentence(words: string): string {
+  const text = words.charAt(0).toUpperCase() + words.slice(1)
+  return text.endsWith('.') ? text : `${text}.`
 }

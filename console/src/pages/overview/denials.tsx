@@ -2,7 +2,7 @@ import { Announcement } from '../../parts/announcement.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { TimeOfDay } from '../../parts/moment.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { formatUnits } from '../../parts/units.tsx'
 import { Figure } from './figure.tsx'
 import { useLastHour } from './figures.ts'
@@ -11,7 +11,7 @@ import { useLastHour } from './figures.ts'
 export function Denials() {
   const usage = useLastHour()
   return (
-    <Panel title="Denied in the last hour">
+    <Section isFramed title="Denied in the last hour">
       <Loaded query={usage} loading={<Loading rows={2} height={34} />}>
         {({ from, total: { denied } }) => (
           <>
@@ -23,6 +23,6 @@ export function Denials() {
           </>
         )}
       </Loaded>
-    </Panel>
+    </Section>
   )
 }

@@ -9,7 +9,7 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { TimeOfDay } from '../../parts/moment.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { formatUnits } from '../../parts/units.tsx'
 import { happeningOf } from './event-words.ts'
 import classes from './happenings.module.css'
@@ -17,7 +17,7 @@ import classes from './happenings.module.css'
 /** What happens now, the newest on top. */
 export function Happenings({ feed }: { feed: UseQueryResult<Feed> }) {
   return (
-    <Panel title="Happening now">
+    <Section isFramed title="Happening now">
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
         {({ since, events, count, hasGap }) => (
           <>
@@ -44,7 +44,7 @@ export function Happenings({ feed }: { feed: UseQueryResult<Feed> }) {
           </>
         )}
       </Loaded>
-    </Panel>
+    </Section>
   )
 }
 

@@ -6,9 +6,9 @@ import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { Panel } from '../../parts/panel.tsx'
 import { nameOfQuota } from '../../parts/quota-words.ts'
 import classes from '../../parts/rows.module.css'
+import { Section } from '../../parts/section.tsx'
 import { UsageBar } from '../../parts/usage-bar.tsx'
 import { MOST_ALERTS, useAlerts } from './figures.ts'
 
@@ -18,7 +18,7 @@ type Alert = Api['QuotaAlerts']['items'][number]
 export function RunningOut() {
   const alerts = useAlerts()
   return (
-    <Panel title="About to run out">
+    <Section isFramed title="About to run out">
       <Loaded query={alerts} loading={<Loading rows={4} height={44} />}>
         {({ items }) =>
           items.length === 0 ? (
@@ -33,7 +33,7 @@ export function RunningOut() {
           )
         }
       </Loaded>
-    </Panel>
+    </Section>
   )
 }
 

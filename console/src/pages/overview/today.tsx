@@ -3,7 +3,7 @@ import { Announcement } from '../../parts/announcement.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { TimeOfDay } from '../../parts/moment.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { formatUnits, Units } from '../../parts/units.tsx'
 import { Figure } from './figure.tsx'
 import { useHours, useYesterday } from './figures.ts'
@@ -17,7 +17,7 @@ type Kind = 'committed' | 'refunded' | 'unfunded'
 export function Today() {
   const hours = useHours()
   return (
-    <Panel title="Units used today">
+    <Section isFramed title="Units used today">
       <Loaded query={hours} loading={<Loading rows={4} height={34} />}>
         {({ today, yesterday }) => (
           <div className={classes.today}>
@@ -36,7 +36,7 @@ export function Today() {
           </div>
         )}
       </Loaded>
-    </Panel>
+    </Section>
   )
 }
 

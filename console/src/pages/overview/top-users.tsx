@@ -4,8 +4,8 @@ import type { Api } from '../../api/types.ts'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { Panel } from '../../parts/panel.tsx'
 import classes from '../../parts/rows.module.css'
+import { Section } from '../../parts/section.tsx'
 import { Units } from '../../parts/units.tsx'
 import { oneOf, useUrlState } from '../../parts/url-state.ts'
 import { TOP_PERIODS, type TopPeriod, useTopUsers } from './figures.ts'
@@ -18,7 +18,8 @@ export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
   return (
-    <Panel
+    <Section
+      isFramed
       title="Top users"
       aside={
         <SegmentedControl
@@ -41,7 +42,7 @@ export function TopUsers() {
           )
         }
       </Loaded>
-    </Panel>
+    </Section>
   )
 }
 

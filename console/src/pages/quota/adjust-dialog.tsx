@@ -6,12 +6,12 @@ import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Dialog } from '../../parts/dialog.tsx'
+import { fieldFaults } from '../../parts/field-faults.ts'
+import { useLeadToFault } from '../../parts/lead-to-fault.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { formatUnits } from '../../parts/units.tsx'
 import { BelowUsage } from './below-usage.tsx'
-import { faultsOf } from './faults.tsx'
 import { TextField } from './fields.tsx'
-import { useLeadToFault } from './lead-to-fault.ts'
 import { wholeNumber } from './typed.ts'
 
 type Quota = Api['SmsQuota']
@@ -54,7 +54,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
   })
   const element = useRef<HTMLFormElement>(null)
   useLeadToFault(element, adjusting.error)
-  const { byField, others } = faultsOf(adjusting.error, ['delta', 'reason'])
+  const faults = fieldFaults(adjusting.error, ['delta', 'reason'])
   const isBelowUsage = adjusting.error instanceof ApiProblem && adjusting.error.code === 'below_usage'
 
   function submit(event: FormEvent) {
@@ -64,8 +64,8 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
   return (
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
-        {adjusting.error !== null && (byField.size === 0 || others.length > 0) && (
-          <Refusal error={adjusting.error}>
+        {faults.rest !== null && (
+          <Refusal error={faults.rest}>
             {isBelowUsage && <BelowUsage onConfirm={() => adjusting.mutate(true)} />}
           </Refusal>
         )}
@@ -80,7 +80,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
           about={<AfterWords limit={quota.limit ?? 0} delta={delta} />}
           value={units}
           onChange={setUnits}
-          fault={byField.get('delta')}
+          fault={faults.at('delta')}
           isRequired
           isNumber
         />
@@ -89,7 +89,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
           about="Why, in your words. The history shows it."
           value={reason}
           onChange={setReason}
-          fault={byField.get('reason')}
+          fault={faults.at('reason')}
           isRequired
         />
         <Button type="submit" loading={adjusting.isPending}>

@@ -1,9 +1,9 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { COUNTRIES } from '../../../../src/domain/country.ts'
+import { countryLabel } from '../../parts/country.ts'
 import { utcOf } from '../../parts/moment.tsx'
 import { momentOf, READERS_ZONE } from './local-time.ts'
-import { countryName } from './writing.ts'
 
 /** The kinds of fields that the form of a quota is made of. */
 interface FieldProps<Value> {
@@ -100,7 +100,7 @@ export function CountriesField({ label, about, value, onChange, fault }: FieldPr
   // What the quota names already is offered, whatever this console knows.
   const codes = [...new Set([...COUNTRIES, ...value])]
   const data = codes
-    .map(code => ({ value: code, label: `${countryName(code)} (${code})` }))
+    .map(code => ({ value: code, label: countryLabel(code) }))
     .toSorted((one, other) => one.label.localeCompare(other.label, 'en'))
   return (
     <MultiSelect

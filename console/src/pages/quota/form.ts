@@ -1,12 +1,11 @@
-import type { ReactNode } from 'react'
+import type { FieldFaults } from '../../parts/field-faults.ts'
 import type { Typed } from './typed.ts'
 
 /** What every part of the form works with. */
 export interface Form {
   typed: Typed
   change(part: Partial<Typed>): void
-  /** What is wrong, by the field's name. */
-  faults: ReadonlyMap<string, ReactNode>
+  faults: FieldFaults
 }
 
 /** What binds a field to its place in the form. */
@@ -14,6 +13,6 @@ export function bound<Name extends keyof Typed>({ typed, change, faults }: Form,
   return {
     value: typed[name],
     onChange: (value: Typed[Name]) => change({ [name]: value }),
-    fault: faults.get(name),
+    fault: faults.at(name),
   }
 }

@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Space } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
@@ -10,13 +10,16 @@ import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
+import { Views } from '../../parts/views.tsx'
+import { QUOTA_ADDRESS, useViews } from './address.ts'
 import { History } from './history.tsx'
 import { PastWindows } from './past-windows.tsx'
-import { QUOTA_ADDRESS, Views } from './views.tsx'
 
 /** A quota that is deleted, whose records stay, or one that never was. */
 export function GoneQuota({ id }: { id: number }) {
   const [{ view }] = useUrlState(QUOTA_ADDRESS)
+  const shown = view === 'windows' ? 'windows' : 'history'
+  const views = useViews(['history', 'windows'], shown)
   const history = useQuery({
     queryKey: ['quotas', id, 'history', null],
     queryFn: ({ signal }) => request<Api['QuotaHistory']>(`/admin/quota/${id}/history`, { signal }),
@@ -41,8 +44,9 @@ export function GoneQuota({ id }: { id: number }) {
           <Empty title="This quota is deleted.">
             <bdi>“{last.actor}”</bdi> deleted it, <Moment at={last.at} />. What it went through stays here.
           </Empty>
-          <Views of={['history', 'windows']} current={view === 'windows' ? 'windows' : 'history'} />
-          {view === 'windows' ? <PastWindows id={id} /> : <History id={id} />}
+          <Space h="xl" />
+          <Views label="What of the quota" views={views} />
+          {shown === 'windows' ? <PastWindows id={id} /> : <History id={id} />}
         </>
       )}
     </>

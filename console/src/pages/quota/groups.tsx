@@ -69,7 +69,7 @@ export function PastLimitGroup({ form }: GroupProps) {
             about="Only for one that starts anew."
             value="0"
             onChange={() => {}}
-            fault={form.faults.get('rollover_limit')}
+            fault={form.faults.at('rollover_limit')}
             isDisabled
           />
         )}
@@ -176,7 +176,7 @@ export function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
       <MetadataField
         rows={metadata}
         onChange={rows => form.change({ metadata: rows })}
-        fault={form.faults.get('metadata')}
+        fault={form.faults.at('metadata')}
       />
     </FieldGroup>
   )

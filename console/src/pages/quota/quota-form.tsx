@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef } from 'react'
 import type { Api } from '../../api/types.ts'
+import { leadToFault, useLeadToFault } from '../../parts/lead-to-fault.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { EffectPreview } from './effect-preview.tsx'
-import { faultsOf } from './faults.tsx'
-import { leadToFault, useLeadToFault } from './lead-to-fault.ts'
+import { quotaFaults } from './faults.tsx'
 import { QuotaFields } from './quota-fields.tsx'
 import classes from './quota-form.module.css'
 import { EDITABLE, hasStarted, keyTwice, type Typed, termsOf } from './typed.ts'
@@ -39,11 +39,12 @@ export function QuotaForm({
   const element = useRef<HTMLFormElement>(null)
   useLeadToFault(element, error)
   const shown = was === null ? Object.keys(typed) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(was))
-  const { byField, others } = faultsOf(error, shown)
-  const isAboutAll = error !== null && (byField.size === 0 || others.length > 0)
-
   const twice = keyTwice(typed)
-  const faults = twice === null ? byField : new Map(byField).set('metadata', `The key “${twice}” is there twice.`)
+  const told = quotaFaults(error, shown)
+  const faults =
+    twice === null
+      ? told
+      : { ...told, at: (name: string) => (name === 'metadata' ? `The key “${twice}” is there twice.` : told.at(name)) }
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -54,7 +55,7 @@ export function QuotaForm({
   return (
     <form ref={element} className={classes.layout} onSubmit={submit} noValidate aria-busy={isBusy}>
       <div className={classes.main}>
-        {isAboutAll && <Refusal error={error}>{remedy}</Refusal>}
+        {faults.rest !== null && <Refusal error={faults.rest}>{remedy}</Refusal>}
         <QuotaFields form={{ typed, change: part => onChange({ ...typed, ...part }), faults }} was={was} />
       </div>
       <div className={classes.effect}>

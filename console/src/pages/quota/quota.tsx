@@ -8,10 +8,10 @@ import { Loading } from '../../parts/loading.tsx'
 import { NotFound } from '../../parts/not-found.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
 import { uint, useUrlState } from '../../parts/url-state.ts'
+import { QUOTA_ADDRESS } from './address.ts'
 import { EditQuota } from './edit-quota.tsx'
 import { GoneQuota } from './gone-quota.tsx'
 import { StandingQuota } from './standing-quota.tsx'
-import { QUOTA_ADDRESS } from './views.tsx'
 
 /** One quota: as it stands, what it went through, and what can be done with it. */
 export default function Quota() {

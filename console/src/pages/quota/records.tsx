@@ -3,10 +3,10 @@ import type { ReactNode } from 'react'
 import { request } from '../../api/client.ts'
 import { CursorPager } from '../../parts/cursor-pager.tsx'
 import { Empty } from '../../parts/empty.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
-import { QUOTA_ADDRESS } from './views.tsx'
+import { QUOTA_ADDRESS } from './address.ts'
 
 interface PageOf<Item> {
   items: Item[]
@@ -30,19 +30,14 @@ export function Records<Item>({ id, of, none, show }: RecordsProps<Item>) {
     queryFn: ({ signal }) => request<PageOf<Item>>(`/admin/quota/${id}/${of}`, { query: { cursor }, signal }),
     placeholderData: keepPreviousData,
   })
-  if (page.data === undefined) {
-    return page.error === null ? (
-      <Loading rows={5} height={44} />
-    ) : (
-      <Failure error={page.error} onRetry={page.refetch} />
-    )
-  }
-  const { items, next_cursor } = page.data
   return (
-    <>
-      {page.error !== null && <Failure error={page.error} onRetry={page.refetch} />}
-      {items.length === 0 ? <Empty title={none.title}>{none.words}</Empty> : show(items, page.isPlaceholderData)}
-      <CursorPager cursor={cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
-    </>
+    <Loaded query={page} loading={<Loading rows={5} height={44} />}>
+      {({ items, next_cursor }) => (
+        <>
+          {items.length === 0 ? <Empty title={none.title}>{none.words}</Empty> : show(items, page.isPlaceholderData)}
+          <CursorPager cursor={cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
+        </>
+      )}
+    </Loaded>
   )
 }

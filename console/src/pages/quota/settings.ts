@@ -1,8 +1,8 @@
 import type { Api } from '../../api/types.ts'
+import { countryLabel } from '../../parts/country.ts'
 import { formatMoment } from '../../parts/moment.tsx'
 import { KIND_WORDS } from '../../parts/quota-words.ts'
 import { formatUnits } from '../../parts/units.tsx'
-import { countryName } from './writing.ts'
 
 /** A quota, or a change of one. Records of long ago may lack what the contract gained since. */
 type Shown = Api['QuotaAsShown']
@@ -60,7 +60,7 @@ export function settingText(name: Setting, quota: Shown): string {
     case 'expires_at':
       return typeof value === 'string' ? formatMoment(value) : 'Never'
     case 'countries':
-      return quota.countries?.map(code => `${countryName(code)} (${code})`).join(', ') ?? 'All'
+      return quota.countries?.map(countryLabel).join(', ') ?? 'All'
     case 'message_types':
       return quota.message_types?.join(', ') ?? 'All'
     case 'alert_at':

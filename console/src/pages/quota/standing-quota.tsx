@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Space } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -9,12 +9,13 @@ import { PageTitle } from '../../parts/page-title.tsx'
 import { KIND_WORDS, nameOfQuota } from '../../parts/quota-words.ts'
 import { Refusal } from '../../parts/refusal.tsx'
 import { useUrlState } from '../../parts/url-state.ts'
+import { Views } from '../../parts/views.tsx'
+import { QUOTA_ADDRESS, useViews } from './address.ts'
 import { History } from './history.tsx'
 import { PastWindows } from './past-windows.tsx'
 import { QuotaActions } from './quota-actions.tsx'
 import { SettingsList } from './settings-list.tsx'
 import { Standing } from './standing.tsx'
-import { QUOTA_ADDRESS, Views } from './views.tsx'
 
 type Quota = Api['SmsQuota']
 
@@ -29,6 +30,7 @@ export function StandingQuota({ quota, error }: StandingQuotaProps) {
   const [{ view }] = useUrlState(QUOTA_ADDRESS)
   const [done, setDone] = useState('')
   const switching = useSwitch(quota, setDone)
+  const views = useViews(['settings', 'windows', 'history'], view)
   const { id, user_id, kind } = quota
   return (
     <>
@@ -48,7 +50,8 @@ export function StandingQuota({ quota, error }: StandingQuotaProps) {
       {error !== null && <Failure error={error} />}
       {switching.error !== null && <Refusal error={switching.error} />}
       <Standing quota={quota} done={done} />
-      <Views of={['settings', 'windows', 'history']} current={view} />
+      <Space h="xl" />
+      <Views label="What of the quota" views={views} />
       {view === 'windows' ? (
         <PastWindows id={id} />
       ) : view === 'history' ? (

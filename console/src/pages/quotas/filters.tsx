@@ -1,10 +1,10 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
+import classes from '../../parts/filters.module.css'
 import { KIND_WORDS } from '../../parts/quota-words.ts'
 import { STATUS_WORDS } from '../../parts/status-badge.tsx'
 import { uint } from '../../parts/url-state.ts'
-import classes from './filters.module.css'
 import { KINDS, type ListState, STATUSES } from './list-state.ts'
 
 const PAGE_SIZES = [20, 50, 100, 200]

@@ -4,7 +4,7 @@ import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
 import { Empty } from '../../parts/empty.tsx'
-import { Failure } from '../../parts/failure.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
 import { Pager } from '../../parts/pager.tsx'
@@ -44,31 +44,26 @@ function List({ state, select, onPage }: ListProps) {
     // The rows before stay until the next ones are there.
     placeholderData: keepPreviousData,
   })
-  if (list.data === undefined) {
-    return list.error === null ? (
-      <Loading rows={Math.min(state.page_size, 12)} height={44} />
-    ) : (
-      <Failure error={list.error} onRetry={list.refetch} />
-    )
-  }
-  const { items, total = 0 } = list.data
   return (
-    <>
-      {list.error !== null && <Failure error={list.error} onRetry={list.refetch} />}
-      {items.length === 0 ? (
-        <Empty title="No quotas here">{emptyWords(state, total)}</Empty>
-      ) : (
-        <QuotaTable
-          quotas={items}
-          whose="everybody"
-          sort={state.sort}
-          onSort={sort => select({ sort })}
-          canSortByRemaining={state.user_id !== null}
-          isOld={list.isPlaceholderData}
-        />
+    <Loaded query={list} loading={<Loading rows={Math.min(state.page_size, 12)} height={44} />}>
+      {({ items, total = 0 }) => (
+        <>
+          {items.length === 0 ? (
+            <Empty title="No quotas here">{emptyWords(state, total)}</Empty>
+          ) : (
+            <QuotaTable
+              quotas={items}
+              whose="everybody"
+              sort={state.sort}
+              onSort={sort => select({ sort })}
+              canSortByRemaining={state.user_id !== null}
+              isOld={list.isPlaceholderData}
+            />
+          )}
+          <Pager page={state.page} page_size={state.page_size} total={total} onPage={onPage} />
+        </>
       )}
-      <Pager page={state.page} page_size={state.page_size} total={total} onPage={onPage} />
-    </>
+    </Loaded>
   )
 }
 

@@ -5,7 +5,7 @@ import { useLocation } from 'wouter'
 import { request } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { NotDone } from '../../parts/not-done.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import classes from './webhook.module.css'
 import { webhookKey } from './webhook-calls.ts'
 
@@ -30,7 +30,7 @@ export function DeleteWebhook({ id }: { id: number }) {
     if (isMeant) remove.mutate()
   }
   return (
-    <Panel title="Delete">
+    <Section isFramed title="Delete">
       <form className={classes.stack} onSubmit={submit}>
         <p className={classes.note}>Nothing is sent any more, and its deliveries are forgotten. It cannot be undone.</p>
         <div className={classes.copy}>
@@ -48,6 +48,6 @@ export function DeleteWebhook({ id }: { id: number }) {
         </div>
         <NotDone error={remove.error} />
       </form>
-    </Panel>
+    </Section>
   )
 }

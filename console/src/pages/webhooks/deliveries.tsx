@@ -5,14 +5,14 @@ import { retryDelayOf } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../parts/cursor-pager.tsx'
 import { Empty } from '../../parts/empty.tsx'
+import filters from '../../parts/filters.module.css'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { cursor, oneOf, useUrlState } from '../../parts/url-state.ts'
 import { DeliveryTable } from './delivery-table.tsx'
 import { DELIVERY_STATUSES, DELIVERY_WORDS } from './delivery-words.ts'
 import { RedeliverSince } from './redeliver-since.tsx'
-import classes from './webhook.module.css'
 import { deliveriesKey } from './webhook-calls.ts'
 
 const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor }
@@ -33,8 +33,8 @@ export function Deliveries({ id }: { id: number }) {
     refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? EVERY_MS,
   })
   return (
-    <Panel title="Deliveries">
-      <div className={classes.filters}>
+    <Section isFramed title="Deliveries">
+      <div className={filters.filters}>
         <NativeSelect
           label="Status"
           size="xs"
@@ -65,6 +65,6 @@ export function Deliveries({ id }: { id: number }) {
           </>
         )}
       </Loaded>
-    </Panel>
+    </Section>
   )
 }

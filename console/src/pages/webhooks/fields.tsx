@@ -1,4 +1,5 @@
 import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { EVENT_TYPES } from '../../../../src/domain/event.ts'
 import type { Api } from '../../api/types.ts'
 import type { FieldFaults } from '../../parts/field-faults.ts'
@@ -59,7 +60,7 @@ export function WebhookFields({ value, faults, onChange }: FieldsProps) {
 
 interface TypesProps {
   types: readonly string[]
-  error: string | undefined
+  error: ReactNode
   onChange: (types: string[]) => void
 }
 

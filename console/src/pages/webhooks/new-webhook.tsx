@@ -5,7 +5,8 @@ import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Api } from '../../api/types.ts'
-import { fieldFaults, useFocusOnFault } from '../../parts/field-faults.ts'
+import { fieldFaults } from '../../parts/field-faults.ts'
+import { useLeadToFault } from '../../parts/lead-to-fault.ts'
 import { NotDone } from '../../parts/not-done.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
 import { FIELDS, WebhookFields, type WebhookForm } from './fields.tsx'
@@ -32,7 +33,7 @@ function Form({ onMade }: { onMade: (webhook: Api['WebhookWithSecret']) => void 
     },
   })
   const faults = fieldFaults(create.error, FIELDS)
-  useFocusOnFault(form, create.error)
+  useLeadToFault(form, create.error)
 
   function submit(event: FormEvent) {
     event.preventDefault()

@@ -4,7 +4,8 @@ import { type FormEvent, useRef, useState } from 'react'
 import { request } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Api } from '../../api/types.ts'
-import { fieldFaults, useFocusOnFault } from '../../parts/field-faults.ts'
+import { fieldFaults } from '../../parts/field-faults.ts'
+import { useLeadToFault } from '../../parts/lead-to-fault.ts'
 import { NotDone } from '../../parts/not-done.tsx'
 import { formatUnits } from '../../parts/units.tsx'
 import classes from './webhook.module.css'
@@ -23,7 +24,7 @@ export function RedeliverSince({ id }: { id: number }) {
     onSuccess: () => queries.invalidateQueries({ queryKey: deliveriesKey(id) }),
   })
   const faults = fieldFaults(redeliver.error, ['since'])
-  useFocusOnFault(form, redeliver.error)
+  useLeadToFault(form, redeliver.error)
 
   function submit(event: FormEvent) {
     event.preventDefault()

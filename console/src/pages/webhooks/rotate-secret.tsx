@@ -5,7 +5,7 @@ import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { NotDone } from '../../parts/not-done.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { Secret } from './secret.tsx'
 import classes from './webhook.module.css'
 import { keepWebhook } from './webhook-calls.ts'
@@ -21,7 +21,7 @@ export function RotateSecret({ webhook: { id, previous_until } }: { webhook: Api
     },
   })
   return (
-    <Panel title="Signing secret">
+    <Section isFramed title="Signing secret">
       <div className={classes.stack}>
         <p className={classes.note}>
           {previous_until === null ? (
@@ -58,6 +58,6 @@ export function RotateSecret({ webhook: { id, previous_until } }: { webhook: Api
         )}
         <NotDone error={rotate.error} />
       </div>
-    </Panel>
+    </Section>
   )
 }

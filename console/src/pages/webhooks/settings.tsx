@@ -2,9 +2,10 @@ import { Button, Group, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { fieldFaults, useFocusOnFault } from '../../parts/field-faults.ts'
+import { fieldFaults } from '../../parts/field-faults.ts'
+import { useLeadToFault } from '../../parts/lead-to-fault.ts'
 import { NotDone } from '../../parts/not-done.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { FIELDS, WebhookFields, type WebhookForm } from './fields.tsx'
 import classes from './webhook.module.css'
 import { keepWebhook, updateWebhook } from './webhook-calls.ts'
@@ -21,7 +22,7 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
     },
   })
   const faults = fieldFaults(save.error, FIELDS)
-  useFocusOnFault(form, save.error)
+  useLeadToFault(form, save.error)
   const isChanged = Object.keys(changes).length > 0
 
   function submit(event: FormEvent) {
@@ -33,7 +34,7 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
     if (save.isSuccess) save.reset()
   }
   return (
-    <Panel title="Settings">
+    <Section isFramed title="Settings">
       <form ref={form} className={classes.stack} onSubmit={submit} noValidate>
         <WebhookFields value={{ ...webhook, ...changes }} faults={faults} onChange={change} />
         <NotDone error={faults.rest} />
@@ -58,6 +59,6 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
           </Text>
         </Group>
       </form>
-    </Panel>
+    </Section>
   )
 }

@@ -9,7 +9,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { NotDone } from '../../parts/not-done.tsx'
 import { NotFound } from '../../parts/not-found.tsx'
 import { PageTitle } from '../../parts/page-title.tsx'
-import { Panel } from '../../parts/panel.tsx'
+import { Section } from '../../parts/section.tsx'
 import { uint } from '../../parts/url-state.ts'
 import { DeleteWebhook } from './delete-webhook.tsx'
 import { Deliveries } from './deliveries.tsx'
@@ -62,7 +62,8 @@ function State({ webhook }: { webhook: Api['Webhook'] }) {
     onSuccess: keepWebhook,
   })
   return (
-    <Panel
+    <Section
+      isFramed
       title="State"
       aside={
         <Button variant="default" size="xs" loading={toggle.isPending} onClick={() => toggle.mutate()}>
@@ -82,6 +83,6 @@ function State({ webhook }: { webhook: Api['Webhook'] }) {
         <NotDone error={toggle.error} />
         <TestEvent id={id} />
       </div>
-    </Panel>
+    </Section>
   )
 }

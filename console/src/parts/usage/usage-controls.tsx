@@ -1,5 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { DayField } from '../day-field.tsx'
+import type { FieldFaults } from '../field-faults.ts'
 import classes from './usage.module.css'
 import { GROUPS, type Period, type UsageState } from './usage-state.ts'
 import { GROUP_WORDS } from './usage-words.ts'
@@ -10,8 +11,7 @@ const DAYS = ['7', '30', '90'] as const
 interface ControlsProps {
   state: UsageState
   period: Period
-  /** What the service says is wrong, by the parameter's name. */
-  faults: Readonly<Record<string, string>>
+  faults: FieldFaults<'from' | 'to' | 'interval' | 'group_by'>
   onChange: (parts: Partial<UsageState>) => void
 }
 
@@ -31,12 +31,17 @@ export function UsageControls({ state, period, faults, onChange }: ControlsProps
             ? onChange({ from: period.first, to: period.last })
             : onChange({ days: DAYS.find(known => known === value) ?? '90', from: null, to: null })
         }
-        error={faults.interval}
+        error={faults.at('interval')}
       />
       {hasOwnPeriod && (
         <>
-          <DayField label="From" value={period.first} onChange={day => onChange({ from: day })} error={faults.from} />
-          <DayField label="To" value={period.last} onChange={day => onChange({ to: day })} error={faults.to} />
+          <DayField
+            label="From"
+            value={period.first}
+            onChange={day => onChange({ from: day })}
+            error={faults.at('from')}
+          />
+          <DayField label="To" value={period.last} onChange={day => onChange({ to: day })} error={faults.at('to')} />
         </>
       )}
       <NativeSelect
@@ -45,7 +50,7 @@ export function UsageControls({ state, period, faults, onChange }: ControlsProps
         value={group_by ?? ''}
         data={[{ value: '', label: 'Nothing' }, ...GROUPS.map(value => ({ value, label: GROUP_WORDS[value] }))]}
         onChange={event => onChange({ group_by: GROUPS.find(value => value === event.currentTarget.value) ?? null })}
-        error={faults.group_by}
+        error={faults.at('group_by')}
       />
       <Button
         variant="default"

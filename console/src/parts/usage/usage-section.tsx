@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
-import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { Empty } from '../empty.tsx'
 import { Failure } from '../failure.tsx'
+import { fieldFaults } from '../field-faults.ts'
 import { Loading } from '../loading.tsx'
 import { Section } from '../section.tsx'
 import { useUrlState } from '../url-state.ts'
@@ -19,6 +19,9 @@ import { UsageControls } from './usage-controls.tsx'
 import { periodOf, USAGE_STATE, type UsageState } from './usage-state.ts'
 import { UsageTable } from './usage-table.tsx'
 import { groupLabel, MEASURE_WORDS } from './usage-words.ts'
+
+/** The parameters that people choose here. */
+const FIELDS = ['from', 'to', 'interval', 'group_by'] as const
 
 const Chart = lazy(() => import('./chart.tsx'))
 
@@ -49,12 +52,12 @@ function Report({ subject, summary }: { subject: Subject; summary: Api['QuotaSum
     }),
     placeholderData: keepPreviousData,
   })
-  const faults = faultsOf(usage.error)
+  const faults = fieldFaults(usage.error, FIELDS)
   return (
     <>
       <UsageControls state={state} period={period} faults={faults} onChange={change} />
       {usage.error !== null &&
-        (isToldByFields(usage.error) ? (
+        (faults.rest === null ? (
           <Empty title="No report of these days">The fields above say why.</Empty>
         ) : (
           <Failure error={usage.error} onRetry={usage.refetch} />
@@ -124,17 +127,4 @@ function groupOf({ items }: Api['Usage'], wanted: UsageState['group_by']): Usage
   if (item.country !== undefined) return 'country'
   if (item.message_type !== undefined) return 'message_type'
   return item.quota_id === undefined ? null : 'quota'
-}
-
-/** The parameters that people choose here. */
-const FIELDS = ['from', 'to', 'interval', 'group_by']
-
-function isToldByFields(error: Error): boolean {
-  return (
-    error instanceof ApiProblem && error.faults.length > 0 && error.faults.every(({ path }) => FIELDS.includes(path))
-  )
-}
-
-function faultsOf(error: Error | null): Record<string, string> {
-  return error instanceof ApiProblem ? Object.fromEntries(error.faults.map(({ path, message }) => [path, message])) : {}
 }

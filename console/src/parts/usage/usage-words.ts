@@ -1,4 +1,4 @@
-import { countryName } from '../country.ts'
+import { countryLabel } from '../country.ts'
 import type { Group, Measure } from './usage-state.ts'
 
 /** What each measure is called, and what it means. */
@@ -17,6 +17,6 @@ const NONE: Record<Group, string> = { country: 'No country told', message_type: 
 /** What a group is called. @param names of the user's quotas, by id */
 export function groupLabel(group: Group, key: string | number | null, names: ReadonlyMap<number, string>): string {
   if (key === null) return NONE[group]
-  if (group === 'country') return countryName(String(key))
+  if (group === 'country') return countryLabel(String(key))
   return group === 'quota' ? (names.get(Number(key)) ?? `Grant ${key}`) : String(key)
 }

@@ -2,7 +2,7 @@ import { Anchor } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { Empty } from '../empty.tsx'
-import { Failure } from '../failure.tsx'
+import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { Pager } from '../pager.tsx'
 import { QuotaTable } from '../quota-table.tsx'
@@ -40,30 +40,28 @@ function List({ subject }: { subject: Subject }) {
     // The rows before stay until the next ones are there.
     placeholderData: keepPreviousData,
   })
-  if (list.data === undefined) {
-    return list.error === null ? <Loading height={44} /> : <Failure error={list.error} onRetry={list.refetch} />
-  }
-  const { items, total = 0 } = list.data
-  if (total === 0) return <NoQuotas subject={subject} />
   return (
-    <>
-      {list.error !== null && <Failure error={list.error} onRetry={list.refetch} />}
-      {items.length === 0 ? (
-        <Empty title="This page is past the end of the list." />
-      ) : (
-        <QuotaTable
-          quotas={items}
-          whose={subject.isOwn ? 'own' : 'user'}
-          sort={state.sort}
-          onSort={sort => change({ sort, page: 1 })}
-          canSortByRemaining
-          isOld={list.isPlaceholderData}
-        />
+    <Loaded query={list} loading={<Loading height={44} />}>
+      {({ items, total = 0 }) => (
+        <>
+          {total === 0 && <NoQuotas subject={subject} />}
+          {total > 0 && items.length === 0 && <Empty title="This page is past the end of the list." />}
+          {items.length > 0 && (
+            <QuotaTable
+              quotas={items}
+              whose={subject.isOwn ? 'own' : 'user'}
+              sort={state.sort}
+              onSort={sort => change({ sort, page: 1 })}
+              canSortByRemaining
+              isOld={list.isPlaceholderData}
+            />
+          )}
+          {(total > PAGE_SIZE || state.page > 1) && (
+            <Pager page={state.page} page_size={PAGE_SIZE} total={total} onPage={page => change({ page })} />
+          )}
+        </>
       )}
-      {(total > PAGE_SIZE || state.page > 1) && (
-        <Pager page={state.page} page_size={PAGE_SIZE} total={total} onPage={page => change({ page })} />
-      )}
-    </>
+    </Loaded>
   )
 }
 

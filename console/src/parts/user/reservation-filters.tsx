@@ -1,9 +1,9 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { DayField } from '../day-field.tsx'
+import classes from '../filters.module.css'
 import { RESERVATION_WORDS } from '../reservation-badge.tsx'
 import { uint } from '../url-state.ts'
-import classes from './reservations.module.css'
 import type { ReservationsState } from './reservations.tsx'
 
 interface FiltersProps {
@@ -36,7 +36,6 @@ export function ReservationFilters({ state, names, onChange }: FiltersProps) {
       <NativeSelect
         label="Counted in"
         size="xs"
-        className={classes.quota ?? ''}
         value={quota_id === null ? '' : String(quota_id)}
         data={[{ value: '', label: 'All quotas' }, ...[...known].map(([id, label]) => ({ value: String(id), label }))]}
         onChange={event => onChange({ quota_id: uint(event.currentTarget.value) })}

@@ -2,7 +2,7 @@ import { Anchor, Table } from '@mantine/core'
 import { Fragment } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryName } from '../country.ts'
+import { countryLabel } from '../country.ts'
 import { Moment } from '../moment.tsx'
 import classes from '../record-table.module.css'
 import { ReservationBadge } from '../reservation-badge.tsx'
@@ -70,7 +70,7 @@ function Row({ reservation, names, isOwn }: Pick<TableProps, 'names' | 'isOwn'> 
       </Table.Td>
       <Table.Td data-label="For">
         <div>
-          {country === null ? 'No country told' : countryName(country)}
+          {country === null ? 'No country told' : countryLabel(country)}
           {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
         </div>
       </Table.Td>

@@ -1,7 +1,7 @@
-import { Button, Group } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { ApiProblem } from '../../api/problem.ts'
+import { CursorPager } from '../cursor-pager.tsx'
 import { Empty } from '../empty.tsx'
 import { Failure } from '../failure.tsx'
 import { Loading } from '../loading.tsx'
@@ -52,10 +52,10 @@ export function Reservations({ subject }: { subject: Subject }) {
               isOld={list.isPlaceholderData}
             />
           )}
-          <Steps
-            isNewest={state.cursor === null}
-            older={list.isPlaceholderData ? null : list.data.next_cursor}
-            onStep={next => change({ cursor: next })}
+          <CursorPager
+            cursor={state.cursor}
+            next={list.isPlaceholderData ? null : list.data.next_cursor}
+            onCursor={next => change({ cursor: next })}
           />
         </>
       )}
@@ -82,28 +82,5 @@ function Nothing({
     <Empty title="No reservations">
       {isFiltered ? 'None matches these filters.' : 'What is reserved or sent shows here.'}
     </Empty>
-  )
-}
-
-interface StepsProps {
-  isNewest: boolean
-  /** Where the older ones begin. */
-  older: string | null
-  onStep: (cursor: string | null) => void
-}
-
-function Steps({ isNewest, older, onStep }: StepsProps) {
-  if (isNewest && older === null) return null
-  return (
-    <Group component="nav" aria-label="Pages of the list" justify="flex-end" mt="md">
-      <Button.Group>
-        <Button variant="default" size="xs" disabled={isNewest} onClick={() => onStep(null)}>
-          Newest
-        </Button>
-        <Button variant="default" size="xs" disabled={older === null} onClick={() => onStep(older)}>
-          Older
-        </Button>
-      </Button.Group>
-    </Group>
   )
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/types.ts'
-import { countryName } from '../country.ts'
+import { countryLabel } from '../country.ts'
 import { Section } from '../section.tsx'
 import { Units } from '../units.tsx'
 import { UsageBar } from '../usage-bar.tsx'
@@ -15,7 +15,7 @@ export function Scopes({ breakdown }: { breakdown: readonly Scope[] }) {
         {breakdown.map(scope => (
           <li key={JSON.stringify([scope.countries, scope.message_types])} className={classes.row}>
             <div className={classes.name}>
-              {listWords(scope.countries?.map(countryName) ?? ['All destinations'])}
+              {listWords(scope.countries?.map(countryLabel) ?? ['All destinations'])}
               <div className={classes.about}>{listWords(scope.message_types ?? ['All types of message'])}</div>
             </div>
             <UsageBar {...scope} overage={overageOf(scope)} />

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Api } from '../../api/types.ts'
-import { Failure } from '../failure.tsx'
+import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { Moment } from '../moment.tsx'
 import { formatUnits, Units } from '../units.tsx'
@@ -19,32 +19,27 @@ type SummaryOf = Api['QuotaSummary']
 /** What a user holds, used and has left, and how long that lasts. */
 export function Summary({ subject }: { subject: Subject }) {
   const summary = useQuery(readOf(subject, 'summary'))
-  if (summary.data === undefined) {
-    return summary.error === null ? (
-      <Loading rows={1} height={252} />
-    ) : (
-      <Failure error={summary.error} onRetry={summary.refetch} />
-    )
-  }
-  const { data } = summary
   return (
-    <>
-      {summary.error !== null && <Failure error={summary.error} onRetry={summary.refetch} />}
-      <section className={classes.card} aria-label="Summary">
-        <p className={classes.headline}>
-          <Headline summary={data} isOwn={subject.isOwn} />
-        </p>
-        <UsageBar {...data} />
-        <Figures summary={data} />
-        <Text size="sm" c="dimmed">
-          <ForecastWords summary={data} />
-        </Text>
-      </section>
-      <div className={classes.parts}>
-        {data.caps.length > 0 && <Caps caps={data.caps} isOwn={subject.isOwn} />}
-        {isScoped(data) && <Scopes breakdown={data.breakdown} />}
-      </div>
-    </>
+    <Loaded query={summary} loading={<Loading rows={1} height={252} />}>
+      {data => (
+        <>
+          <section className={classes.card} aria-label="Summary">
+            <p className={classes.headline}>
+              <Headline summary={data} isOwn={subject.isOwn} />
+            </p>
+            <UsageBar {...data} />
+            <Figures summary={data} />
+            <Text size="sm" c="dimmed">
+              <ForecastWords summary={data} />
+            </Text>
+          </section>
+          <div className={classes.parts}>
+            {data.caps.length > 0 && <Caps caps={data.caps} isOwn={subject.isOwn} />}
+            {isScoped(data) && <Scopes breakdown={data.breakdown} />}
+          </div>
+        </>
+      )}
+    </Loaded>
   )
 }
 
