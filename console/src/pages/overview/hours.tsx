@@ -47,7 +47,7 @@ export function Hours({ today, yesterday }: HoursProps) {
 }
 
 const unitsOf = (hour: Hour | undefined) => hour?.committed.units ?? 0
-const startOf = (hour: Hour | undefined) => (hour === undefined ? '' : CLOCK.format(new Date(hour.start)))
+const startOf = (hour: Hour | undefined) => (hour === undefined ? '\u00a0' : CLOCK.format(new Date(hour.start)))
 
 function labelFor(today: readonly Hour[]): string {
   const busiest = today.reduce<Hour | undefined>(

@@ -3,7 +3,7 @@
 const QUARTER_MS = 900_000
 const HOUR_MS = 3_600_000
 
-interface Stretch {
+export interface Stretch {
   from: string
   /** Not included. */
   to: string
@@ -14,6 +14,11 @@ export const VIEWERS_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
 /** From a midnight so many days ago to the end of the quarter of an hour that is under way. */
 export function daysUntilNow(daysBack: number, now: Date): Stretch {
   return stretch(midnight(now, -daysBack), quarterAfter(now))
+}
+
+/** All of yesterday. */
+export function yesterday(now: Date): Stretch {
+  return stretch(midnight(now, -1), midnight(now))
 }
 
 /** As much of yesterday as there has been of today, by the clock on the wall. */
@@ -29,7 +34,7 @@ export function lastHour(now: Date): Stretch {
   return stretch(new Date(quarterOf(now.getTime() - HOUR_MS)), quarterAfter(now))
 }
 
-export function midnight(now: Date, days = 0): Date {
+function midnight(now: Date, days = 0): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days)
 }
 

@@ -6,7 +6,7 @@ import { TimeOfDay } from '../../parts/moment.tsx'
 import { Section } from '../../parts/section.tsx'
 import { formatUnits, Units } from '../../parts/units.tsx'
 import { Figure } from './figure.tsx'
-import { useHours, useYesterday } from './figures.ts'
+import { useToday, useYesterday, useYesterdayUntilNow } from './figures.ts'
 import { Hours } from './hours.tsx'
 import classes from './overview.module.css'
 
@@ -15,24 +15,25 @@ type Kind = 'committed' | 'refunded' | 'unfunded'
 
 /** What has been used since midnight, beside yesterday. */
 export function Today() {
-  const hours = useHours()
+  const today = useToday()
+  const yesterday = useYesterday(new Date())
   return (
     <Section isFramed title="Units used today">
-      <Loaded query={hours} loading={<Loading rows={4} height={34} />}>
-        {({ today, yesterday }) => (
+      <Loaded query={today} loading={<Loading rows={4} height={34} />}>
+        {({ items }) => (
           <div className={classes.today}>
             <div>
-              <Figure value={sum(today, 'committed', 'units')}>
-                <Comparison units={sum(today, 'committed', 'units')} asOf={hours.dataUpdatedAt} />
+              <Figure value={sum(items, 'committed', 'units')}>
+                <Comparison units={sum(items, 'committed', 'units')} asOf={today.dataUpdatedAt} />
               </Figure>
               <dl className={classes.details}>
-                <Detail name="Messages" count={sum(today, 'committed', 'messages')} />
-                <Detail name="Units refunded" count={sum(today, 'refunded', 'units')} />
-                <Detail name="Paid by no grant" count={sum(today, 'unfunded', 'units')} />
+                <Detail name="Messages" count={sum(items, 'committed', 'messages')} />
+                <Detail name="Units refunded" count={sum(items, 'refunded', 'units')} />
+                <Detail name="Paid by no grant" count={sum(items, 'unfunded', 'units')} />
               </dl>
             </div>
-            <Hours today={today} yesterday={yesterday} />
-            <Announcement words={`${formatUnits(sum(today, 'committed', 'units'))} units used today`} />
+            <Hours today={items} yesterday={yesterday.data?.items ?? []} />
+            <Announcement words={`${formatUnits(sum(items, 'committed', 'units'))} units used today`} />
           </div>
         )}
       </Loaded>
@@ -43,7 +44,7 @@ export function Today() {
 const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 })
 
 function Comparison({ units, asOf }: { units: number; asOf: number }) {
-  const { data } = useYesterday(new Date(asOf))
+  const { data } = useYesterdayUntilNow(new Date(asOf))
   // As high as the words that come.
   if (data === undefined) return <>&nbsp;</>
   const before = data.total.committed.units
