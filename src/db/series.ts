@@ -70,10 +70,11 @@ export async function connectSeries({
   client.on('notice', notice => {
     if (notice.severity === 'WARNING') warning = notice.message ?? 'a warning'
   })
+  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
   try {
     await client.connect()
   } catch (error) {
-    throw new ConnectionLost('no database connection', error)
+    throw notConnected(error)
   }
 
   async function send(series: Series): Promise<StepResult[]> {
@@ -126,7 +127,8 @@ export async function connectSeries({
     await send(new Preparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
   } catch (error) {
     await connection.close()
-    throw error
+    // What the server refuses is a fault; else it went away while it was being spoken to.
+    throw error instanceof pg.DatabaseError ? error : notConnected(error)
   }
   return connection
 }

@@ -140,6 +140,16 @@ describe('it comes late', () => {
   })
 })
 
+test('a session that is lost while it is being set up is tried again: its batch has done nothing yet', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user })
+  const engine = bench.engine({ url: network.url })
+  const { lost } = network.loseNextSession()
+  const asked = engine.submit(reserve(user, 'm1', 5))
+  await lost
+  expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
+})
+
 test('a session that the server ends while it waits is tried again, and charges once', async () => {
   const user = someone()
   const { id } = await bench.quota({ user_id: user })

@@ -39,7 +39,7 @@ test(
   `${rounds} rounds of kill -9: nothing acknowledged is lost, nothing is charged twice, the counters equal the ledger`,
   async () => {
     console.log(`SEED=${seed}`)
-    onTestFailed(() => console.error(`SEED=${seed} makes the same choices`))
+    onTestFailed(() => console.error(`SEED=${seed} makes the same choices. The services said:\n${world.words()}`))
     const administrators = createAdministrators(world, books, random)
     await administrators.furnish()
     const senders = startSenders(world, books, random)

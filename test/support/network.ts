@@ -12,6 +12,8 @@ interface Stray {
 export interface Network {
   /** The database, by this way. */
   readonly url: string
+  /** The next session ends while it is being set up, before it has a batch. */
+  loseNextSession(): { lost: Promise<void> }
   /** The next commit is carried out, but the word of it is lost with its connection. */
   loseNextConfirmation(): { lost: Promise<void> }
   /** The next series with a commit is held up on its way, and its sender loses the connection. */
@@ -22,6 +24,11 @@ export interface Network {
 
 type Trap = (chunk: Buffer, client: Socket, database: Socket) => void
 
+/** The name of the statement, as a bind names it. */
+const COMMIT = '\0commit\0'
+/** What every session begins with. */
+const SETTING_UP = 'set_config'
+
 /** To be called where tests are declared. */
 export async function createNetwork(databaseUrl: string): Promise<Network> {
   const target = new URL(databaseUrl)
@@ -30,7 +37,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   const sockets = new Set<Socket>()
   /** Server connections whose clients are gone. */
   const abandoned = new Set<Socket>()
-  let trap: Trap | undefined
+  let trap: { sign: string; spring: Trap } | undefined
 
   const server = createServer(client => {
     const database = folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${port}`)
@@ -44,13 +51,12 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
     })
     database.on('close', () => client.destroy())
     client.on('data', chunk => {
-      // The name of the statement that a bind names.
-      const caught = chunk.includes('\0commit\0') ? trap : undefined
+      const caught = trap !== undefined && chunk.includes(trap.sign) ? trap : undefined
       if (caught === undefined) {
         database.write(chunk)
       } else {
         trap = undefined
-        caught(chunk, client, database)
+        caught.spring(chunk, client, database)
       }
     })
     database.on('data', chunk => {
@@ -67,9 +73,9 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
     abandoned.add(database)
     client.destroy()
   }
-  const trapped = <T>(spring: (...caught: Parameters<Trap>) => T) =>
+  const trapped = <T>(sign: string, spring: (...caught: Parameters<Trap>) => T) =>
     new Promise<T>(resolve => {
-      trap = (...caught) => resolve(spring(...caught))
+      trap = { sign, spring: (...caught) => resolve(spring(...caught)) }
     })
   const answered = (database: Socket) =>
     new Promise<void>(resolve => {
@@ -83,8 +89,14 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   return {
     url: through.href,
 
+    loseNextSession: () => ({
+      lost: trapped(SETTING_UP, (_chunk, client) => {
+        client.destroy()
+      }),
+    }),
+
     loseNextConfirmation: () => ({
-      lost: trapped(async (chunk, client, database) => {
+      lost: trapped(COMMIT, async (chunk, client, database) => {
         abandoned.add(database)
         database.write(chunk)
         await answered(database)
@@ -93,7 +105,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
     }),
 
     strandNextCommit: () =>
-      trapped((chunk, client, database) => {
+      trapped(COMMIT, (chunk, client, database) => {
         abandon(client, database)
         return {
           async arrive() {
@@ -105,7 +117,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
       }),
 
     watchNextCommit: () =>
-      trapped((chunk, client, database) => {
+      trapped(COMMIT, (chunk, client, database) => {
         database.write(chunk)
         return {
           disconnect() {

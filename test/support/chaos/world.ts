@@ -45,6 +45,8 @@ export interface World {
   kill(victim: Victim): Promise<string>
   /** Answers that no service should ever give. */
   readonly faults: string[]
+  /** What the services last said of themselves. */
+  words(): string
 }
 
 export async function createWorld(random: () => number): Promise<World> {
@@ -66,6 +68,7 @@ export async function createWorld(random: () => number): Promise<World> {
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.from(SECRET))
   const faults: string[] = []
+  let said = ''
   let isOver = false
 
   const services = [createService(0), createService(LAG_S * 1_000 * SPEED)]
@@ -93,6 +96,7 @@ export async function createWorld(random: () => number): Promise<World> {
       let words = ''
       process.stderr.setEncoding('utf8').on('data', text => {
         words = `${words}${text}`.slice(-2_000)
+        said = `${said}${text}`.slice(-20_000)
       })
       process.on('close', code => {
         port = undefined
@@ -140,6 +144,7 @@ export async function createWorld(random: () => number): Promise<World> {
     db,
     now,
     faults,
+    words: () => said,
 
     async call(method, path, body, key) {
       const port = services[random() < 0.5 ? 0 : 1]?.port()
