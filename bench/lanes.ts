@@ -58,8 +58,12 @@ async function measure({ callers, laneOf, commands }: Case): Promise<Result> {
   return { perSecond: commands / seconds, cpuMicros: (user + system) / commands, batch: commands / batches }
 }
 
+function ask<C, R>(lanes: Lanes<C, R>, lane: number, command: C): Promise<R> {
+  return new Promise((resolve, reject) => lanes.submit(lane, command, 100, { resolve, reject }))
+}
+
 async function sendInTurn(lanes: Lanes<object, object>, lane: number, times: number): Promise<void> {
-  for (let n = 0; n < times; n++) await lanes.submit(lane, {}, 100)
+  for (let n = 0; n < times; n++) await ask(lanes, lane, {})
 }
 
 /** How long after `submit` a lone command's batch starts, beside what one turn of an idle event loop takes by itself. */
@@ -71,7 +75,7 @@ async function startDelay(): Promise<{ lanes: number; turn: number }> {
     workers: 8,
     batchSize: 1000,
     queueCommands: 1000,
-    queueBytes: 1000,
+    queueBytes: 1_000,
     async run(_lane, [submitted = 0]) {
       delays.push(performance.now() - submitted)
       return [undefined]
@@ -80,7 +84,7 @@ async function startDelay(): Promise<{ lanes: number; turn: number }> {
     now: () => performance.now(),
   })
   for (let n = 0; n < 20_000; n++) {
-    await lanes.submit(0, performance.now(), 0)
+    await ask(lanes, 0, performance.now())
     const before = performance.now()
     await new Promise(setImmediate)
     turns.push(performance.now() - before)

@@ -17,7 +17,7 @@ const nobody = () => {
 }
 const app = await createServer({
   db,
-  engine: { submit: nobody },
+  engine: { enqueue: nobody },
   webhooks: { test: nobody, allowPrivate: false },
   feed: { waiting: 0, read: nobody, stop() {} },
   now: Date.now,

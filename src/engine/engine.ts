@@ -4,7 +4,7 @@ import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
 import type { Instant } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import { createConnections } from './connections.ts'
-import { type BatchReport, Closed, createLanes, Overloaded } from './lanes.ts'
+import { type BatchReport, type Caller, Closed, createLanes, Overloaded } from './lanes.ts'
 import { type Answer, createShard, type Shard, type WayReport } from './shard.ts'
 
 /**
@@ -12,8 +12,10 @@ import { type Answer, createShard, type Shard, type WayReport } from './shard.ts
  * Commands of one user take effect in the order they were submitted; different users have no order.
  */
 export interface Engine {
-  /** @throws Problem `overloaded` when the queue is full, `unavailable` when the store cannot decide now. */
+  /** Rejects with a Problem: `overloaded` when the queue is full, `unavailable` when the store cannot decide now. */
   submit(command: Command): Promise<Outcome>
+  /** The same without a promise, for those who ask thousands of times a second. */
+  enqueue(command: Command, caller: Caller<Outcome>): void
   /** Commands accepted and not yet answered, and what they weigh. */
   readonly queue: { commands: number; bytes: number }
   /** Takes nothing new, carries out what was accepted, and lets the connections go. */
@@ -46,7 +48,7 @@ export interface EngineOptions {
  */
 const ABREAST = 3
 
-/** What a command weighs in the queue beside its texts: its object, its caller's promise, its place in line. */
+/** What a command weighs in the queue beside its texts: its object, who waits for it, its place in line. */
 const BYTES_A_COMMAND = 400
 
 export function createEngine(options: EngineOptions): Engine {
@@ -83,16 +85,14 @@ export function createEngine(options: EngineOptions): Engine {
     ...(options.onBatch === undefined ? {} : { onBatch: options.onBatch }),
   })
 
+  function enqueue(command: Command, caller: Caller<Outcome>): void {
+    const bytes = BYTES_A_COMMAND + 2 * command.id.length
+    lanes.submit(shardOf(command.user_id), command, bytes, new CallerOfLane(caller))
+  }
+
   return {
-    async submit(command) {
-      const answer = await lanes
-        .submit(shardOf(command.user_id), command, BYTES_A_COMMAND + 2 * command.id.length)
-        .catch(error => {
-          throw refusalOf(error)
-        })
-      if (answer instanceof Problem) throw answer
-      return answer
-    },
+    enqueue,
+    submit: command => new Promise((resolve, reject) => enqueue(command, { resolve, reject })),
     get queue() {
       return { commands: lanes.queued, bytes: lanes.queuedBytes }
     },
@@ -100,6 +100,24 @@ export function createEngine(options: EngineOptions): Engine {
       await lanes.close()
       await connections.close()
     },
+  }
+}
+
+/** Between a lane and a caller: whatever is wrong, with one command or with the queue, is a rejection. */
+class CallerOfLane implements Caller<Answer> {
+  private readonly caller: Caller<Outcome>
+
+  constructor(caller: Caller<Outcome>) {
+    this.caller = caller
+  }
+
+  resolve(answer: Answer): void {
+    if (answer instanceof Problem) this.caller.reject(answer)
+    else this.caller.resolve(answer)
+  }
+
+  reject(error: unknown): void {
+    this.caller.reject(refusalOf(error))
   }
 }
 

@@ -59,12 +59,21 @@ export interface BatchReport {
   readonly ranMs: number
 }
 
+/**
+ * Who waits for a command: one of these is called, once, and must not throw. No promise, for one of those and what hangs
+ * on it weigh more than a command, and tens of thousands wait at a time.
+ */
+export interface Caller<R> {
+  resolve(result: R): void
+  reject(error: unknown): void
+}
+
 export interface Lanes<C, R> {
   /**
-   * Answers what `run` answered for the command, or rejects with what `run` failed with. Rejects at once, with nothing
-   * done, when the bounds are reached (`Overloaded`) and after `close` (`Closed`). `bytes` is what the command weighs.
+   * Tells the caller what `run` answered for the command, or what it failed with. Rejects at once, with nothing done,
+   * when the bounds are reached (`Overloaded`) and after `close` (`Closed`). `bytes` is what the command weighs.
    */
-  submit(lane: number, command: C, bytes: number): Promise<R>
+  submit(lane: number, command: C, bytes: number, caller: Caller<R>): void
   /** Accepts nothing more, carries out what was accepted, then settles. It never rejects. */
   close(): Promise<void>
   /** Commands accepted and not yet answered, those in flight included: what `queueCommands` bounds. */
@@ -90,16 +99,15 @@ export class Closed extends Error {
  */
 const COMMANDS_A_TURN = 500
 
-interface Caller<R> {
-  readonly bytes: number
-  resolve(result: R): void
-  reject(error: unknown): void
+/** Commands that go together, what each weighs and who waits for it. */
+interface Gathered<C, R> {
+  readonly commands: C[]
+  readonly bytes: number[]
+  readonly callers: Caller<R>[]
 }
 
-/** Commands of a lane that go together, and who waits for each. A lane that is behind has several in a row. */
-interface Batch<C, R> {
-  readonly commands: C[]
-  readonly callers: Caller<R>[]
+/** What of a lane goes at once. A lane that is behind has several in a row. */
+interface Batch<C, R> extends Gathered<C, R> {
   /** When its first command came. One reading of the clock per batch, not per command. */
   readonly since: number
   next: Batch<C, R> | undefined
@@ -139,25 +147,33 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
   let closing: Promise<void> | undefined
   let drained = () => {}
 
-  function submit(number: number, command: C, bytes: number): Promise<R> {
-    if (closing !== undefined) return Promise.reject(new Closed('no more commands are accepted'))
-    // Written so that a weight that is not a number is refused: it would make the sum one too, and end the bound.
-    if (queued >= queueCommands || !(queuedBytes + bytes <= queueBytes)) {
-      return Promise.reject(new Overloaded(`${queued} commands of ${queuedBytes} bytes wait already`))
-    }
+  function submit(number: number, command: C, bytes: number, caller: Caller<R>): void {
     const lane = lanes[number]
-    if (lane === undefined) return Promise.reject(new RangeError(`there is no lane ${number}`))
+    if (closing !== undefined || lane === undefined || !hasRoomFor(bytes)) {
+      caller.reject(refusalBy(number))
+      return
+    }
     queued += 1
     queuedBytes += bytes
     const batch = lane.last !== undefined && lane.last.commands.length < batchSize ? lane.last : openBatch(lane)
     batch.commands.push(command)
-    return new Promise((resolve, reject) => {
-      batch.callers.push({ bytes, resolve, reject })
-    })
+    batch.bytes.push(bytes)
+    batch.callers.push(caller)
+  }
+
+  /** Written so that a weight that is not a number is refused: it would make the sum one too, and end the bound. */
+  function hasRoomFor(bytes: number): boolean {
+    return queued < queueCommands && queuedBytes + bytes <= queueBytes
+  }
+
+  function refusalBy(number: number): Error {
+    if (closing !== undefined) return new Closed('no more commands are accepted')
+    if (lanes[number] === undefined) return new RangeError(`there is no lane ${number}`)
+    return new Overloaded(`${queued} commands of ${queuedBytes} bytes wait already`)
   }
 
   function openBatch(lane: Lane<C, R>): Batch<C, R> {
-    const batch: Batch<C, R> = { commands: [], callers: [], since: now(), next: undefined }
+    const batch: Batch<C, R> = { commands: [], bytes: [], callers: [], since: now(), next: undefined }
     if (lane.last === undefined) lane.first = batch
     else lane.last.next = batch
     lane.last = batch
@@ -202,7 +218,7 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     const turn = beginTurn(lane.slow)
     const started = now()
 
-    await carryOut(lane.number, batch.commands, batch.callers, turn)
+    await carryOut(lane.number, batch, turn)
 
     const ended = now()
     lane.slow = turn.end()
@@ -254,51 +270,47 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
   }
 
   /** Runs the commands and answers their callers, each one exactly once. It never rejects. */
-  async function carryOut(lane: number, commands: readonly C[], callers: readonly Caller<R>[], turn: Turn) {
+  async function carryOut(lane: number, gathered: Gathered<C, R>, turn: Turn): Promise<void> {
+    const { commands, callers } = gathered
     let results: readonly R[]
     try {
       results = await options.run(lane, commands, turn)
     } catch (error) {
-      return await fail(error, lane, commands, callers, turn)
+      return await fail(error, lane, gathered, turn)
     }
     // Not to be halved and run again: its commands may well have been carried out.
     if (!Array.isArray(results) || results.length !== commands.length) {
       const count = Array.isArray(results) ? results.length : 'no'
-      return rejectAll(callers, new Error(`a batch of ${commands.length} commands got ${count} results`))
+      return rejectAll(gathered, new Error(`a batch of ${commands.length} commands got ${count} results`))
     }
-    release(callers)
+    release(gathered)
     for (let n = 0; n < callers.length; n++) callers[n]?.resolve(results[n] as R)
   }
 
   /** The halves go one after the other, the earlier commands first: the order within the lane stays. */
-  async function fail(
-    error: unknown,
-    lane: number,
-    commands: readonly C[],
-    callers: readonly Caller<R>[],
-    turn: Turn,
-  ): Promise<void> {
-    if (callers.length === 1) return rejectAll(callers, error)
+  async function fail(error: unknown, lane: number, gathered: Gathered<C, R>, turn: Turn): Promise<void> {
+    const count = gathered.commands.length
+    if (count === 1) return rejectAll(gathered, error)
     try {
-      if (!options.splits(error)) return rejectAll(callers, error)
+      if (!options.splits(error)) return rejectAll(gathered, error)
     } catch (fault) {
-      return rejectAll(callers, fault)
+      return rejectAll(gathered, fault)
     }
     turn.slow()
-    const half = Math.ceil(callers.length / 2)
-    await carryOut(lane, commands.slice(0, half), callers.slice(0, half), turn)
-    await carryOut(lane, commands.slice(half), callers.slice(half), turn)
+    const half = Math.ceil(count / 2)
+    await carryOut(lane, part(gathered, 0, half), turn)
+    await carryOut(lane, part(gathered, half, count), turn)
   }
 
-  function rejectAll(callers: readonly Caller<R>[], error: unknown): void {
-    release(callers)
-    for (const caller of callers) caller.reject(error)
+  function rejectAll(gathered: Gathered<C, R>, error: unknown): void {
+    release(gathered)
+    for (const caller of gathered.callers) caller.reject(error)
   }
 
   /** Makes room for as many others. */
-  function release(callers: readonly Caller<R>[]): void {
-    queued -= callers.length
-    for (const { bytes } of callers) queuedBytes -= bytes
+  function release({ commands, bytes }: Gathered<C, R>): void {
+    queued -= commands.length
+    for (const weight of bytes) queuedBytes -= weight
   }
 
   return {
@@ -321,5 +333,13 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     get inFlight() {
       return inFlight
     },
+  }
+}
+
+function part<C, R>({ commands, bytes, callers }: Gathered<C, R>, start: number, end: number): Gathered<C, R> {
+  return {
+    commands: commands.slice(start, end),
+    bytes: bytes.slice(start, end),
+    callers: callers.slice(start, end),
   }
 }

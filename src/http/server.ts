@@ -43,7 +43,7 @@ import { compileValidator } from './validation.ts'
 export interface RouteContext {
   db: Database
   /** Whatever moves units goes through it. */
-  engine: Pick<Engine, 'submit'>
+  engine: Pick<Engine, 'enqueue'>
   /** What has happened, and what comes. */
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>

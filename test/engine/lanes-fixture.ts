@@ -1,4 +1,4 @@
-import { createLanes, type LanesOptions } from '../../src/engine/lanes.ts'
+import { createLanes, type Lanes, type LanesOptions } from '../../src/engine/lanes.ts'
 
 /** A batch in the hands of the test, which says when and how it ends. */
 interface Run {
@@ -35,7 +35,7 @@ export function openLanes(options: Partial<LanesOptions<string, string>> = {}) {
   function send(lane: number, commands: Iterable<string>, bytes = 1): string[] {
     const told: string[] = []
     for (const command of commands) {
-      lanes.submit(lane, command, bytes).then(
+      ask(lanes, lane, command, bytes).then(
         result => told.push(result),
         error => told.push(`${command}: ${error instanceof Error ? error.message || error.constructor.name : error}`),
       )
@@ -61,6 +61,11 @@ export function openLanes(options: Partial<LanesOptions<string, string>> = {}) {
   }
 
   return { lanes, runs, send, started, end }
+}
+
+/** What one caller is told. */
+export function ask<C, R>(lanes: Lanes<C, R>, lane: number, command: C, bytes = 1): Promise<R> {
+  return new Promise((resolve, reject) => lanes.submit(lane, command, bytes, { resolve, reject }))
 }
 
 /** One turn of the event loop, and all that follows from it in promises. */

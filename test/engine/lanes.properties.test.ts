@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createLanes, Overloaded } from '../../src/engine/lanes.ts'
-import { Poison, turn } from './lanes-fixture.ts'
+import { ask, Poison, turn } from './lanes-fixture.ts'
 
 interface Command {
   lane: number
@@ -54,7 +54,7 @@ test('whatever is poisonous, exactly that is refused, and the rest is done once,
     })
     const answers: Promise<Told>[] = []
     for (const commands of turns) {
-      for (const command of commands) answers.push(told(lanes.submit(command.lane, command, 1)))
+      for (const command of commands) answers.push(told(ask(lanes, command.lane, command)))
       await turn()
     }
     await lanes.close()
@@ -110,7 +110,7 @@ test('in whatever order batches end, the bounds hold and every caller is answere
     for (const commands of turns) {
       for (const command of commands) {
         const before = lanes.queued
-        answers.push(told(lanes.submit(command.lane, command, 3)))
+        answers.push(told(ask(lanes, command.lane, command, 3)))
         const accepted = lanes.queued > before
         // 90 bytes are room for 30 commands.
         expect(accepted).toBe(before < 30)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type BatchReport, Closed, Overloaded } from '../../src/engine/lanes.ts'
-import { openLanes, Poison, turn } from './lanes-fixture.ts'
+import { ask, openLanes, Poison, turn } from './lanes-fixture.ts'
 
 describe('a batch', () => {
   test('starts at once for a lone command, and its caller is told its result', async () => {
@@ -46,7 +46,7 @@ describe('a batch', () => {
   test('takes in those whom the answers of the one before set off, beside what has gathered', async () => {
     const { lanes, send, started, end } = openLanes()
     const again = (command: string) => process.nextTick(send, 0, [command.toUpperCase()])
-    for (const command of 'ab') void lanes.submit(0, command, 1).then(() => again(command))
+    for (const command of 'ab') void ask(lanes, 0, command).then(() => again(command))
     await turn()
     send(0, 'c')
     await end(-1)
@@ -114,7 +114,7 @@ describe('the bounds', () => {
     const { lanes, send, started, end } = openLanes({ queueCommands: 3, batchSize: 2 })
     send(0, 'abc')
     await turn()
-    await expect(lanes.submit(1, 'd', 1)).rejects.toBeInstanceOf(Overloaded)
+    await expect(ask(lanes, 1, 'd')).rejects.toBeInstanceOf(Overloaded)
     expect([lanes.queued, started()]).toEqual([3, ['0:ab']])
     await end(-1)
     const told = send(1, 'efg')
@@ -128,10 +128,10 @@ describe('the bounds', () => {
     send(0, 'a', 6)
     send(1, 'b', 4)
     await turn()
-    await expect(lanes.submit(0, 'c', 1)).rejects.toBeInstanceOf(Overloaded)
+    await expect(ask(lanes, 0, 'c')).rejects.toBeInstanceOf(Overloaded)
     await end(0)
     expect([lanes.queued, lanes.queuedBytes]).toEqual([1, 4])
-    await expect(lanes.submit(0, 'd', 7)).rejects.toBeInstanceOf(Overloaded)
+    await expect(ask(lanes, 0, 'd', 7)).rejects.toBeInstanceOf(Overloaded)
     send(0, 'e', 6)
     expect([lanes.queued, lanes.queuedBytes]).toEqual([2, 10])
   })
@@ -153,7 +153,7 @@ describe('the bounds', () => {
 
   test('do not break on a weight that is no number', async () => {
     const { lanes } = openLanes()
-    await expect(lanes.submit(0, 'a', Number.NaN)).rejects.toBeInstanceOf(Overloaded)
+    await expect(ask(lanes, 0, 'a', Number.NaN)).rejects.toBeInstanceOf(Overloaded)
     expect(lanes.queuedBytes).toBe(0)
   })
 
@@ -163,7 +163,7 @@ describe('the bounds', () => {
 
   test.each([-1, 8, 0.5])('lane %d does not exist', async lane => {
     const { lanes } = openLanes()
-    await expect(lanes.submit(lane, 'a', 1)).rejects.toThrow(RangeError)
+    await expect(ask(lanes, lane, 'a')).rejects.toThrow(RangeError)
     expect(lanes.queued).toBe(0)
   })
 })
@@ -177,7 +177,7 @@ describe('close', () => {
     const closing = Promise.all([lanes.close(), lanes.close()]).then(() => {
       closed = true
     })
-    await expect(lanes.submit(0, 'd', 1)).rejects.toBeInstanceOf(Closed)
+    await expect(ask(lanes, 0, 'd')).rejects.toBeInstanceOf(Closed)
     await end(-1)
     await end(-1, run => run.fail(new Error('no')))
     expect([started(), closed]).toEqual([['0:a', '0:b', '0:c'], false])
@@ -200,6 +200,6 @@ describe('close', () => {
     const { lanes } = openLanes()
     await lanes.close()
     await lanes.close()
-    await expect(lanes.submit(0, 'a', 1)).rejects.toBeInstanceOf(Closed)
+    await expect(ask(lanes, 0, 'a')).rejects.toBeInstanceOf(Closed)
   })
 })

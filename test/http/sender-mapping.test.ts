@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
+import type { Engine } from '../../src/engine/engine.ts'
 import { Problem } from '../../src/errors.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth.ts'
@@ -21,11 +22,11 @@ import { SENDER } from './sender-fixture.ts'
  */
 let outcome: Outcome | Error
 const commands: Command[] = []
-const engine = {
-  async submit(command: Command) {
+const engine: Pick<Engine, 'enqueue'> = {
+  enqueue(command, caller) {
     commands.push(command)
-    if (outcome instanceof Error) throw outcome
-    return outcome
+    if (outcome instanceof Error) caller.reject(outcome)
+    else caller.resolve(outcome)
   },
 }
 
@@ -215,20 +216,19 @@ test('what is omitted takes its default, and the rest arrives as it was sent', a
   ])
 })
 
-test('the operations of a batch are all submitted before one is answered', async () => {
-  const answerThem = Promise.withResolvers<Outcome>()
-  const { submit } = engine
-  engine.submit = command => {
-    commands.push(command)
-    return answerThem.promise
+test('the operations of a batch are all submitted before one is answered, and keep their order', async () => {
+  const tell: (() => void)[] = []
+  const { enqueue } = engine
+  engine.enqueue = (command, caller) => {
+    tell.push(() => caller.resolve({ ...denied, remaining: Number(command.id) }))
   }
-  const answer = ask('batch', { operations: ['a', 'b', 'c'].map(id => ({ op: 'reserve', user_id: 7, id, units: 1 })) })
-  while (commands.length === 0) await nextTurn()
-  expect(commands.map(command => command.id)).toEqual(['a', 'b', 'c'])
-  answerThem.resolve(denied)
+  const answer = ask('batch', { operations: ['1', '2', '3'].map(id => ({ op: 'reserve', user_id: 7, id, units: 1 })) })
+  while (tell.length === 0) await nextTurn()
+  expect(tell).toHaveLength(3)
+  for (const place of [1, 2, 0]) tell[place]?.()
   const { body } = await answer
-  expect(body.results).toEqual(Array(3).fill({ status: 200, body: deniedView }))
-  engine.submit = submit
+  expect(body.results).toEqual([1, 2, 3].map(remaining => ({ status: 200, body: { ...deniedView, remaining } })))
+  engine.enqueue = enqueue
 })
 
 describe('the log', () => {

@@ -1,11 +1,15 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { Outcome } from '../../domain/command.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Caller } from '../../engine/lanes.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import { NoQuery } from '../contract.ts'
 import { createLargeCalls } from '../large-calls.ts'
 import { senderAnswers } from '../openapi.ts'
 import { problemBody, problemOf } from '../problems.ts'
+import { answerOf } from '../sender-answers.ts'
 import { BatchReq, type SenderRequest } from '../sender-contract.ts'
 import { type Asked, commandOf, createOperationCheck } from '../sender-requests.ts'
 
@@ -23,11 +27,8 @@ const COUNTED_AT_MOST = 80 * 1024
 /** What is parsed, checked and submitted in one turn of the event loop: it takes about 5 ms. */
 const BATCHES_A_TURN = 64 * 1024
 
-/** Has a command carried out, and answers what the sender is told. */
-export type Perform = (asked: Asked) => Promise<object>
-
 /** Many operations in one call: `/batch`. In a scope of its own, for it parses bodies in its own way. */
-export function batchRoute(server: FastifyInstance, perform: Perform, requireCountry: boolean): void {
+export function batchRoute(server: FastifyInstance, engine: Pick<Engine, 'enqueue'>, requireCountry: boolean): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
   const batches = createLargeCalls({ bytes: BATCHES_LIMIT, bytesATurn: BATCHES_A_TURN })
@@ -61,23 +62,79 @@ export function batchRoute(server: FastifyInstance, perform: Perform, requireCou
         response: senderAnswers({ 200: Type.Ref('BatchResult#') }, ['payload_too_large', 'unsupported_media_type']),
       },
     },
-    async request => {
-      async function resultOf(operation: unknown): Promise<{ status: number; body: object }> {
+    (request, reply) => {
+      const { operations } = request.body
+      // What was parsed need not wait for the answer: of a thousand operations it weighs more than the commands.
+      request.body = { operations: [] }
+      const results = new Results(operations.length, request, reply)
+      // All are submitted before the first is answered, so that they share a commit and keep their order.
+      for (const [place, operation] of operations.entries()) {
         try {
           const found = checkOperation(operation)
           if ('faults' in found) throw invalidRequest(found.faults)
           const asked = commandOf(found.op, operation as SenderRequest, requireCountry)
-          return { status: 200, body: await perform(asked) }
+          engine.enqueue(asked.command, new Operation(results, place, asked))
         } catch (error) {
-          const problem = problemOf(error, BATCH_LIMIT)
-          if (problem.code === 'internal') request.log.error({ err: problem.cause }, 'could not do an operation')
-          return { status: ERRORS[problem.code].status, body: problemBody(problem, request.id) }
+          results.fail(place, error)
         }
       }
-      // All are submitted before the first is awaited, so that they share a commit and keep their order.
-      return { results: await Promise.all(request.body.operations.map(resultOf)) }
     },
   )
+}
+
+/** The results of a batch, in the order of its operations. The call is answered when the last one is there. */
+class Results {
+  private readonly texts: string[]
+  private open: number
+  private readonly request: FastifyRequest
+  private readonly reply: FastifyReply
+
+  constructor(count: number, request: FastifyRequest, reply: FastifyReply) {
+    this.texts = new Array<string>(count).fill('')
+    this.open = count
+    this.request = request
+    this.reply = reply
+  }
+
+  fail(place: number, error: unknown): void {
+    const problem = problemOf(error, BATCH_LIMIT)
+    if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'could not do an operation')
+    this.tell(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
+  }
+
+  /** Written out at once: a text is less to keep than the objects it tells of. */
+  tell(place: number, status: number, body: object): void {
+    this.texts[place] = `{"status":${status},"body":${JSON.stringify(body)}}`
+    this.open -= 1
+    if (this.open === 0) {
+      this.reply.type('application/json; charset=utf-8').send(`{"results":[${this.texts.join(',')}]}`)
+    }
+  }
+}
+
+/** One operation of a batch, while it waits for its outcome. */
+class Operation implements Caller<Outcome> {
+  private readonly results: Results
+  private readonly place: number
+  private readonly asked: Asked
+
+  constructor(results: Results, place: number, asked: Asked) {
+    this.results = results
+    this.place = place
+    this.asked = asked
+  }
+
+  resolve(outcome: Outcome): void {
+    try {
+      this.results.tell(this.place, 200, answerOf(this.asked, outcome))
+    } catch (error) {
+      this.results.fail(this.place, error)
+    }
+  }
+
+  reject(error: unknown): void {
+    this.results.fail(this.place, error)
+  }
 }
 
 function tooManyBatches(): Problem {
