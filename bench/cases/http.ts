@@ -16,6 +16,8 @@ export const USERS = 10_000
 /** Calls in flight: connections × depth. */
 export const CROWD = { connections: 64, depth: 16 }
 const TRANSACTION_POOL = 10
+/** What bin/sms-quota gives Node.js: the peers shall have it, too. */
+const SERVERS_FLAGS = ['--max-semi-space-size=64']
 
 /** A server under load, and the processes that work for it. */
 interface Target {
@@ -138,7 +140,7 @@ export async function openArena(
   const service = await startService(bench, own.url, secret)
 
   async function startPeer(kind: PeerJob['kind'], store: string, processes: Record<string, Running> = {}) {
-    const worker = startWorker('peer.ts', { flags: bench.flagsFor(kind) })
+    const worker = startWorker('peer.ts', { flags: [...SERVERS_FLAGS, ...bench.flagsFor(kind)] })
     cleanup.add(() => worker.stop())
     const connections = TRANSACTION_POOL
     const url = await worker.ask<string>({ kind, store, connections, secret } satisfies PeerJob)
@@ -186,9 +188,10 @@ export async function startService(
   secret: string,
   settings: Record<string, string> = {},
 ): Promise<Target> {
-  const server = await startServer(process.execPath, {
-    args: [...bench.flagsFor('service'), `${PROJECT}src/cli.ts`, 'serve'],
-    env: { DATABASE_URL: databaseUrl, AUTH_SECRET: secret, PORT: '0', RATE_LIMIT_PER_MINUTE: '0', ...settings },
+  const own = { DATABASE_URL: databaseUrl, AUTH_SECRET: secret, PORT: '0', RATE_LIMIT_PER_MINUTE: '0' }
+  const server = await startServer(`${PROJECT}bin/sms-quota`, {
+    args: ['serve'],
+    env: { ...own, NODE_OPTIONS: bench.flagsFor('service').join(' '), ...settings },
     ready: /^sms-quota is at (http\S+),/m,
   })
   bench.cleanup.add(() => server.stop())
