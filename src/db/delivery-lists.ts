@@ -1,6 +1,7 @@
 import { type EventKey, eventIdOf } from '../domain/event.ts'
 import { formatInstant, formatNullable, type Instant } from '../domain/time.ts'
-import { type Database, instantParam, type Queryable } from './database.ts'
+import { type Database, instantParam, type Queryable, type Transaction } from './database.ts'
+import type { Positions } from './events.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
 /** What people see of deliveries, and how they have them made again. */
@@ -81,37 +82,74 @@ export async function redeliver(db: Queryable, id: number, key: EventKey, now: I
   return rows.length > 0
 }
 
+/** Events that one step of a redelivery looks at: a fraction of a second's work, far from any time limit. */
+const STEP = 5_000
+
 /**
  * Has everything sent again that happened since a moment and that the webhook takes, also what happened before there
- * was the webhook. What it has not come to yet comes by itself. Answers how many.
+ * was the webhook. What it has not come to yet comes by itself. It goes in steps, each a transaction of its own: what is
+ * cut short may be asked for once more. Answers how many, or undefined if there is no such webhook.
  */
-export function redeliverSince(db: Database, id: number, since: Instant, now: Instant): Promise<number | undefined> {
-  const shard = shardOfWebhook(id)
-  return db.transaction(async tx => {
-    const [cursor] = await tx.query<{ types: string[] | null; positions: number[] }>({
-      text: `select w.types, c.positions from webhook w
-             join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
-             where w.shard = $1 and w.id = $2 for update of c`,
-      values: [shard, id],
-    })
-    if (cursor === undefined) return undefined
-    const keys = await tx.query<EventKey>({
-      text: `select e.shard, e.number from event e
-             join unnest($1::bigint[]) with ordinality as c (position, place) on e.shard = c.place - 1
-             where e.at >= $2 and e.number <= c.position and ($3::text[] is null or e.type = any($3::text[]))`,
-      values: [cursor.positions, instantParam(since), cursor.types],
-    })
-    const rows = await tx.query({
-      text: `insert into webhook_delivery as d
-               (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-             select $1, $2, e.event_shard, e.number, 'pending', $5, $5
-             from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
-             on conflict (shard, webhook_id, event_shard, number)
-             do update set status = 'pending', next_attempt_at = excluded.next_attempt_at, began_at = null,
-               failures = 0
-             returning d.number`,
-      values: [shard, id, keys.map(key => key.shard), keys.map(key => key.number), instantParam(now)],
-    })
-    return rows.length
+export async function redeliverSince(
+  db: Database,
+  id: number,
+  since: Instant,
+  now: Instant,
+  step = STEP,
+): Promise<number | undefined> {
+  const [cursor] = await db.query<{ positions: Positions }>({
+    text: 'select positions from webhook_cursor where shard = $1 and webhook_id = $2',
+    values: [shardOfWebhook(id), id],
   })
+  if (cursor === undefined) return undefined
+  const starts = await db.query<{ shard: number; first: number }>({
+    text: 'select shard, min(number) as first from event where at >= $1 group by shard order by shard',
+    values: [instantParam(since)],
+  })
+  let count = 0
+  for (const { shard, first } of starts) {
+    const last = cursor.positions[shard] ?? 0
+    for (let from = first; from <= last; from += step) {
+      const span = { shard, from, to: Math.min(last, from + step - 1) }
+      const done = await db.transaction(tx => redeliverSpan(tx, id, span, since, now))
+      if (done === undefined) return undefined
+      count += done
+    }
+  }
+  return count
+}
+
+/** Those of one shard's events, by number. */
+async function redeliverSpan(
+  tx: Transaction,
+  id: number,
+  span: { shard: number; from: number; to: number },
+  since: Instant,
+  now: Instant,
+): Promise<number | undefined> {
+  // Locked, so that nobody deletes it meanwhile.
+  const [webhook] = await tx.query<{ types: string[] | null }>({
+    text: `select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+           where w.shard = $1 and w.id = $2 for update of c`,
+    values: [shardOfWebhook(id), id],
+  })
+  if (webhook === undefined) return undefined
+  const keys = await tx.query<EventKey>({
+    text: `select shard, number from event
+           where shard = $1 and number >= $2 and number <= $3 and at >= $4
+             and ($5::text[] is null or type = any($5::text[]))`,
+    values: [span.shard, span.from, span.to, instantParam(since), webhook.types],
+  })
+  const rows = await tx.query({
+    text: `insert into webhook_delivery as d
+             (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+           select $1, $2, e.event_shard, e.number, 'pending', $5, $5
+           from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
+           on conflict (shard, webhook_id, event_shard, number)
+           do update set status = 'pending', next_attempt_at = excluded.next_attempt_at, began_at = null,
+             failures = 0
+           returning d.number`,
+    values: [shardOfWebhook(id), id, keys.map(key => key.shard), keys.map(key => key.number), instantParam(now)],
+  })
+  return rows.length
 }

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { redeliverSince } from '../../src/db/delivery-lists.ts'
 import { createDispatcher } from '../../src/events/dispatcher.ts'
 import { createReceiver, type Delivery, type Receiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
@@ -241,6 +242,22 @@ test('everything since a moment is sent again, also what came before the webhook
   expect(to.receiver.received.toSorted()).toEqual([...ids, ids[2]].toSorted())
   expect(to.receiver.received).not.toContain(before)
   await drop(to)
+})
+
+test('it is sent again in steps, which leave nothing out and take nothing twice', async () => {
+  clock.now += HOUR
+  lastUser += 1
+  // One user's, and so of one shard, where numbers follow each other.
+  for (let n = 0; n < 5; n++) {
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: lastUser, limit: 10 } })
+  }
+  const to = await hook()
+  expect(await redeliverSince(db, to.id, clock.now, clock.now, 2)).toBe(5)
+  await dispatch()
+  expect(to.receiver.received).toHaveLength(5)
+  expect(new Set(to.receiver.received).size).toBe(5)
+  await drop(to)
+  expect(await redeliverSince(db, to.id, clock.now, clock.now)).toBe(undefined)
 })
 
 test('deliveries are listed page by page, the newest first', async () => {
