@@ -45,6 +45,30 @@ export async function readHeads(db: Queryable): Promise<number[]> {
 }
 
 /**
+ * Where to begin so that the last events, so many, are read first. Within a shard it is the order of numbers that counts:
+ * where that of time differs, for clocks of processes do, some more are read.
+ */
+export async function readStart(db: Queryable, heads: Positions, last: number): Promise<Positions> {
+  const rows = await db.query<{ shard: number; position: number }>({
+    name: 'outbox-start',
+    text: `select shard, min(number) - 1 as position
+           from (
+             select e.shard, e.number
+             from unnest($1::smallint[], $2::bigint[]) as u (shard, head)
+             cross join lateral (
+               select * from event e where e.shard = u.shard and e.number <= u.head order by e.number desc limit $3
+             ) e
+             order by e.at desc, e.shard, e.number desc limit $3
+           ) newest
+           group by shard`,
+    values: [[...heads.keys()], [...heads], last],
+  })
+  const start = [...heads]
+  for (const { shard, position } of rows) start[shard] = position
+  return start
+}
+
+/**
  * Reads on from a position, up to heads that were read before: the older first, as far as the order within each shard
  * allows. It may answer fewer than `limit`, even none, though there is more: then `reached` is not at the heads yet.
  */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/database.ts'
-import { type EventFilter, type Positions, readEvents, readHeads, type StoredEvent } from '../db/events.ts'
+import { type EventFilter, type Positions, readEvents, readHeads, readStart, type StoredEvent } from '../db/events.ts'
 import { shardOf } from '../domain/shard.ts'
 import { type HeadWatch, watchHeads } from './heads.ts'
 
@@ -14,8 +14,8 @@ export interface Feed {
 }
 
 export interface FeedQuery extends EventFilter {
-  /** `latest`: what is to come from now on. */
-  after: Positions | 'latest'
+  /** `latest`: what is to come from now on, behind the last so many if a number is given. */
+  after: Positions | 'latest' | { last: number }
   limit: number
   waitMs: number
 }
@@ -33,7 +33,7 @@ export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Fe
     async read({ after, limit, waitMs, ...filter }, caller) {
       const ending = AbortSignal.any([caller, AbortSignal.timeout(waitMs)])
       let heads: Positions = await readHeads(db)
-      let next = after === 'latest' ? heads : after
+      let next = await startOf(after, heads)
       if (next.some((position, shard) => position > (heads[shard] ?? 0))) return { outcome: 'ahead' }
 
       const shard = filter.userId === undefined ? undefined : shardOf(filter.userId)
@@ -50,6 +50,11 @@ export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Fe
       return watch.waiting
     },
     stop: watch.stop,
+  }
+
+  async function startOf(after: FeedQuery['after'], heads: Positions): Promise<Positions> {
+    if (after === 'latest') return heads
+    return 'last' in after ? readStart(db, heads, after.last) : after
   }
 
   async function seek(after: Positions, heads: Positions, filter: EventFilter, limit: number) {

@@ -16,6 +16,13 @@ export const EventsQuery = Type.Object(
           '`next` of the page before; `latest` begins now. Without it the feed begins at the first event there is.',
       }),
     ),
+    last: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_PAGE_SIZE,
+        description: 'Instead of `after`: begins with the last so many events, of whatever type and user.',
+      }),
+    ),
     types: Type.Optional(
       Type.String({
         pattern: `^${anyType}(?:,${anyType})*$`,

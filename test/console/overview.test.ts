@@ -4,6 +4,7 @@ import { expectAccessible, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
+const empty = await startSite()
 const { call, clock, senderToken } = site
 const DAY = 86_400_000
 
@@ -22,8 +23,7 @@ const openOverview = (options = {}) => site.visit('/overview', { now: clock.now,
 const HOSTILE = `<script>alert(1)</script> \u202eabc\u202c مرحبا שלום 🎉 ${'w'.repeat(60)}`
 
 test('with nothing there, each part says what comes there', async () => {
-  goTo(-30)
-  const page = await openOverview()
+  const page = await empty.visit('/overview', { now: START })
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page
     .getByRole('status')
@@ -65,6 +65,23 @@ test('what is sent, denied and runs low comes by itself, and agrees with the API
   expect(new URL(page.url()).pathname).toBe(`/console/quotas/${quotaId}`)
   await page.goBack()
   await happening.getByRole('listitem').filter({ hasText: 'reached 80 %: 200 units left' }).waitFor()
+})
+
+test('what happened last is there to begin with, and what is new is told apart', async () => {
+  goTo(40)
+  await allow({ user_id: 21, name: 'Made the day before' })
+  goTo(41)
+  const page = await openOverview()
+  const happening = panel(page, 'Happening now')
+  const before = happening.getByRole('listitem').filter({ hasText: 'Made the day before' })
+  await before.waitFor()
+  expect(await before.locator('time').textContent()).toBe('24 Apr')
+  await happening.getByText('Nothing new since 14:00').waitFor()
+  await allow({ user_id: 21, name: 'Made today' })
+  await happening.getByText('1 new since 14:00').waitFor()
+  const today = happening.getByRole('listitem').first()
+  await today.filter({ hasText: 'Made today' }).waitFor()
+  expect(await today.locator('time').textContent()).toBe('14:00')
 })
 
 test('a service that goes away and comes back: the page says so, and misses nothing', async () => {
@@ -119,8 +136,10 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
       .getByRole('status')
       .filter({ hasText: /^Live$/ })
       .waitFor()
-    await allow({ user_id: 10, name: HOSTILE, opening_used: 1_000 })
-    await panel(page, 'Happening now').getByRole('listitem').filter({ hasText: 'used up' }).waitFor()
+    const name = `${HOSTILE} ${colorScheme} ${width}`
+    await allow({ user_id: 10, name, opening_used: 1_000 })
+    const happened = panel(page, 'Happening now').getByRole('listitem').filter({ hasText: name })
+    await happened.filter({ hasText: 'used up' }).waitFor()
     await panel(page, 'Top users').getByRole('table').waitFor()
     await expectAccessible(page)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)

@@ -70,6 +70,25 @@ test('page by page each event comes once, the older first', async () => {
   expect((await walk(after)).map(event => event.data.quota.id)).toEqual(ids)
 })
 
+test('begins with the last events, and goes on from there', async () => {
+  const fresh = await startService()
+  const read = async (query: string) => (await fresh.call('GET', `${EVENTS}${query}`)).body
+  const make = () => {
+    fresh.clock.now += 1
+    return fresh.call('POST', '/api/sms/admin/quota', { body: { user_id: someone(), limit: 10 } })
+  }
+  expect((await read('?last=3')).items).toEqual([])
+  const ids: number[] = []
+  for (let n = 0; n < 6; n++) ids.push((await make()).body.id)
+  const idsOf = ({ items }: { items: Event[] }) => items.map(event => event.data.quota.id)
+  expect(idsOf(await read('?last=200'))).toEqual(ids)
+  const page = await read('?last=3')
+  expect(idsOf(page)).toEqual(ids.slice(3))
+  const { body } = await make()
+  expect(idsOf(await read(`?after=${page.next}`))).toEqual([body.id])
+  expect(idsOf(await read('?last=2&limit=1'))).toEqual(ids.slice(5))
+})
+
 test('filters by type and by user, and passes over the rest', async () => {
   const after = await latest()
   const [one, other] = [someone(), someone()]
@@ -167,6 +186,8 @@ const bad: [string, string, string][] = [
   ['a cursor with more behind it', `?after=${ahead}AA`, 'after'],
   ['a cursor of another database', `?after=${ahead}`, 'after'],
   ['an empty cursor', '?after=', 'after'],
+  ['two beginnings', '?after=latest&last=3', 'last'],
+  ['more than a page', '?last=201', 'last'],
   ['an unknown type', '?types=quota.created,quota.made', 'types'],
   ['no type', '?types=', 'types'],
   ['a limit of nothing', '?limit=0', 'limit'],

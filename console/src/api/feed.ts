@@ -9,7 +9,7 @@ type Event = Api['Event']
 export interface Feed {
   /** Since when it has been followed. */
   since: string
-  /** The newest first, at most `MOST_KEPT`. */
+  /** The newest first, at most `MOST_KEPT`; some of them had happened before. */
   events: readonly Event[]
   /** How many have come since then. */
   count: number
@@ -20,6 +20,8 @@ export interface Feed {
 }
 
 const MOST_KEPT = 50
+/** So many of what had happened before are shown to begin with. */
+const LAST = 20
 const PAGE_SIZE = 100
 
 /** How long one request waits for an event. */
@@ -54,27 +56,40 @@ export function useFeed(): UseQueryResult<Feed> {
 }
 
 async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Feed> {
-  const begun = before ?? { since: new Date().toISOString(), events: [], count: 0, hasGap: false, next: 'latest' }
-  // The first page, and the first after a failure, say at once that the service is there; the others wait.
-  const isKnownThere = before !== undefined && queries.getQueryState(KEY)?.error === null
-  const query = { after: begun.next, limit: PAGE_SIZE, wait_seconds: isKnownThere ? WAIT_SECONDS : 0 }
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  return before === undefined ? begin(signal) : goOn(before, signal)
+}
+
+async function begin(signal: AbortSignal): Promise<Feed> {
+  const since = new Date().toISOString()
+  const { items, next } = await read({ last: LAST, limit: PAGE_SIZE }, signal)
+  return { since, events: items.toReversed(), count: 0, hasGap: false, next }
+}
+
+async function goOn(before: Feed, signal: AbortSignal): Promise<Feed> {
+  // The first page after a failure says at once that the service is there; the others wait.
+  const isKnownThere = queries.getQueryState(KEY)?.error === null
+  const query = { after: before.next, limit: PAGE_SIZE, wait_seconds: isKnownThere ? WAIT_SECONDS : 0 }
   try {
-    const { items, next } = await request<Api['EventPage']>('/admin/events', { query, signal: ending })
+    const { items, next } = await read(query, signal)
     refresh(items)
     const isBehind = items.length === PAGE_SIZE
     return {
-      since: begun.since,
-      events: [...items.toReversed(), ...begun.events].slice(0, MOST_KEPT),
-      count: begun.count + items.length,
-      hasGap: begun.hasGap || isBehind,
+      since: before.since,
+      events: [...items.toReversed(), ...before.events].slice(0, MOST_KEPT),
+      count: before.count + items.length,
+      hasGap: before.hasGap || isBehind,
       next: isBehind ? 'latest' : next,
     }
   } catch (error) {
     // An older backup was restored, and the cursor is ahead of it.
     if (!(error instanceof ApiProblem) || error.code !== 'invalid_request') throw error
-    return { ...begun, hasGap: true, next: 'latest' }
+    return { ...before, hasGap: true, next: 'latest' }
   }
+}
+
+function read(query: Record<string, string | number>, signal: AbortSignal): Promise<Api['EventPage']> {
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  return request<Api['EventPage']>('/admin/events', { query, signal: ending })
 }
 
 function refresh(events: readonly Event[]): void {

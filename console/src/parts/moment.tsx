@@ -3,6 +3,7 @@ import classes from './units.module.css'
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' })
 
+const SHORT_DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const LONG_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'long' })
 const LONG = new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' })
 
@@ -40,6 +41,17 @@ export function TimeOfDay({ at }: { at: string }) {
   return (
     <time className={classes.units} dateTime={at} title={utcOf(at)}>
       {CLOCK.format(new Date(at))}
+    </time>
+  )
+}
+
+/** The time of day of what happened today, else the day. */
+export function TimeOrDay({ at }: { at: string }) {
+  const date = new Date(at)
+  const isToday = date.toDateString() === new Date().toDateString()
+  return (
+    <time className={classes.units} dateTime={at} title={utcOf(at)}>
+      {(isToday ? CLOCK : SHORT_DAY).format(date)}
     </time>
   )
 }

@@ -27,9 +27,9 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
       },
     },
     async (request, reply) => {
-      const { after, types, user_id: userId, limit = 100, wait_seconds: waitSeconds = 0 } = request.query
+      const { types, user_id: userId, limit = 100, wait_seconds: waitSeconds = 0 } = request.query
       const query: FeedQuery = {
-        after: positionsOf(after),
+        after: startOf(request.query),
         limit,
         waitMs: waitSeconds * 1_000,
         ...(types === undefined ? {} : { types: types.split(',') }),
@@ -42,7 +42,11 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
   )
 }
 
-function positionsOf(after: string | undefined): FeedQuery['after'] {
+function startOf({ after, last }: { after?: string; last?: number }): FeedQuery['after'] {
+  if (last !== undefined) {
+    if (after === undefined) return { last }
+    throw invalidRequest([{ path: 'last', message: 'is not accepted beside after: each says where to begin' }])
+  }
   if (after === undefined) return BEGINNING
   const positions = after === 'latest' ? after : readCursor(after)
   if (positions === undefined) throw badCursor('must be latest, or a next as this service gave it')

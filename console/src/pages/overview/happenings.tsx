@@ -8,13 +8,13 @@ import { Badge } from '../../parts/badge.tsx'
 import { Empty } from '../../parts/empty.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { TimeOfDay } from '../../parts/moment.tsx'
+import { TimeOfDay, TimeOrDay } from '../../parts/moment.tsx'
 import { Section } from '../../parts/section.tsx'
 import { formatUnits } from '../../parts/units.tsx'
 import { happeningOf } from './event-words.ts'
 import classes from './happenings.module.css'
 
-/** What happens now, the newest on top. */
+/** What happens now, the newest on top, and what happened last before. */
 export function Happenings({ feed }: { feed: UseQueryResult<Feed> }) {
   return (
     <Section isFramed title="Happening now">
@@ -23,8 +23,7 @@ export function Happenings({ feed }: { feed: UseQueryResult<Feed> }) {
           <>
             {events.length === 0 ? (
               <Empty title="Nothing yet">
-                Since <TimeOfDay at={since} />. Changes of quotas, units that run low and what expires come here by
-                themselves.
+                Changes of quotas, units that run low and what expires come here by themselves.
               </Empty>
             ) : (
               <ol className={classes.events}>
@@ -35,12 +34,14 @@ export function Happenings({ feed }: { feed: UseQueryResult<Feed> }) {
             )}
             {events.length > 0 && (
               <p className={classes.about}>
-                {formatUnits(count)} since <TimeOfDay at={since} />
+                {count === 0 ? 'Nothing new' : `${formatUnits(count)} new`} since <TimeOfDay at={since} />
                 {count > events.length && `; the latest ${formatUnits(events.length)} are shown`}
                 {hasGap && '. Some were passed over'}.
               </p>
             )}
-            <Announcement words={`${formatUnits(count)} ${count === 1 ? 'event' : 'events'}${latestOf(events)}`} />
+            <Announcement
+              words={`${formatUnits(count)} new ${count === 1 ? 'event' : 'events'}${latestOf(events, count)}`}
+            />
           </>
         )}
       </Loaded>
@@ -53,7 +54,7 @@ function Event({ event }: { event: Api['Event'] }) {
   return (
     <li className={classes.event}>
       <span className={classes.time}>
-        <TimeOfDay at={event.at} />
+        <TimeOrDay at={event.at} />
       </span>
       <div>
         <Badge tone={tone}>
@@ -78,8 +79,8 @@ function Event({ event }: { event: Api['Event'] }) {
   )
 }
 
-function latestOf([latest]: readonly Api['Event'][]): string {
-  if (latest === undefined) return ''
+function latestOf([latest]: readonly Api['Event'][], count: number): string {
+  if (latest === undefined || count === 0) return ''
   const { subject, words } = happeningOf(latest)
   return `, the latest: ${subject} ${words}`
 }
