@@ -15,7 +15,7 @@ export interface Memory {
 }
 
 /**
- * Bounds of one lane's memory; the least recently used go first. What is remembered for seconds and then dropped is what
+ * Bounds of one lane's memory; the users not asked for longest and the reservations known longest go first. What is remembered for seconds and then dropped is what
  * the garbage collector stops everybody for: with 512 reservations instead of 2,048 the slowest answers to one hot user
  * came in half the time (docs/performance.md). Over all lanes that is three seconds of 10,000 reservations each.
  */
@@ -25,12 +25,36 @@ const MOST_RESERVATIONS = 512
 export function createMemory(): Memory {
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
   const reservations = new Map<string, Stored<Reservation>>()
+  /** Their keys, as a ring: a map whose first entries are dropped again and again is slow to find its first. */
+  let keys: string[] = []
+  let oldest = 0
   return {
-    quotasOf: userId => touch(quotas, userId),
+    quotasOf(userId) {
+      const known = quotas.get(userId)
+      if (known === undefined) return undefined
+      // A map keeps the order in which keys were set: the first is the least recently used.
+      quotas.delete(userId)
+      quotas.set(userId, known)
+      return known
+    },
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
-    rememberQuotas: (userId, known) => keep(quotas, userId, known, MOST_USERS),
+    rememberQuotas(userId, known) {
+      quotas.set(userId, known)
+      if (quotas.size <= MOST_USERS) return
+      for (const user of quotas.keys()) {
+        quotas.delete(user)
+        return
+      }
+    },
     rememberReservation(reservation) {
-      keep(reservations, keyOf(reservation.user_id, reservation.id), reservation, MOST_RESERVATIONS)
+      const key = keyOf(reservation.user_id, reservation.id)
+      if (!reservations.has(key)) {
+        const replaced = keys[oldest]
+        if (replaced !== undefined) reservations.delete(replaced)
+        keys[oldest] = key
+        oldest = (oldest + 1) % MOST_RESERVATIONS
+      }
+      reservations.set(key, reservation)
     },
     forgetUsers(userIds) {
       for (const userId of userIds) quotas.delete(userId)
@@ -39,26 +63,10 @@ export function createMemory(): Memory {
     forgetAll() {
       quotas.clear()
       reservations.clear()
+      keys = []
+      oldest = 0
     },
   }
 }
 
 const keyOf = (userId: number, id: string) => `${userId} ${id}`
-
-/** A map keeps the order in which keys were set: the first is the least recently used. */
-function touch<K, V>(map: Map<K, V>, key: K): V | undefined {
-  const value = map.get(key)
-  if (value === undefined) return undefined
-  map.delete(key)
-  map.set(key, value)
-  return value
-}
-
-function keep<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
-  map.delete(key)
-  map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return
-    map.delete(oldest)
-  }
-}

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether answers of this route are logged together: it is called thousands of times a second. */
-    isSummarized?: boolean
+    /** Whether machines call this route, thousands of times a second: its answers are logged together. */
+    isForMachines?: boolean
   }
 }
 
@@ -26,7 +26,7 @@ export function logAnswers(app: FastifyInstance): void {
   })
 
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.routeOptions.config.isSummarized === true) {
+    if (request.routeOptions.config.isForMachines === true) {
       summary.add(reply.statusCode, reply.elapsedTime)
       if (isDebugging(app)) request.log.debug(lineOf(request, reply), 'answered')
     } else {

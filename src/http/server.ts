@@ -91,9 +91,10 @@ const API: readonly Scope[] = [
 /** The most a body may hold, in bytes. */
 const BODY_LIMIT = 64 * 1024
 
+const PLAIN_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+/** With what only browsers heed: machines that send are spared it, thousands of times a second. */
 const SECURITY_HEADERS = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
+  ...PLAIN_HEADERS,
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
@@ -126,7 +127,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.decorateRequest('principal', null)
 
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(SECURITY_HEADERS).header('x-request-id', request.id)
+    const isForMachines = request.routeOptions.config?.isForMachines === true
+    reply.headers(isForMachines ? PLAIN_HEADERS : SECURITY_HEADERS).header('x-request-id', request.id)
     done()
   })
   logAnswers(app)
@@ -194,7 +196,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
   const { status } = ERRORS[problem.code]
   if (status >= 500) {
     // When the queue is full or the store away, a line for each of a sender's calls would only add to it.
-    const isOneOfMany = problem.code !== 'internal' && request.routeOptions.config?.isSummarized === true
+    const isOneOfMany = problem.code !== 'internal' && request.routeOptions.config?.isForMachines === true
     request.log[isOneOfMany ? 'debug' : 'error']({ err: problem.cause ?? error }, 'could not answer')
   }
   return reply

@@ -209,6 +209,14 @@ describe('every answer', () => {
     expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
   })
 
+  test('to a sender is not stored either, and has nothing that only a browser heeds', async () => {
+    const body = { user_id: 1, units: 1 }
+    const { headers } = await call('POST', '/api/sms/sender/quota/check', { token: senderToken, body })
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    expect(headers['content-security-policy']).toBe(undefined)
+  })
+
   test("repeats the caller's request id if it is a sane one", async () => {
     const ask = async (id: string) =>
       (await call('GET', '/livez', { token: null, headers: { 'x-request-id': id } })).headers['x-request-id']

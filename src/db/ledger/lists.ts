@@ -1,4 +1,4 @@
-import { formatInstant, type Instant } from '../../domain/time.ts'
+import { formatNullable, type Instant } from '../../domain/time.ts'
 
 /** Arrays as PostgreSQL reads them. */
 export function numbers<Row>(rows: readonly Row[], of: (row: Row) => number | null): string {
@@ -22,17 +22,6 @@ export function jsons<Row>(rows: readonly Row[], of: (row: Row) => object): stri
   return texts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&'))
 }
 
-/** Moments follow each other that are the same, mostly, and to write one out is dear. */
 export function moments<Row>(rows: readonly Row[], of: (row: Row) => Instant | null): string {
-  let last = Number.NaN
-  let written = ''
-  return texts(rows, row => {
-    const at = of(row)
-    if (at === null) return null
-    if (at !== last) {
-      last = at
-      written = formatInstant(at)
-    }
-    return written
-  })
+  return texts(rows, row => formatNullable(of(row)))
 }

@@ -63,7 +63,7 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
   // 0.7 µs an answer. The compiled serializer takes 1.8 µs, most of it to find out which of several answers it has.
   app.setSerializerCompiler(() => JSON.stringify)
   app.addHook('onRoute', route => {
-    route.config = { ...route.config, isSummarized: true }
+    route.config = { ...route.config, isForMachines: true }
   })
 
   /** Answers when the outcome is there. Without a promise: the fewer objects wait for it, the better. */

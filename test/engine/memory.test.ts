@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import type { Stored } from '../../src/db/ledger/rows.ts'
+import type { Reservation } from '../../src/domain/reservation.ts'
+import { createMemory } from '../../src/engine/memory.ts'
+
+const reservation = (id: string, committed = 0): Stored<Reservation> => ({
+  user_id: 7,
+  id,
+  op: 'reserve',
+  asked: 2,
+  country: null,
+  message_type: null,
+  allow_partial: false,
+  force: false,
+  units: 2,
+  committed,
+  released: 0,
+  refunded: 0,
+  on_expiry: 'release',
+  expired: false,
+  draws: [],
+  created_at: 0,
+  expires_at: 0,
+  seq: committed,
+})
+
+test('of reservations the last 512 are known, each as it was remembered last', () => {
+  const memory = createMemory()
+  for (let n = 0; n < 512; n++) memory.rememberReservation(reservation(`m${n}`))
+  memory.rememberReservation(reservation('m0', 1))
+  expect(memory.reservation(7, 'm0')?.committed).toBe(1)
+  memory.rememberReservation(reservation('m512'))
+  expect(memory.reservation(7, 'm0')).toBe(undefined)
+  expect(memory.reservation(7, 'm1')?.id).toBe('m1')
+  expect(memory.reservation(7, 'm512')?.id).toBe('m512')
+  expect(memory.reservation(8, 'm1')).toBe(undefined)
+})
+
+test('of users the 1,024 asked for last are known', () => {
+  const memory = createMemory()
+  for (let user = 0; user < 1_024; user++) memory.rememberQuotas(user, [])
+  expect(memory.quotasOf(0)).toEqual([])
+  memory.rememberQuotas(1_024, [])
+  expect([0, 1, 2, 1_024].map(user => memory.quotasOf(user) !== undefined)).toEqual([true, false, true, true])
+})
+
+test('all is forgotten, and room is made anew', () => {
+  const memory = createMemory()
+  for (let n = 0; n < 600; n++) memory.rememberReservation(reservation(`m${n}`))
+  memory.rememberQuotas(7, [])
+  memory.forgetAll()
+  expect([memory.quotasOf(7), memory.reservation(7, 'm599')]).toEqual([undefined, undefined])
+  for (let n = 0; n < 512; n++) memory.rememberReservation(reservation(`n${n}`))
+  expect(memory.reservation(7, 'n0')?.id).toBe('n0')
+})
