@@ -42,11 +42,13 @@ export interface EngineOptions {
 }
 
 /**
- * Batches in flight while nothing holds them up. With more of them each carries fewer commands, and the two cores spend
- * their time on changing from one to the other: over HTTP and 10,000 users two or four carried a fifth to a half more than eight
+ * Batches in flight while nothing holds them up. With more of them each carries fewer commands, and the cores spend their
+ * time on changing from one to the other. One that is not back after two milliseconds waits for a disk (or a lock), and
+ * makes room for another: where a flush takes that long, three in flight would be all that is done meanwhile
  * (docs/performance.md).
  */
 const ABREAST = 3
+const HELD_UP_MS = 2
 
 /** What a command weighs in the queue beside its texts: its object, who waits for it, its place in line. */
 const BYTES_A_COMMAND = 400
@@ -71,6 +73,7 @@ export function createEngine(options: EngineOptions): Engine {
     lanes: SHARD_COUNT,
     workers: options.connections ?? 8,
     abreast: ABREAST,
+    heldUpMs: HELD_UP_MS,
     batchSize: options.batchSize ?? 1_000,
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,

@@ -97,7 +97,7 @@ export class Closed extends Error {
  * No more batches begin in one turn of the event loop once they have so many commands: to decide a thousand takes ten
  * milliseconds, and others wait to be heard.
  */
-const COMMANDS_A_TURN = 500
+const COMMANDS_A_TURN = 250
 
 /** Commands that go together, what each weighs and who waits for it. */
 interface Gathered<C, R> {
