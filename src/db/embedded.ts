@@ -62,7 +62,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
 
   /** The lock's connection ends when the server does, however that came about; then both are brought back. */
   async function supervise(): Promise<void> {
-    for (;;) {
+    // Asked each time: a stop that found no server to end waits for us before it ends one that is up since.
+    while (!signal.aborted) {
       await held.lost
       if (signal.aborted) return
       log.warn({ folder: folders.dataDir }, 'the database went away: bringing it back')

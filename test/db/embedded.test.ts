@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { readPidFile } from '../../src/db/embedded/postmaster.ts'
 import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded.ts'
 import { scratchFolder } from '../support/cluster.ts'
 
@@ -307,6 +310,36 @@ describe('two services', () => {
     expect((await start(dataDir)).adopted).toBe(true)
   })
 })
+
+test('a stop while the server is on its way up again ends it, whenever it comes', async () => {
+  const dataDir = join(root, 'on-its-way')
+  for (const delay of [4, 8, 12, 16, 20]) {
+    const gone = Promise.withResolvers<void>()
+    const embedded = await startEmbedded({ dataDir, log: { info() {}, warn: () => gone.resolve(), error() {} } })
+    const folders = foldersIn(dataDir)
+    const before = await readPidFile(folders)
+    process.kill(before?.pid ?? 0, 'SIGKILL')
+    await gone.promise
+    await pause(delay)
+    const stopped = embedded.stop()
+    await pause(3)
+    // Nothing goes on here until the server is up, if it was started: the next look at it finds it so.
+    const deadline = Date.now() + 500
+    while (Date.now() < deadline && !isReadyAfter(before?.pid, folders.cluster));
+    await stopped
+    expect(await connectionOf(dataDir)).toBe(undefined)
+  }
+})
+
+/** Whether another server than the one of this number says that it is ready. Without letting go of the event loop. */
+function isReadyAfter(pid: number | undefined, cluster: string): boolean {
+  try {
+    const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+    return Number(lines[0]) !== pid && lines[7]?.trim() === 'ready'
+  } catch {
+    return false
+  }
+}
 
 test('a start that is killed while it prepares leaves nothing in the way of the next', async () => {
   const dataDir = join(root, 'interrupted')
