@@ -18,8 +18,8 @@ export interface LanesOptions<C, R> {
   readonly workers: number
   /**
    * Batches in flight at most while nothing holds them up; all workers if left out. The fewer there are, the more
-   * commands gather for each. A turn that takes longer than `heldUpMs` (100 if left out) is taken to wait for something,
-   * and makes room for another.
+   * commands gather for each. A turn that takes longer than `heldUpMs` (100 if left out) is taken to wait for a disk, and
+   * makes room for another.
    */
   readonly abreast?: number
   readonly heldUpMs?: number
@@ -99,6 +99,12 @@ export class Closed extends Error {
  */
 const COMMANDS_A_TURN = 250
 
+/** A turn that takes longer is taken to be held up by somebody, and counts among the slow ones until it ends. */
+const BLOCKED_MS = 100
+
+/** How a turn in flight stands: on its way, waiting for a disk as far as is known, or held up by somebody. */
+type Standing = 'brisk' | 'waiting' | 'slow'
+
 /** Commands that go together, what each weighs and who waits for it. */
 interface Gathered<C, R> {
   readonly commands: C[]
@@ -129,7 +135,7 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     if (!(count >= 1)) throw new RangeError('lanes, workers and batchSize are 1 at least, or nothing would ever run')
   }
   const abreast = options.abreast ?? workers
-  const { heldUpMs = 100 } = options
+  const { heldUpMs = BLOCKED_MS } = options
   const slowWorkers = Math.max(1, Math.floor(workers / 2))
   const lanes = Array.from(
     { length: options.lanes },
@@ -140,9 +146,8 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
   let queued = 0
   let queuedBytes = 0
   let inFlight = 0
-  let slowInFlight = 0
-  /** Turns in flight that nothing holds up, as far as is known. */
-  let brisk = 0
+  /** Turns in flight, by how they stand. */
+  const turns: Record<Standing, number> = { brisk: 0, waiting: 0, slow: 0 }
   let waking = false
   let closing: Promise<void> | undefined
   let drained = () => {}
@@ -201,7 +206,7 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
         return
       }
       // It keeps its place in the row, and those behind it go on.
-      if (lane.slow ? slowInFlight >= slowWorkers : brisk >= abreast) continue
+      if (lane.slow ? turns.slow >= slowWorkers : turns.brisk >= abreast) continue
       ready.delete(lane)
       begun += lane.first?.commands.length ?? 0
       void serveLane(lane)
@@ -236,34 +241,33 @@ export function createLanes<C, R>(options: LanesOptions<C, R>): Lanes<C, R> {
     })
   }
 
-  /** Keeps count of the workers that slow lanes have, and the others. `end` tells whether this turn was slow. */
+  /** Keeps count of the turns by how they stand. `end` tells whether this one was slow by its own word. */
   function beginTurn(lastWasSlow: boolean): Turn & { end(): boolean } {
-    let counted = lastWasSlow
+    let standing: Standing = lastWasSlow ? 'slow' : 'brisk'
     let slow = false
     let over = false
-    if (counted) slowInFlight += 1
-    else brisk += 1
-    const countAsSlow = () => {
-      if (!counted) {
-        counted = true
-        slowInFlight += 1
-        brisk -= 1
-        // Whoever waited for this turn to end need not any more.
-        if (ready.size > 0) wake()
-      }
+    turns[standing] += 1
+    const become = (next: Standing) => {
+      if (standing === 'slow') return
+      turns[standing] -= 1
+      standing = next
+      turns[standing] += 1
+      // Whoever waited for this turn to end need not any more.
+      if (ready.size > 0) wake()
     }
-    const patience = setTimeout(countAsSlow, heldUpMs)
+    const waiting = setTimeout(become, heldUpMs, 'waiting')
+    const blocked = setTimeout(become, BLOCKED_MS, 'slow')
     return {
       slow: () => {
         if (over) return
         slow = true
-        countAsSlow()
+        become('slow')
       },
       end() {
         over = true
-        clearTimeout(patience)
-        if (counted) slowInFlight -= 1
-        else brisk -= 1
+        clearTimeout(waiting)
+        clearTimeout(blocked)
+        turns[standing] -= 1
         return slow
       },
     }

@@ -37,6 +37,26 @@ describe('batches abreast', () => {
     await turn()
     expect(started()).toEqual(['2:a'])
   })
+
+  test('that wait for a disk do not keep back a lane that was slow', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const { send, started, end } = openLanes({ workers: 8, abreast: 2, heldUpMs: 2 })
+    send(0, 'a')
+    await turn()
+    await end(0, run => {
+      run.slow()
+      run.answer()
+    })
+    for (const lane of [1, 2, 3, 4, 5, 6]) send(lane, 'a')
+    for (let n = 0; n < 3; n++) {
+      await turn()
+      vi.advanceTimersByTime(2)
+    }
+    expect(started()).toEqual(['0:a', '1:a', '2:a', '3:a', '4:a', '5:a', '6:a'])
+    send(0, 'b')
+    await turn()
+    expect(started()).toEqual(['0:b'])
+  })
 })
 
 test('batches that hold many commands begin in turns of the event loop of their own', async () => {
