@@ -75,7 +75,7 @@ async function startDelay(): Promise<{ lanes: number; turn: number }> {
     workers: 8,
     batchSize: 1000,
     queueCommands: 1000,
-    queueBytes: 1_000,
+    queueBytes: 1000,
     async run(_lane, [submitted = 0]) {
       delays.push(performance.now() - submitted)
       return [undefined]

@@ -15,9 +15,10 @@ export interface Memory {
 }
 
 /**
- * Bounds of one lane's memory; the users not asked for longest and the reservations known longest go first. What is remembered for seconds and then dropped is what
- * the garbage collector stops everybody for: with 512 reservations instead of 2,048 the slowest answers to one hot user
- * came in half the time (docs/performance.md). Over all lanes that is three seconds of 10,000 reservations each.
+ * Bounds of one lane's memory; the users not asked for longest and the reservations known longest go first. What is
+ * remembered for seconds and then dropped is what the garbage collector stops everybody for: with 512 reservations
+ * instead of 2,048 the slowest answers to one hot user came in half the time (docs/performance.md). Over all lanes that
+ * is three seconds of 10,000 reservations each.
  */
 const MOST_USERS = 1_024
 const MOST_RESERVATIONS = 512
