@@ -1,6 +1,6 @@
 /** How long lists and summaries take in a small database and in a large one, near a list's start and far in. */
 import type { Database } from '../src/db/database.ts'
-import { listQuotas } from '../src/db/lists.ts'
+import { listQuotas } from '../src/db/quota-lists.ts'
 import { quotasOfUser } from '../src/db/quotas.ts'
 import { quotaIdOf } from '../src/domain/shard.ts'
 import type { LoadOptions } from './load.ts'

@@ -1,12 +1,12 @@
 /** The process of the engine alone, and of what it is measured against: bare bulk statements. */
 import { openDatabase } from '../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
-import { connectSeries } from '../src/db/series.ts'
+import { connectPipelined } from '../src/db/pipelined-connection.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
-import { createFolding } from '../src/engine/folding.ts'
-import { createHistogram } from './callers/histogram.ts'
-import { type Counted, MEASURED, MEASURING } from './callers/job.ts'
+import { createUsageRollup } from '../src/jobs/usage-rollup.ts'
+import { createHistogram } from './load-generator/histogram.ts'
+import { type Counted, MEASURED, MEASURING } from './load-generator/job.ts'
 import { BARE_STATEMENTS, writeBare } from './peers/bulk.ts'
 import { serveParent } from './servers/worker.ts'
 
@@ -38,13 +38,13 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const folding = db && createFolding({ db, log: silent })
+  const folding = db && createUsageRollup({ db, log: silent })
   folding?.start()
-  const tally = createTally(job, note)
+  const eventCounter = createEventCounter(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
   async function caller(): Promise<void> {
-    while (!tally.isOver()) {
+    while (!eventCounter.isOver()) {
       made += 1
       const begin = performance.now()
       const outcome = await engine.submit({
@@ -60,14 +60,14 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
         force: false,
         explain: false,
       })
-      tally.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
+      eventCounter.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
     }
   }
   await Promise.all(Array.from({ length: job.width }, caller))
   await engine.close()
   await folding?.stop()
   await db?.close()
-  return tally.counted()
+  return eventCounter.counted()
 }
 
 /** As many connections, each of which writes batches of one shard after another: no reading, no deciding, no guards. */
@@ -80,24 +80,24 @@ async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
     usersOfShard.set(shard, users)
   }
   const shards = [...usersOfShard]
-  const tally = createTally(job, note)
+  const eventCounter = createEventCounter(job, note)
   let made = 0
   async function writer(number: number): Promise<void> {
     const statements = { ...LEDGER_STATEMENTS, ...BARE_STATEMENTS }
-    const connection = await connectSeries({ url: job.url, statements, settings: {} })
-    for (let turn = number; !tally.isOver(); turn += job.connections) {
+    const connection = await connectPipelined({ url: job.url, statements, settings: {} })
+    for (let turn = number; !eventCounter.isOver(); turn += job.connections) {
       const [shard, users] = shards[turn % shards.length] ?? [0, []]
       const begin = performance.now()
       const written = await writeBare(connection, shard, pick(users, job.width), () => {
         made += 1
         return `${job.prefix}${made}`
       })
-      tally.add(written, begin, null)
+      eventCounter.add(written, begin, null)
     }
     await connection.close()
   }
   await Promise.all(Array.from({ length: job.connections }, (_, number) => writer(number)))
-  return tally.counted()
+  return eventCounter.counted()
 }
 
 function pick(users: readonly number[], count: number): number[] {
@@ -108,7 +108,7 @@ function pick(users: readonly number[], count: number): number[] {
   return [...picked].sort((one, other) => one - other)
 }
 
-function createTally({ warmupMs, measureMs }: EngineJob, note: Note) {
+function createEventCounter({ warmupMs, measureMs }: EngineJob, note: Note) {
   const from = performance.now() + warmupMs
   const until = from + measureMs
   setTimeout(() => note(MEASURING), warmupMs)

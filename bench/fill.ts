@@ -2,15 +2,15 @@
  * Users with one monthly grant each, of more units than any run takes: what every side of a race can do the same with.
  * (`load.ts` makes what is in life, where many a call would be denied.) And what years leave behind of them.
  */
-import { type Database, instantParam } from '../src/db/database.ts'
+import { type Database, timestampParam } from '../src/db/database.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
-import type { Instant } from '../src/domain/time.ts'
+import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'
 
 /** Users 1…count of an empty, migrated database. */
-export async function fillUsers(db: Database, count: number, now: Instant): Promise<void> {
+export async function fillUsers(db: Database, count: number, now: EpochMs): Promise<void> {
   const shards = shardsOf({ first: 1, count })
-  const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(instantParam)
+  const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(timestampParam)
   await db.query({
     text: `insert into account (shard, user_id, live)
       select shard, user_id, 1 from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
@@ -37,7 +37,7 @@ export interface UserRange {
 }
 
 /** The ledger of years: settled reservations, one a second back from `now`, without a draw on what is live. */
-export async function fillReservations(db: Database, count: number, users: UserRange, now: Instant): Promise<void> {
+export async function fillReservations(db: Database, count: number, users: UserRange, now: EpochMs): Promise<void> {
   const step = 500_000
   await withoutIndexes(db, 'reservation', async () => {
     for (let from = 0; from < count; from += step) {
@@ -49,7 +49,14 @@ export async function fillReservations(db: Database, count: number, users: UserR
           from (select n, $2::int + mod(n * 7919, $3::int)::int as user_id,
               ($1::smallint[])[1 + mod(n * 7919, $3::int)::int] as shard, $4::timestamptz - n * interval '1 s' as at
             from generate_series($5::bigint, $6::bigint) n) k`,
-        values: [shardsOf(users), users.first, users.count, instantParam(now), from + 1, Math.min(count, from + step)],
+        values: [
+          shardsOf(users),
+          users.first,
+          users.count,
+          timestampParam(now),
+          from + 1,
+          Math.min(count, from + step),
+        ],
       })
     }
   })
@@ -65,7 +72,7 @@ export interface UsagePast {
   countries: readonly string[]
 }
 
-export async function fillUsage(db: Database, users: UserRange, past: UsagePast, now: Instant): Promise<void> {
+export async function fillUsage(db: Database, users: UserRange, past: UsagePast, now: EpochMs): Promise<void> {
   const { days, times, grants, countries } = past
   await db.query({
     text: `insert into usage (shard, user_id, bucket, quota_id, country, message_type, committed, committed_messages,
@@ -76,7 +83,7 @@ export async function fillUsage(db: Database, users: UserRange, past: UsagePast,
       from unnest($1::smallint[]) with ordinality u (shard, nth), lateral (select $2::bigint + nth - 1 as user_id) i,
         generate_series(0, $4::int - 1) day, generate_series(0, $5::int - 1) time,
         generate_series(1, $6::int) quota, unnest($7::text[]) country`,
-    values: [shardsOf(users), users.first, instantParam(now), days, times, grants, [...countries]],
+    values: [shardsOf(users), users.first, timestampParam(now), days, times, grants, [...countries]],
   })
   await db.query({ text: 'vacuum (analyze) usage' })
 }

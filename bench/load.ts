@@ -3,15 +3,15 @@
  * same numbers give the same rows, so that two loads differ in nothing but their size.
  */
 import type { Queryable } from '../src/db/database.ts'
-import { instantParam } from '../src/db/database.ts'
+import { timestampParam } from '../src/db/database.ts'
 import { shardOf } from '../src/domain/shard.ts'
-import type { Instant } from '../src/domain/time.ts'
+import type { EpochMs } from '../src/domain/time.ts'
 
 export interface LoadOptions {
   quotas: number
   /** Their ids are 1…users. */
   users: number
-  now: Instant
+  now: EpochMs
 }
 
 /**
@@ -26,9 +26,9 @@ export async function loadQuotas(db: Queryable, { quotas, users, now }: LoadOpti
            select shard, user_id from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [shards],
   })
-  await db.query({ text: QUOTAS, values: [shards, quotas, instantParam(now)] })
+  await db.query({ text: QUOTAS, values: [shards, quotas, timestampParam(now)] })
   await db.query({ text: `select setval('quota_number', $1)`, values: [quotas] })
-  await db.query({ text: LIVE, values: [instantParam(now)] })
+  await db.query({ text: LIVE, values: [timestampParam(now)] })
   await db.query({ text: HEADS })
   // Also tells index-only scans which pages are settled, as autovacuum does in life…
   await db.query({ text: 'vacuum (analyze) quota, account, shard_head' })
@@ -37,7 +37,7 @@ export async function loadQuotas(db: Queryable, { quotas, users, now }: LoadOpti
     text: `update quota set used = used, seq = seq + 1
            where deleted_at is null and enabled and (expires_at is null or expires_at > $1)
              and hashint8extended(id, 100) % 10 = 0`,
-    values: [instantParam(now)],
+    values: [timestampParam(now)],
   })
 }
 

@@ -1,5 +1,5 @@
 /** A measurement: how many operations, how long each took, and what it cost each process. */
-import { type Counted, MEASURED, MEASURING } from './callers/job.ts'
+import { type Counted, MEASURED, MEASURING } from './load-generator/job.ts'
 import type { Postgres } from './servers/postgres.ts'
 import { cpuSeconds, type Running, type Worker } from './servers/processes.ts'
 

@@ -1,6 +1,6 @@
 /** Every kind of list and summary that the service answers, through the functions that answer it. */
 import type { Queryable } from '../src/db/database.ts'
-import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/lists.ts'
+import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
 import { quotaIdOf } from '../src/domain/shard.ts'
 import type { LoadOptions } from './load.ts'

@@ -6,9 +6,9 @@ alter table quota add column alerted smallint[] not null default '{}';
 
 -- Whether the end of the quota was told. An administrator's change that revives it says no again. It is written without
 -- a new `seq`, for nothing is decided by it.
-alter table quota add column expiry_told boolean not null default false;
+alter table quota add column expiry_emitted boolean not null default false;
 -- What ended before anybody told is old news.
-update quota set expiry_told = true where expires_at <= now();
+update quota set expiry_emitted = true where expires_at <= now();
 
 -- What is to be told, and nothing else: asking costs the same however many quotas have ended.
-create index quota_untold_expiry on quota (expires_at) where not expiry_told and deleted_at is null;
+create index quota_expiry_not_emitted on quota (expires_at) where not expiry_emitted and deleted_at is null;

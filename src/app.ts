@@ -1,21 +1,21 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Clock, createClock, MAX_OFFSET_MS } from './clock.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { assertTrustworthy, type Database, openDatabase } from './db/database.ts'
-import { startEmbedded } from './db/embedded.ts'
+import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
-import type { Instant } from './domain/time.ts'
+import type { EpochMs } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
-import { createExpiries } from './engine/expiries.ts'
-import { createFolding } from './engine/folding.ts'
-import { createRetention } from './engine/retention.ts'
-import { createSweeper } from './engine/sweeper.ts'
-import { createDispatcher } from './events/dispatcher.ts'
 import { createFeed } from './events/feed.ts'
-import { createTally } from './events/tally.ts'
-import { createAuthenticator } from './http/auth.ts'
-import { createMetricsServer } from './http/routes/ops.ts'
+import { createAuthenticator } from './http/auth/authenticator.ts'
+import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
+import { createEventCounter } from './jobs/event-counter.ts'
+import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
+import { createRetention } from './jobs/retention.ts'
+import { createSweeper } from './jobs/sweeper.ts'
+import { createUsageRollup } from './jobs/usage-rollup.ts'
+import { createDispatcher } from './jobs/webhook-dispatcher.ts'
 import { createMetrics } from './metrics.ts'
 
 /** How often the machine's clock is compared with the database's. */
@@ -36,7 +36,7 @@ export interface App {
 
 /** What tests pass in. */
 interface Overrides {
-  now?: () => Instant
+  now?: () => EpochMs
 }
 
 /**
@@ -61,7 +61,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const now = overrides.now ?? clock.now
     const metrics = createMetrics()
     const observe = config.enforcement === 'observe'
-    const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onWay: metrics.way })
+    const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onBatchMode: metrics.way })
     metrics.watchQueue(() => engine.queue)
     stops.push(() => engine.close())
 
@@ -76,10 +76,10 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       onDelivery: metrics.delivery,
       onPending: metrics.pendingDeliveries,
     })
-    const expiries = createExpiries({ db, now, log })
-    const folding = createFolding({ db, log, onFold: metrics.fold })
-    const tally = createTally({ db, log, onEvents: metrics.events })
-    for (const loop of [sweeper, retention, expiries, folding, tally, webhooks]) {
+    const expiries = createExpiryNotifier({ db, now, log })
+    const folding = createUsageRollup({ db, log, onRollup: metrics.fold })
+    const eventCounter = createEventCounter({ db, log, onEvents: metrics.events })
+    for (const loop of [sweeper, retention, expiries, folding, eventCounter, webhooks]) {
       loop.start()
       stops.push(() => loop.stop())
     }

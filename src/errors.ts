@@ -96,7 +96,7 @@ export const ERRORS = {
 export type ErrorCode = keyof typeof ERRORS
 
 /** One thing that is wrong with the input: where (a JSON pointer into the body, or the parameter's name) and why. */
-export interface InputFault {
+export interface ValidationIssue {
   path: string
   message: string
 }
@@ -122,8 +122,8 @@ export class Problem extends Error {
 }
 
 /** What is wrong with the input, all of it in `errors` and the first of it in words. */
-export function invalidRequest(faults: readonly InputFault[]): Problem {
-  const words = faults.slice(0, 3).map(({ path, message }) => `${path === '' ? 'body' : path} ${message}`)
-  const more = faults.length > 3 ? [`and ${faults.length - 3} more, see errors`] : []
-  return new Problem('invalid_request', [...words, ...more].join('; '), { members: { errors: faults } })
+export function invalidRequest(issues: readonly ValidationIssue[]): Problem {
+  const words = issues.slice(0, 3).map(({ path, message }) => `${path === '' ? 'body' : path} ${message}`)
+  const more = issues.length > 3 ? [`and ${issues.length - 3} more, see errors`] : []
+  return new Problem('invalid_request', [...words, ...more].join('; '), { members: { errors: issues } })
 }

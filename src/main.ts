@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
-import type { Config } from './config.ts'
+import type { Config } from './config/config.ts'
 import { isUnavailable } from './db/database.ts'
-import { startEmbedded } from './db/embedded.ts'
+import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
-import { mintToken, ownSecret } from './http/tokens.ts'
+import { mintToken, ownSecret } from './http/auth/keys.ts'
 
 /** How long a stop may take before the process ends all the same. */
 const STOP_MS = 10_000

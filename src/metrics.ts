@@ -1,16 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { Settled } from './db/deliveries.ts'
-import type { EventCounts } from './db/events.ts'
-import type { FoldingOptions } from './engine/folding.ts'
+import type { EventCounts } from './db/outbox.ts'
 import type { BatchReport } from './engine/lanes.ts'
-import type { WayReport } from './engine/shard.ts'
+import type { BatchModeReport } from './engine/shard.ts'
+import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
 
 /** What operators watch, in Prometheus's text format. No label holds a user: there may be millions. */
 export interface Metrics {
   /** A batch has ended, however it ended. */
   batch(report: BatchReport): void
   /** A batch was decided and is durable. */
-  way(report: WayReport): void
+  way(report: BatchModeReport): void
   /** A request was answered. `route` is its pattern, never its path. */
   request(route: string, method: string, status: number, seconds: number): void
   /** Asked for at each scrape: commands accepted and not answered, and their bytes. */
@@ -20,7 +20,7 @@ export interface Metrics {
   /** So many deliveries wait, in all processes together. */
   pendingDeliveries(count: number): void
   /** Usage was folded. */
-  fold: NonNullable<FoldingOptions['onFold']>
+  fold: NonNullable<UsageRollupOptions['onRollup']>
   /** So much was told, by all processes together. */
   events(counts: EventCounts['counts']): void
   /** Asked for at each scrape: how many callers wait for the feed's next event. */

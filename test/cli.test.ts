@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { loadConfig } from '../src/config.ts'
-import { createAuthenticator } from '../src/http/auth.ts'
+import { loadConfig } from '../src/config/config.ts'
+import { createAuthenticator } from '../src/http/auth/authenticator.ts'
 
 const BIN = resolve(import.meta.dirname, '../bin/sms-quota')
 const SECRET = 'correct horse battery staple, twice'
@@ -39,7 +39,7 @@ function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promi
 /** The principal that a service with this environment sees in a token. */
 async function enter(token: string, env: Record<string, string> = {}) {
   const result = loadConfig({ DATA_DIR: dataDir, ...env })
-  if ('faults' in result) throw new Error('faults')
+  if ('issues' in result) throw new Error('issues')
   const { authenticate } = await createAuthenticator(result.config, { now: Date.now })
   return authenticate(`Bearer ${token}`)
 }
@@ -135,7 +135,7 @@ describe('config', () => {
     expect(stderr).toContain('  AUTH_PUBLIC_KEY_FILE: the file "nowhere.pem" cannot be read (ENOENT)')
   })
 
-  test('--env-file: the environment wins, misspelt names are faults, others are let be', async () => {
+  test('--env-file: the environment wins, misspelt names are issues, others are let be', async () => {
     const file = join(folder, 'an env file')
     await writeFile(file, '# ours\nPORT=1\nHOST="localhost"\nTZ=UTC\nexport LOG_LEVEL=warn\n')
     const { stdout } = await run(['config', '--env-file', file], { PORT: '2' })

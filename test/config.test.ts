@@ -6,7 +6,7 @@ import {
   describeConfig,
   type LoadOptions,
   loadConfig,
-} from '../src/config.ts'
+} from '../src/config/config.ts'
 
 const MACHINE = { platform: 'linux', isRoot: false, home: '/home/ann' } as const
 const SECRET = 'correct horse battery staple, twice'
@@ -14,13 +14,13 @@ const DATABASE = 'postgres://sms:pa%23ss@db.example:5433/quota?sslmode=require'
 
 function load(env: Record<string, string>, options: LoadOptions = {}): Config {
   const result = loadConfig(env, { machine: MACHINE, ...options })
-  if ('faults' in result) throw new ConfigError(result.faults)
+  if ('issues' in result) throw new ConfigError(result.issues)
   return result.config
 }
 
-function faultsOf(env: Record<string, string>, options: LoadOptions = {}): string[] {
+function issuesOf(env: Record<string, string>, options: LoadOptions = {}): string[] {
   const result = loadConfig(env, { machine: MACHINE, ...options })
-  return 'faults' in result ? result.faults.map(({ variable, message }) => `${variable}: ${message}`) : []
+  return 'issues' in result ? result.issues.map(({ variable, message }) => `${variable}: ${message}`) : []
 }
 
 describe('what holds', () => {
@@ -172,10 +172,10 @@ describe('what is refused', () => {
     ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
     ['LOG_LEVEL', 'INFO', 'is none of the levels; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
-    const faults = faultsOf({ [name]: value })
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toContain(`${name}: ${JSON.stringify(value)}`)
-    expect(faults[0]).toContain(words)
+    const issues = issuesOf({ [name]: value })
+    expect(issues).toHaveLength(1)
+    expect(issues[0]).toContain(`${name}: ${JSON.stringify(value)}`)
+    expect(issues[0]).toContain(words)
   })
 
   test.each([
@@ -196,25 +196,25 @@ describe('what is refused', () => {
     ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys in the clear'],
   ])('%s=%j, without repeating it', (name, value, words) => {
     const key = name === 'DATABASE_URL' ? { AUTH_SECRET: SECRET } : {}
-    const faults = faultsOf({ ...key, [name]: value, AUTH_AUDIENCE: 'sms' })
-    expect(faults).toHaveLength(1)
-    expect(faults[0]).toContain(`${name}: ${words}`)
-    expect(faults[0]).toContain('accepted: ')
-    expect(faults[0]).not.toContain('hunter2')
+    const issues = issuesOf({ ...key, [name]: value, AUTH_AUDIENCE: 'sms' })
+    expect(issues).toHaveLength(1)
+    expect(issues[0]).toContain(`${name}: ${words}`)
+    expect(issues[0]).toContain('accepted: ')
+    expect(issues[0]).not.toContain('hunter2')
   })
 
   test('a secret is measured in bytes', () => {
-    expect(faultsOf({ AUTH_SECRET: 'é'.repeat(16) })).toEqual([])
-    expect(faultsOf({ AUTH_SECRET: 'e'.repeat(31) })).toHaveLength(1)
+    expect(issuesOf({ AUTH_SECRET: 'é'.repeat(16) })).toEqual([])
+    expect(issuesOf({ AUTH_SECRET: 'e'.repeat(31) })).toHaveLength(1)
   })
 
   test('a long value is cut', () => {
-    expect(faultsOf({ PORT: '9'.repeat(1_000) })[0]?.length).toBeLessThan(200)
+    expect(issuesOf({ PORT: '9'.repeat(1_000) })[0]?.length).toBeLessThan(200)
   })
 
-  test('all faults at once, those of values and those between them', () => {
+  test('all issues at once, those of values and those between them', () => {
     const env = { PORT: 'x', AUTH_SECRET: 'short', AUTH_JWKS_URL: 'http://id.example', LOG_LEVEL: 'loud' }
-    expect(faultsOf(env).map(fault => fault.split(':')[0])).toEqual([
+    expect(issuesOf(env).map(issue => issue.split(':')[0])).toEqual([
       'PORT',
       'AUTH_SECRET',
       'AUTH_JWKS_URL',
@@ -226,16 +226,16 @@ describe('what is refused', () => {
 
   test('an outside database without a key, but for a migration', () => {
     const env = { DATABASE_URL: DATABASE }
-    expect(faultsOf(env)).toEqual([expect.stringContaining('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of')])
-    expect(faultsOf(env, { needsKey: false })).toEqual([])
-    expect(faultsOf({ ...env, AUTH_SECRET: SECRET })).toEqual([])
+    expect(issuesOf(env)).toEqual([expect.stringContaining('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of')])
+    expect(issuesOf(env, { needsKey: false })).toEqual([])
+    expect(issuesOf({ ...env, AUTH_SECRET: SECRET })).toEqual([])
   })
 
   test('one role for administrators and senders', () => {
-    expect(faultsOf({ AUTH_ADMIN_ROLE: 'x', AUTH_SENDER_ROLE: 'x' })).toEqual([
+    expect(issuesOf({ AUTH_ADMIN_ROLE: 'x', AUTH_SENDER_ROLE: 'x' })).toEqual([
       'AUTH_SENDER_ROLE: is the same as AUTH_ADMIN_ROLE: every sender would be an administrator',
     ])
-    expect(faultsOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
+    expect(issuesOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
   })
 
   test.each([
@@ -245,23 +245,23 @@ describe('what is refused', () => {
     ['https://id.example/?hunter2', 'holds a query or a fragment'],
     ['https://id.example/#hunter2', 'holds a query or a fragment'],
   ])('a provider at %j', (CONSOLE_OIDC_ISSUER, words) => {
-    const faults = faultsOf({ CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: 'console', AUTH_PUBLIC_KEY_FILE: '/k.pem' })
-    expect(faults).toEqual([expect.stringContaining(`CONSOLE_OIDC_ISSUER: ${words}`)])
-    expect(faults[0]).not.toContain('hunter2')
+    const issues = issuesOf({ CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: 'console', AUTH_PUBLIC_KEY_FILE: '/k.pem' })
+    expect(issues).toEqual([expect.stringContaining(`CONSOLE_OIDC_ISSUER: ${words}`)])
+    expect(issues[0]).not.toContain('hunter2')
   })
 
   test('a provider without a client, the other way round, and one whose tokens would not be accepted', () => {
     const issuer = { CONSOLE_OIDC_ISSUER: 'http://localhost:9', AUTH_PUBLIC_KEY_FILE: '/k.pem' }
     const client = { CONSOLE_OIDC_CLIENT_ID: 'console' }
-    expect(faultsOf(issuer)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
-    expect(faultsOf(client)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
-    expect(faultsOf({ ...issuer, ...client, AUTH_ISSUER: issuer.CONSOLE_OIDC_ISSUER })).toEqual([])
-    expect(faultsOf({ ...issuer, ...client, AUTH_ISSUER: 'http://localhost:9/' })).toEqual([
+    expect(issuesOf(issuer)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
+    expect(issuesOf(client)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
+    expect(issuesOf({ ...issuer, ...client, AUTH_ISSUER: issuer.CONSOLE_OIDC_ISSUER })).toEqual([])
+    expect(issuesOf({ ...issuer, ...client, AUTH_ISSUER: 'http://localhost:9/' })).toEqual([
       'CONSOLE_OIDC_ISSUER: is not AUTH_ISSUER: no token of this provider would be accepted',
     ])
     const keyless = { ...client, CONSOLE_OIDC_ISSUER: 'https://id.example' }
-    expect(faultsOf(keyless)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER: needs AUTH_JWKS_URL or')])
-    expect(faultsOf(keyless, { needsKey: false })).toEqual([])
+    expect(issuesOf(keyless)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER: needs AUTH_JWKS_URL or')])
+    expect(issuesOf(keyless, { needsKey: false })).toEqual([])
   })
 
   test('the error names every fault', () => {

@@ -2,7 +2,7 @@
  * A crowd beyond the queue: batches of a thousand operations come faster than they can be done, and beside them calls
  * with one operation each. Whoever is refused is to know within 50 ms, and what was accepted is to be done.
  */
-import type { Called, Job } from '../callers/job.ts'
+import type { Called, Job } from '../load-generator/job.ts'
 import { startWorker } from '../servers/processes.ts'
 import type { Bench, Findings, Row } from './bench.ts'
 import { openArena, USERS } from './http.ts'
@@ -13,11 +13,11 @@ const OPERATIONS = 1_000
 /** More connections than calls are under way, so that no answer stands in line behind another. */
 const BATCHES = { connections: 400, depth: 1, operations: OPERATIONS }
 const SINGLES = { connections: 100, depth: 1, operations: 1, rate: 200 }
-const MOST_MS = 50
+const MAX_MS = 50
 
 export async function crowdCase(bench: Bench): Promise<Findings> {
   const { service, callers, token } = await openArena(bench, [])
-  const others = startWorker('callers.ts', { flags: bench.flagsFor('single-callers') })
+  const others = startWorker('load-generator.ts', { flags: bench.flagsFor('single-callers') })
   bench.cleanup.add(() => others.stop())
   const findings: Findings = { rows: [], details: [], notes: [] }
   for (const rate of RATES) {
@@ -42,10 +42,10 @@ function refusalRow(what: string, { overloaded }: Called): Row {
     what,
     peer: 'the goal',
     ours: isKnown ? `${overloaded.p99.toFixed(0)} ms` : 'none was refused',
-    theirs: `${MOST_MS} ms`,
-    ratio: isKnown ? overloaded.p99 / MOST_MS : null,
+    theirs: `${MAX_MS} ms`,
+    ratio: isKnown ? overloaded.p99 / MAX_MS : null,
     goal: '≤ 1×',
-    isMet: isKnown ? overloaded.p99 <= MOST_MS : null,
+    isMet: isKnown ? overloaded.p99 <= MAX_MS : null,
   }
 }
 

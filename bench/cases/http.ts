@@ -1,10 +1,10 @@
 /** The service over HTTP against its peers: ten thousand users, one hot user, batches, and a caller alone. */
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
-import { loadConfig } from '../../src/config.ts'
-import { mintToken } from '../../src/http/tokens.ts'
-import type { Job } from '../callers/job.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { mintToken } from '../../src/http/auth/keys.ts'
 import { fillUsers } from '../fill.ts'
+import type { Job } from '../load-generator/job.ts'
 import { type Contestant, measure, race, type Sample } from '../measure.ts'
 import type { PeerJob } from '../peer.ts'
 import { installPeers } from '../servers/packages.ts'
@@ -131,7 +131,7 @@ export async function openArena(
   const { postgres, cleanup, settings, say } = bench
   const secret = randomBytes(32).toString('base64url')
   const token = await mintFor('sender', secret)
-  const callers = startWorker('callers.ts', { flags: bench.flagsFor('callers') })
+  const callers = startWorker('load-generator.ts', { flags: bench.flagsFor('callers') })
   cleanup.add(() => callers.stop())
 
   say(`starting ${SERVICE} on ${cpus().length} cores, with ${USERS.toLocaleString('en')} users`)
@@ -201,7 +201,7 @@ export async function startService(
 /** A token of a machine that sends, or of an administrator. */
 export async function mintFor(role: 'sender' | 'admin', secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
-  if ('faults' in loaded) throw new Error('the configuration of the benchmark is wrong')
+  if ('issues' in loaded) throw new Error('the configuration of the benchmark is wrong')
   const { auth } = loaded.config
   const roles = [role === 'sender' ? auth.senderRole : auth.adminRole]
   const whose = { secret, userId: null, subject: `bench-${role}`, roles }

@@ -10,7 +10,7 @@ const LOADS = [
   { load: 'consume, 1,000 busy users', stride: 100 },
 ]
 const USERS = 100_000
-const MOST_LOST = 0.1
+const MAX_LOST = 0.1
 
 export async function recordsCase(bench: Bench): Promise<Findings> {
   const { postgres, cleanup, settings, say } = bench
@@ -49,7 +49,7 @@ export async function recordsCase(bench: Bench): Promise<Findings> {
       settings.rounds,
       say,
     )
-    const sides = { ours: samples.get('kept'), theirs: samples.get('not kept'), least: 1 - MOST_LOST }
+    const sides = { ours: samples.get('kept'), theirs: samples.get('not kept'), least: 1 - MAX_LOST }
     findings.rows.push(ratioRow(`usage kept, ${load}`, 'the same engine without it', sides))
     findings.details.push(...[...samples].map(([side, sample]) => ({ load, side: `usage ${side}`, sample })))
   }

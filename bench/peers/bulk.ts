@@ -1,7 +1,8 @@
 /** The least that could write a batch's rows: one statement for the counters, one for the reservations, a commit. */
+
+import { numbers } from '../../src/db/ledger/arrays.ts'
 import { noChanges, writeSteps } from '../../src/db/ledger/changes.ts'
-import { numbers } from '../../src/db/ledger/lists.ts'
-import type { SeriesConnection } from '../../src/db/series.ts'
+import type { PipelinedConnection } from '../../src/db/pipelined-connection.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf } from '../../src/domain/shard.ts'
 
@@ -12,7 +13,7 @@ export const BARE_STATEMENTS = {
 
 /** One unit of each user's one grant, written like the engine writes it. Answers how many. */
 export async function writeBare(
-  connection: SeriesConnection,
+  connection: PipelinedConnection,
   shard: number,
   users: readonly number[],
   makeId: () => string,

@@ -5,8 +5,8 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import Type from 'typebox'
-import { loadConfig } from '../../src/config.ts'
-import { createAuthenticator } from '../../src/http/auth.ts'
+import { loadConfig } from '../../src/config/config.ts'
+import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 
 /** What a peer does with a call: true if the units were had. */
 export type Reserve = (userId: number, id: string, units: number) => Promise<{ granted: boolean; remaining: number }>
@@ -35,7 +35,7 @@ const Answer = Type.Object({
 /** Answers its address. */
 export async function listen(reserve: Reserve, secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
-  if ('faults' in loaded) throw new Error('the configuration of a peer is wrong')
+  if ('issues' in loaded) throw new Error('the configuration of a peer is wrong')
   const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
   app.addHook('onRequest', async request => {

@@ -1,6 +1,6 @@
 /** Every command of `sms-quota`: the dispatch and the help are made from this table. */
-import { configVariables, describeConfig } from '../config.ts'
-import { readPublicKey } from '../http/tokens.ts'
+import { configVariables, describeConfig } from '../config/config.ts'
+import { readPublicKey } from '../http/auth/keys.ts'
 import type { Arguments, Options } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'

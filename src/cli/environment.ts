@@ -1,15 +1,22 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { type Config, ConfigError, type ConfigFault, configVariables, type LoadOptions, loadConfig } from '../config.ts'
+import {
+  type Config,
+  ConfigError,
+  type ConfigIssue,
+  configVariables,
+  type LoadOptions,
+  loadConfig,
+} from '../config/config.ts'
 import { type Arguments, didYouMean } from './arguments.ts'
 
-/** The configuration of this process. @throws ConfigError with every fault. */
+/** The configuration of this process. @throws ConfigError with every issue. */
 export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey'> = {}): Config {
   const path = args.one('env-file')
   const file = path === undefined ? {} : readEnvFile(path)
   const result = loadConfig(process.env, { ...options, file })
-  const faults = [...('faults' in result ? result.faults : []), ...misspelt(file)]
-  if ('faults' in result || faults.length > 0) throw new ConfigError(faults)
+  const issues = [...('issues' in result ? result.issues : []), ...misspelt(file)]
+  if ('issues' in result || issues.length > 0) throw new ConfigError(issues)
   return result.config
 }
 
@@ -26,7 +33,7 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
  * Names that are nearly ours. A misspelt AUTH_AUDIENCE would silently let other services' tokens in. The environment is
  * not searched: it is full of other programs' variables, while a file that was named to us is meant for us.
  */
-function misspelt(file: NodeJS.Dict<string>): ConfigFault[] {
+function misspelt(file: NodeJS.Dict<string>): ConfigIssue[] {
   const names = configVariables().map(({ name }) => name)
   return Object.keys(file)
     .filter(variable => !names.includes(variable))

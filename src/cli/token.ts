@@ -1,5 +1,5 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
-import { mintToken, ownSecret } from '../http/tokens.ts'
+import { mintToken, ownSecret } from '../http/auth/keys.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
 

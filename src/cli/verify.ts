@@ -1,15 +1,15 @@
 import pino from 'pino'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { isUnavailable, openDatabase, sqlStateOf } from '../db/database.ts'
+import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
-import { connectionOf, startEmbedded } from '../db/embedded.ts'
 import { type Difference, type Verification, verify as verifyLedger } from '../db/verify.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { readUser } from './token.ts'
 
 /** So many differences are told; whoever has more has another problem than to read them. */
-const MOST_DIFFERENCES = 20
+const MAX_DIFFERENCES = 20
 
 /** Compares counters with their ledger. Answers 0 if all are equal, 1 if not, or if that cannot be told. */
 export async function verify(args: Arguments): Promise<number> {
@@ -49,7 +49,7 @@ async function verifyOn(url: string, userId: number | null): Promise<Verificatio
   try {
     return await verifyLedger(db, {
       ...(userId === null ? {} : { userId }),
-      mostDifferences: MOST_DIFFERENCES,
+      mostDifferences: MAX_DIFFERENCES,
       ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
     })
   } finally {
@@ -69,7 +69,7 @@ function reportOf({ quotas, windows, reservations, differences }: Verification, 
   const whose = userId === null ? '' : ` of user ${userId}`
   const seen = `${windows} windows of ${quotas} quotas${whose}`
   if (differences.length === 0) return `All ${seen} equal their ledger (${reservations} reservations).\n`
-  const isAll = differences.length < MOST_DIFFERENCES
+  const isAll = differences.length < MAX_DIFFERENCES
   const found = `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${seen}`
   return `${differences.map(tell).join('')}${found}${isAll ? '' : '; the rest was not looked at'}.\n`
 }

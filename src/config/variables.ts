@@ -46,7 +46,7 @@ export interface Variable<T> {
   /** The text that holds when nothing is set; null: there is none, and `unset` says what that means. */
   fallback: string | null | ((env: Texts, machine: Machine) => string)
   unset?: string
-  /** How a value that can hold a secret is shown. A text of such a variable is not repeated in a fault. */
+  /** How a value that can hold a secret is shown. A text of such a variable is not repeated in a issue. */
   mask?: (text: string) => string
   parse(text: string): T | Refusal
 }

@@ -3,12 +3,12 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import type { Instant } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { getTypeParser } from './values.ts'
 
-export { instantParam } from './values.ts'
+export { timestampParam } from './values.ts'
 
-/** What a parameter can be. No Date (see `instantParam`), no object: JSON is passed as text and cast in the SQL. */
+/** What a parameter can be. No Date (see `timestampParam`), no object: JSON is passed as text and cast in the SQL. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[]
 
 /** One statement. With a `name` it is parsed and planned once per connection; a name always goes with the same text. */
@@ -37,7 +37,7 @@ export interface Database extends Queryable {
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
   /** Proves that the database answers, with the time on its clock. */
-  ping(): Promise<Instant>
+  ping(): Promise<EpochMs>
   /** Waits for what is running, then closes every connection. */
   close(): Promise<void>
 }
@@ -174,7 +174,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
 
     async ping() {
-      const [row] = await query<{ now: Instant }>({ text: 'select clock_timestamp() as now' })
+      const [row] = await query<{ now: EpochMs }>({ text: 'select clock_timestamp() as now' })
       if (row === undefined) throw new Error('the database answers without an answer')
       return row.now
     },

@@ -1,8 +1,8 @@
 import { nextAttemptAt } from '../domain/backoff.ts'
 import type { EventKey } from '../domain/event.ts'
-import type { Instant } from '../domain/time.ts'
-import { type Database, instantParam, type Queryable } from './database.ts'
-import { type Positions, readEvents } from './events.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { type Database, type Queryable, timestampParam } from './database.ts'
+import { type Positions, readEvents } from './outbox.ts'
 import { disableWebhook, shardOfWebhook } from './webhooks.ts'
 
 /** Turning the outbox into deliveries, handing them out, and writing down what became of them. */
@@ -19,7 +19,7 @@ export interface BusyWebhook {
 export interface Claim extends EventKey {
   /** Which attempt it is, from 1: whoever writes its outcome proves by it that nobody else has taken it over. */
   attempts: number
-  began_at: Instant
+  began_at: EpochMs
 }
 
 /** What came of an attempt. */
@@ -33,7 +33,7 @@ export interface Attempt {
 export type Settled = 'delivered' | 'retried' | 'failed' | 'stale'
 
 /** Every webhook that is enabled, with what it waits for. */
-export function findBusyWebhooks(db: Queryable, now: Instant): Promise<BusyWebhook[]> {
+export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebhook[]> {
   return db.query<BusyWebhook>({
     name: 'webhook-busy',
     text: `select w.id, c.positions,
@@ -41,16 +41,16 @@ export function findBusyWebhooks(db: Queryable, now: Instant): Promise<BusyWebho
                      and d.status = 'pending' and d.next_attempt_at <= $1) as is_due
            from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
            where w.enabled order by w.id`,
-    values: [instantParam(now)],
+    values: [timestampParam(now)],
   })
 }
 
 /**
- * Writes a delivery for each event up to the heads that the webhook takes, a page of them, and moves its cursor in the
+ * Writes a delivery for each event up to the ends that the webhook takes, a page of them, and moves its cursor in the
  * same transaction: whatever dies when, none is left out and none comes in twice. Answers whether there is more. Another
  * process that is at it is not waited for.
  */
-export function fanOut(db: Database, id: number, heads: Positions, now: Instant, limit = 500): Promise<boolean> {
+export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, limit = 500): Promise<boolean> {
   const shard = shardOfWebhook(id)
   return db.transaction(async tx => {
     const [cursor] = await tx.query<{ positions: Positions }>({
@@ -63,7 +63,7 @@ export function fanOut(db: Database, id: number, heads: Positions, now: Instant,
     })
     if (cursor === undefined || webhook === undefined) return false
     const { types } = webhook
-    const { events, reached } = await readEvents(tx, cursor.positions, heads, types === null ? {} : { types }, limit)
+    const { events, reached } = await readEvents(tx, cursor.positions, ends, types === null ? {} : { types }, limit)
     if (events.length > 0) {
       await tx.query({
         text: `insert into webhook_delivery
@@ -71,14 +71,14 @@ export function fanOut(db: Database, id: number, heads: Positions, now: Instant,
                select $1, $2, e.event_shard, e.number, 'pending', $5, $5
                from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
                on conflict do nothing`,
-        values: [shard, id, events.map(event => event.shard), events.map(event => event.number), instantParam(now)],
+        values: [shard, id, events.map(event => event.shard), events.map(event => event.number), timestampParam(now)],
       })
     }
     await tx.query({
       text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
       values: [shard, id, [...reached]],
     })
-    return heads.some((head, index) => head > (reached[index] ?? 0))
+    return ends.some((head, index) => head > (reached[index] ?? 0))
   })
 }
 
@@ -86,8 +86,8 @@ export function fanOut(db: Database, id: number, heads: Positions, now: Instant,
 export async function claimDeliveries(
   db: Queryable,
   id: number,
-  now: Instant,
-  leaseUntil: Instant,
+  now: EpochMs,
+  leaseUntil: EpochMs,
   limit: number,
 ): Promise<Claim[]> {
   return db.query<Claim>({
@@ -102,7 +102,7 @@ export async function claimDeliveries(
            from due where d.shard = $1 and d.webhook_id = $2
              and d.event_shard = due.event_shard and d.number = due.number
            returning d.event_shard as shard, d.number, d.attempts, d.began_at`,
-    values: [shardOfWebhook(id), id, instantParam(now), instantParam(leaseUntil), limit],
+    values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
   })
 }
 
@@ -115,13 +115,13 @@ export function settleDelivery(
   id: number,
   claim: Claim,
   attempt: Attempt,
-  now: Instant,
+  now: EpochMs,
   chance: number,
 ): Promise<Settled> {
   const shard = shardOfWebhook(id)
   return db.transaction(async tx => {
     const isGone = attempt.response_code === 410
-    const [row] = await tx.query<{ failures: number; last_attempt_at: Instant }>({
+    const [row] = await tx.query<{ failures: number; last_attempt_at: EpochMs }>({
       text: `select failures, last_attempt_at from webhook_delivery
              where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
                and status = 'pending' for update`,
@@ -140,14 +140,14 @@ export function settleDelivery(
         claim.shard,
         claim.number,
         settled === 'retried' ? 'pending' : settled,
-        instantParam(next),
+        timestampParam(next),
         attempt.response_code,
         attempt.error,
         attempt.delivered ? 0 : 1,
       ],
     })
     // Only a turn of luck writes the webhook's row: with many deliveries at once everybody would wait for it.
-    const [webhook] = await tx.query<{ failing_since: Instant | null }>({
+    const [webhook] = await tx.query<{ failing_since: EpochMs | null }>({
       text: 'select failing_since from webhook where shard = $1 and id = $2',
       values: [shard, id],
     })
@@ -155,7 +155,7 @@ export function settleDelivery(
     if (attempt.delivered === (since !== null)) {
       await tx.query({
         text: 'update webhook set failing_since = $3 where shard = $1 and id = $2',
-        values: [shard, id, attempt.delivered ? null : instantParam(row.last_attempt_at)],
+        values: [shard, id, attempt.delivered ? null : timestampParam(row.last_attempt_at)],
       })
     }
     if (isGone) await disableWebhook(tx, id, 'gone', now)
@@ -166,12 +166,12 @@ export function settleDelivery(
 }
 
 /** Gives back attempts that were broken off: they are due at once. */
-export async function releaseDelivery(db: Queryable, id: number, claim: Claim, now: Instant): Promise<void> {
+export async function releaseDelivery(db: Queryable, id: number, claim: Claim, now: EpochMs): Promise<void> {
   await db.query({
     text: `update webhook_delivery set next_attempt_at = $6
            where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
              and status = 'pending'`,
-    values: [shardOfWebhook(id), id, claim.shard, claim.number, claim.attempts, instantParam(now)],
+    values: [shardOfWebhook(id), id, claim.shard, claim.number, claim.attempts, timestampParam(now)],
   })
 }
 
@@ -185,7 +185,7 @@ export async function countPending(db: Queryable, bound = 100_000): Promise<numb
 }
 
 /** Removes what ended and is older than a moment, a page of it. Answers how many. */
-export async function forgetDeliveries(db: Queryable, id: number, before: Instant, limit = 1_000): Promise<number> {
+export async function forgetDeliveries(db: Queryable, id: number, before: EpochMs, limit = 1_000): Promise<number> {
   const rows = await db.query({
     text: `delete from webhook_delivery d using (
              select event_shard, number from webhook_delivery
@@ -195,7 +195,7 @@ export async function forgetDeliveries(db: Queryable, id: number, before: Instan
            where d.shard = $1 and d.webhook_id = $2 and d.event_shard = old.event_shard and d.number = old.number
              and d.status <> 'pending'
            returning d.number`,
-    values: [shardOfWebhook(id), id, instantParam(before), limit],
+    values: [shardOfWebhook(id), id, timestampParam(before), limit],
   })
   return rows.length
 }

@@ -1,28 +1,26 @@
 import { type EventKey, eventIdOf } from '../domain/event.ts'
-import { formatInstant, formatNullable, type Instant } from '../domain/time.ts'
-import { type Database, instantParam, type Queryable, type Transaction } from './database.ts'
-import type { Positions } from './events.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../domain/time.ts'
+import type { DeliveryStatus } from '../domain/webhook.ts'
+import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
+import type { Positions } from './outbox.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
 /** What people see of deliveries, and how they have them made again. */
-
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 interface Delivery extends EventKey {
   type: string | null
   status: DeliveryStatus
   attempts: number
-  next_attempt_at: Instant | null
-  last_attempt_at: Instant | null
+  next_attempt_at: EpochMs | null
+  last_attempt_at: EpochMs | null
   response_code: number | null
   error: string | null
-  created_at: Instant
+  created_at: EpochMs
 }
 
 /** Where a page of deliveries ended. */
 export interface DeliveryKey extends EventKey {
-  created_at: Instant
+  created_at: EpochMs
 }
 
 /** A page of a webhook's deliveries, the newest first. */
@@ -46,7 +44,7 @@ export async function listDeliveries(
       shardOfWebhook(id),
       id,
       status ?? null,
-      instantParam(after?.created_at ?? null),
+      timestampParam(after?.created_at ?? null),
       after?.shard ?? null,
       after?.number ?? null,
       limit + 1,
@@ -66,18 +64,18 @@ export function deliveryView(delivery: Delivery) {
   return {
     id: eventIdOf({ shard, number }),
     ...shown,
-    next_attempt_at: formatNullable(next_attempt_at),
-    last_attempt_at: formatNullable(last_attempt_at),
-    created_at: formatInstant(created_at),
+    next_attempt_at: formatTimestampOrNull(next_attempt_at),
+    last_attempt_at: formatTimestampOrNull(last_attempt_at),
+    created_at: formatTimestamp(created_at),
   }
 }
 
 /** Has one delivery made again, whatever became of it. Answers whether there is such a one. */
-export async function redeliver(db: Queryable, id: number, key: EventKey, now: Instant): Promise<boolean> {
+export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
     text: `update webhook_delivery set status = 'pending', next_attempt_at = $5, began_at = null, failures = 0
            where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 returning number`,
-    values: [shardOfWebhook(id), id, key.shard, key.number, instantParam(now)],
+    values: [shardOfWebhook(id), id, key.shard, key.number, timestampParam(now)],
   })
   return rows.length > 0
 }
@@ -93,8 +91,8 @@ const STEP = 5_000
 export async function redeliverSince(
   db: Database,
   id: number,
-  since: Instant,
-  now: Instant,
+  since: EpochMs,
+  now: EpochMs,
   step = STEP,
 ): Promise<number | undefined> {
   const [cursor] = await db.query<{ positions: Positions }>({
@@ -104,7 +102,7 @@ export async function redeliverSince(
   if (cursor === undefined) return undefined
   const starts = await db.query<{ shard: number; first: number }>({
     text: 'select shard, min(number) as first from event where at >= $1 group by shard order by shard',
-    values: [instantParam(since)],
+    values: [timestampParam(since)],
   })
   let count = 0
   for (const { shard, first } of starts) {
@@ -124,8 +122,8 @@ async function redeliverSpan(
   tx: Transaction,
   id: number,
   span: { shard: number; from: number; to: number },
-  since: Instant,
-  now: Instant,
+  since: EpochMs,
+  now: EpochMs,
 ): Promise<number | undefined> {
   // Locked, so that nobody deletes it meanwhile.
   const [webhook] = await tx.query<{ types: string[] | null }>({
@@ -138,7 +136,7 @@ async function redeliverSpan(
     text: `select shard, number from event
            where shard = $1 and number >= $2 and number <= $3 and at >= $4
              and ($5::text[] is null or type = any($5::text[]))`,
-    values: [span.shard, span.from, span.to, instantParam(since), webhook.types],
+    values: [span.shard, span.from, span.to, timestampParam(since), webhook.types],
   })
   const rows = await tx.query({
     text: `insert into webhook_delivery as d
@@ -149,7 +147,7 @@ async function redeliverSpan(
            do update set status = 'pending', next_attempt_at = excluded.next_attempt_at, began_at = null,
              failures = 0
            returning d.number`,
-    values: [shardOfWebhook(id), id, keys.map(key => key.shard), keys.map(key => key.number), instantParam(now)],
+    values: [shardOfWebhook(id), id, keys.map(key => key.shard), keys.map(key => key.number), timestampParam(now)],
   })
   return rows.length
 }

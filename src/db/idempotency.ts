@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
-import { type Database, instantParam, type Transaction, violatedUnique } from './database.ts'
+import { type Database, type Transaction, timestampParam, violatedUnique } from './database.ts'
+import type { Author } from './quota-changes.ts'
 import { addQuota, type Created, type Updated, type VersionCheck, writeChange } from './quotas.ts'
-import type { Author } from './records.ts'
 
 /** How long an answer is kept: twice what is promised, so that nobody has to be exact. */
 const KEPT_MS = 48 * 60 * 60 * 1000
@@ -93,12 +93,12 @@ async function remember(tx: Transaction, author: Author, key: string, request: o
   const shard = shardOfKey(author.actor, key)
   await tx.query({
     text: 'delete from idempotency where shard = $1 and created_at < $2',
-    values: [shard, instantParam(author.now - KEPT_MS)],
+    values: [shard, timestampParam(author.now - KEPT_MS)],
   })
   await tx.query({
     text: `insert into idempotency (shard, principal, key, request, created_at, answer)
            values ($1, $2, $3, $4, $5, $6)`,
-    values: [shard, author.actor, key, JSON.stringify(request), instantParam(author.now), JSON.stringify(quota)],
+    values: [shard, author.actor, key, JSON.stringify(request), timestampParam(author.now), JSON.stringify(quota)],
   })
 }
 

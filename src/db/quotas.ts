@@ -1,10 +1,10 @@
 import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
+import type { Change } from '../domain/outbox-event.ts'
 import {
   type ClosedWindow,
   changeQuota,
   createQuota,
   deleteQuota,
-  type Fault,
   type Quota,
   type QuotaChange,
   type QuotaDraft,
@@ -13,12 +13,12 @@ import {
 } from '../domain/quota.ts'
 import { openingOf } from '../domain/reservation.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
-import type { Change } from '../domain/telling.ts'
-import type { Instant } from '../domain/time.ts'
-import { type Database, instantParam, type Queryable, type SqlValue, type Transaction } from './database.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { ValidationIssue } from '../errors.ts'
+import { type Database, type Queryable, type SqlValue, type Transaction, timestampParam } from './database.ts'
 import { noChanges, writeSteps } from './ledger/changes.ts'
 import { LEDGER_STATEMENTS } from './ledger/statements.ts'
-import { type Author, recordChange } from './records.ts'
+import { type Author, recordChange } from './quota-changes.ts'
 
 /**
  * Administrators' writes. Each locks the user's account, reads the user's quotas in a later statement, decides by the
@@ -27,7 +27,7 @@ import { type Author, recordChange } from './records.ts'
 
 export type Created =
   | { outcome: 'created'; quota: Quota }
-  | { outcome: 'invalid'; faults: Fault[] }
+  | { outcome: 'invalid'; issues: ValidationIssue[] }
   | { outcome: 'conflict'; existingId: number }
   | { outcome: 'too_many_quotas' }
 
@@ -72,7 +72,7 @@ const COLUMNS = [
   'reserved',
   'rolled_over',
   'alerted',
-  'expiry_told',
+  'expiry_emitted',
   'created_at',
   'created_by',
   'updated_at',
@@ -102,7 +102,7 @@ function columnValues(quota: Quota): SqlValue[] {
   return COLUMNS.map(name => {
     const value = quota[name]
     if (name === 'metadata') return JSON.stringify(value)
-    return INSTANTS.has(name) && value !== null ? instantParam(value as Instant) : (value as SqlValue)
+    return INSTANTS.has(name) && value !== null ? timestampParam(value as EpochMs) : (value as SqlValue)
   })
 }
 
@@ -124,7 +124,7 @@ export async function addQuota(tx: Transaction, draft: QuotaDraft, author: Autho
   if (row === undefined) throw new Error('nextval gave no row')
 
   const created = createQuota(draft, { ...author, id: quotaIdOf(row.number, shard) })
-  if ('faults' in created) return { outcome: 'invalid', faults: created.faults }
+  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
   const { quota } = created
   const obstacle = obstacleAmong(others, quota, author.now)
   if (obstacle !== undefined) return obstacle
@@ -237,14 +237,14 @@ async function lockQuota(tx: Transaction, id: number): Promise<{ current: Quota;
 }
 
 /** What among the user's other quotas stands in the way of this one. */
-function obstacleAmong(others: readonly Quota[], quota: Quota, now: Instant) {
+function obstacleAmong(others: readonly Quota[], quota: Quota, now: EpochMs) {
   const twin = others.find(other => other.external_ref !== null && other.external_ref === quota.external_ref)
   if (twin !== undefined) return { outcome: 'conflict' as const, existingId: twin.id }
   const isFull = countUnexpired(others, now) >= MAX_QUOTAS_PER_USER && statusOf(quota, now) !== 'expired'
   return isFull ? { outcome: 'too_many_quotas' as const } : undefined
 }
 
-function countUnexpired(quotas: readonly Quota[], now: Instant): number {
+function countUnexpired(quotas: readonly Quota[], now: EpochMs): number {
   return quotas.filter(quota => statusOf(quota, now) !== 'expired').length
 }
 
@@ -289,8 +289,8 @@ async function closeWindow(tx: Transaction, shard: number, quotaId: number, wind
       shard,
       quotaId,
       window.window_no,
-      instantParam(window.window_start),
-      instantParam(window.window_end),
+      timestampParam(window.window_start),
+      timestampParam(window.window_end),
       window.limit,
       window.overage_limit,
       window.rolled_over,
@@ -305,7 +305,7 @@ async function closeWindow(tx: Transaction, shard: number, quotaId: number, wind
 export async function quotasOfUser(
   db: Queryable,
   userId: number,
-  now: Instant,
+  now: EpochMs,
 ): Promise<{ quotas: Quota[]; expired: number }> {
   const rows = await db.query<Quota & { expired: number }>({
     name: 'quotas-of-user',
@@ -316,7 +316,7 @@ export async function quotasOfUser(
                       where shard = $1 and user_id = $2 and deleted_at is null
                         and (expires_at is null or expires_at > $3)) q on true
            order by q.id`,
-    values: [shardOf(userId), userId, instantParam(now)],
+    values: [shardOf(userId), userId, timestampParam(now)],
   })
   return { quotas: rows.filter(row => row.id !== null), expired: rows[0]?.expired ?? 0 }
 }

@@ -1,6 +1,6 @@
 /** How PostgreSQL's values become the service's: counts and moments are numbers, here and nowhere else. */
 import pg from 'pg'
-import type { Instant } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 
 /** Types by their number in PostgreSQL's catalogue, where `pg` has a text or a Date and the service wants a number. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
@@ -26,7 +26,7 @@ function parseInt8(text: string): number {
  * A moment as PostgreSQL writes it in UTC, `2026-02-28 23:59:59.123456+00`, down to the millisecond. Written out by
  * hand: a row of a quota has up to eight of them, and Date.parse takes two to four times as long.
  */
-export function parseTimestamptz(text: string): Instant {
+export function parseTimestamptz(text: string): EpochMs {
   const zone = text.length - 3
   const year = digits(text, 0, 4)
   const plain = text.charCodeAt(4) === MINUS && year >= 100 && text.charCodeAt(zone) === PLUS
@@ -48,7 +48,7 @@ function digits(text: string, from: number, count: number): number {
 }
 
 /** Infinity, and years of other than four digits or before 100. */
-function parseUncommon(text: string): Instant {
+function parseUncommon(text: string): EpochMs {
   if (text === 'infinity') return Number.POSITIVE_INFINITY
   if (text === '-infinity') return Number.NEGATIVE_INFINITY
   const [, years, rest, fraction = '', era] = /^(\d+)(-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d+)?\+00( BC)?$/.exec(text) ?? []
@@ -62,9 +62,9 @@ function parseUncommon(text: string): Instant {
 }
 
 /** A moment as a parameter of type timestamptz. */
-export function instantParam(at: Instant): string
-export function instantParam(at: Instant | null): string | null
-export function instantParam(at: Instant | null): string | null {
+export function timestampParam(at: EpochMs): string
+export function timestampParam(at: EpochMs | null): string | null
+export function timestampParam(at: EpochMs | null): string | null {
   if (at === null) return null
   if (at === Number.POSITIVE_INFINITY) return 'infinity'
   if (at === Number.NEGATIVE_INFINITY) return '-infinity'

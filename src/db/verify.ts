@@ -45,11 +45,11 @@ export interface VerifyOptions {
 }
 
 /** Longest that a statement over several users may run; one user's ledger cannot be judged in parts. */
-const MOST_MS = 1_000
+const MAX_MS = 1_000
 /** The number of users of a statement is such that it takes about as long as this. */
 const GOAL_MS = 300
 const FIRST_USERS = 64
-const MOST_USERS = 16_384
+const MAX_USERS = 16_384
 
 /**
  * `db` must allow long statements (a `statementTimeout` of 0), for users with millions of reservations. Takes no lock
@@ -84,7 +84,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
       }
       if (!add(found)) return seen
       const tookMs = performance.now() - begun
-      users = Math.ceil(Math.min(MOST_USERS, users * Math.min(2, Math.max(0.25, GOAL_MS / tookMs))))
+      users = Math.ceil(Math.min(MAX_USERS, users * Math.min(2, Math.max(0.25, GOAL_MS / tookMs))))
       after = range.upTo
       onProgress(seen, shard / SHARD_COUNT)
     }
@@ -116,7 +116,7 @@ async function judgeInTime(
   users: number,
   mostDifferences: number,
 ): Promise<Verification | undefined> {
-  const bound = users === 1 ? 0 : MOST_MS
+  const bound = users === 1 ? 0 : MAX_MS
   try {
     return await db.transaction(async tx => {
       // Never a whole table for a range of it, and no compiler for statements that are short.

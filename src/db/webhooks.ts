@@ -1,12 +1,12 @@
 import { SHARD_COUNT, shardOfQuota } from '../domain/shard.ts'
-import { formatNullable, type Instant } from '../domain/time.ts'
+import { type EpochMs, formatTimestampOrNull } from '../domain/time.ts'
 import { MAX_WEBHOOKS, ROTATION_OVERLAP_MS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
-import { type Database, instantParam, type Queryable, type SqlValue, type Transaction } from './database.ts'
-import { readHeads, recordEvent } from './events.ts'
+import { type Database, type Queryable, type SqlValue, type Transaction, timestampParam } from './database.ts'
+import { readOutboxEnds, recordEvent } from './outbox.ts'
 
 /** Who writes, and when. */
 interface Writer {
-  now: Instant
+  now: EpochMs
   actor: string
 }
 
@@ -30,7 +30,7 @@ export async function findWebhook(db: Queryable, id: number): Promise<Webhook | 
 }
 
 /**
- * Makes a webhook, which is sent whatever is committed from now on: it begins at the heads that this transaction sees.
+ * Makes a webhook, which is sent whatever is committed from now on: it begins at the ends that this transaction sees.
  * Undefined if there are too many.
  */
 export function addWebhook(
@@ -52,11 +52,11 @@ export function addWebhook(
       text: `insert into webhook
                (shard, id, url, types, description, enabled, secret, created_at, created_by, updated_at, updated_by)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $8, $9) returning ${COLUMNS}`,
-      values: [shard, id, url, types, description, enabled, secret, instantParam(now), actor],
+      values: [shard, id, url, types, description, enabled, secret, timestampParam(now), actor],
     })
     await tx.query({
       text: 'insert into webhook_cursor (shard, webhook_id, positions) values ($1, $2, $3)',
-      values: [shard, id, await readHeads(tx)],
+      values: [shard, id, await readOutboxEnds(tx)],
     })
     return webhook
   })
@@ -82,13 +82,13 @@ export function updateWebhook(
       text: `update webhook set url = $3, types = $4, description = $5, enabled = $6, updated_at = $7, updated_by = $8
                ${isRevived ? ', disabled_reason = null, failing_since = null' : ''}
              where shard = $1 and id = $2 returning ${COLUMNS}`,
-      values: [shard, id, next.url, next.types, next.description, next.enabled, instantParam(now), actor],
+      values: [shard, id, next.url, next.types, next.description, next.enabled, timestampParam(now), actor],
     })
     if (isRevived) {
       await tx.query({
         text: `update webhook_delivery set next_attempt_at = $3, began_at = null, failures = 0
                where shard = $1 and webhook_id = $2 and status = 'pending'`,
-        values: [shard, id, instantParam(now)],
+        values: [shard, id, timestampParam(now)],
       })
     }
     return webhook
@@ -117,8 +117,8 @@ export async function rotateSecret(
     shardOfWebhook(id),
     id,
     secret,
-    instantParam(now + ROTATION_OVERLAP_MS),
-    instantParam(now),
+    timestampParam(now + ROTATION_OVERLAP_MS),
+    timestampParam(now),
     actor,
   ]
   const [webhook] = await db.query<Webhook>({
@@ -134,18 +134,18 @@ export async function disableWebhook(
   tx: Transaction,
   id: number,
   reason: 'failing' | 'gone',
-  now: Instant,
+  now: EpochMs,
 ): Promise<void> {
   const shard = shardOfWebhook(id)
   const [disabled] = await tx.query<Webhook>({
     text: `update webhook set enabled = false, disabled_reason = $3, updated_at = $4, updated_by = 'sms-quota'
            where shard = $1 and id = $2 and enabled returning ${COLUMNS}`,
-    values: [shard, id, reason, instantParam(now)],
+    values: [shard, id, reason, timestampParam(now)],
   })
   if (disabled === undefined) return
   // Not its URL: that may hold a secret, and other receivers read this.
   const { description, failing_since } = disabled
   await recordEvent(tx, shard, 'webhook.disabled', now, {
-    webhook: { id, description, disabled_reason: reason, failing_since: formatNullable(failing_since) },
+    webhook: { id, description, disabled_reason: reason, failing_since: formatTimestampOrNull(failing_since) },
   })
 }

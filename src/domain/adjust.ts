@@ -1,6 +1,7 @@
+import type { ValidationIssue } from '../errors.ts'
 import { MAX_UNITS } from './bounds.ts'
-import { changeQuota, type Fault, type Quota, type QuotaChange } from './quota.ts'
-import type { Instant } from './time.ts'
+import { changeQuota, type Quota, type QuotaChange } from './quota.ts'
+import type { EpochMs } from './time.ts'
 
 /** A limit to be moved by so many units, whatever it is by then. */
 export interface Adjustment {
@@ -13,7 +14,7 @@ export interface Adjustment {
 export function adjustQuota(
   current: Quota,
   { delta, allow_below_usage = false }: Adjustment,
-  context: { now: Instant; actor: string },
+  context: { now: EpochMs; actor: string },
 ): QuotaChange {
   if (current.limit === null) return invalid('needs a quota with a limit; this one is unlimited')
   const limit = current.limit + delta
@@ -23,6 +24,6 @@ export function adjustQuota(
 }
 
 function invalid(message: string): QuotaChange {
-  const faults: Fault[] = [{ path: '/delta', message }]
-  return { outcome: 'invalid', faults }
+  const issues: ValidationIssue[] = [{ path: '/delta', message }]
+  return { outcome: 'invalid', issues }
 }

@@ -1,4 +1,4 @@
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /** How long a delivery is attempted again and again. */
 const GIVE_UP_AFTER_MS = 3 * 86_400_000
@@ -12,7 +12,7 @@ const LONGEST_PAUSE_MS = 4 * 3_600_000
  *
  * @param chance from 0 to 1
  */
-export function nextAttemptAt(failures: number, began: Instant, now: Instant, chance: number): Instant | null {
+export function nextAttemptAt(failures: number, began: EpochMs, now: EpochMs, chance: number): EpochMs | null {
   const end = began + GIVE_UP_AFTER_MS
   if (now >= end) return null
   const pause = Math.min(FIRST_PAUSE_MS * 4 ** (failures - 1), LONGEST_PAUSE_MS)

@@ -1,6 +1,6 @@
 import type { QuotaKind } from './quota.ts'
 import type { Reservation } from './reservation.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /** What senders, and the sweeper, ask of the engine. */
 export type Command = DrawCommand | SettleCommand | ExpireCommand | FindCommand
@@ -80,7 +80,7 @@ export interface Denied {
   /** The lowest blocking cap, else the last matching grant. */
   limiting_quota_id: number | null
   /** A lower bound; null if time alone will not help. */
-  retry_at: Instant | null
+  retry_at: EpochMs | null
   explanation: Explanation[] | null
 }
 

@@ -2,7 +2,7 @@ import type { Command, ExpireCommand, FindCommand, Outcome } from './command.ts'
 import type { Draft } from './draft.ts'
 import { draw } from './drawing.ts'
 import { expireIfDue, settle } from './settling.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /** How strictly limits hold. In observe mode everything is granted, and the answer says what would have been denied. */
 export interface Enforcement {
@@ -14,7 +14,7 @@ export interface Enforcement {
  * and moment always decide the same: no I/O, no clock. Commands of a batch are decided one after the other, in the
  * order they were given.
  */
-export function decide(draft: Draft, command: Command, now: Instant, enforcement: Enforcement): Outcome {
+export function decide(draft: Draft, command: Command, now: EpochMs, enforcement: Enforcement): Outcome {
   switch (command.op) {
     case 'check':
     case 'reserve':
@@ -31,7 +31,7 @@ export function decide(draft: Draft, command: Command, now: Instant, enforcement
 }
 
 /** Whoever meets a reservation whose time has come closes it first: so to expire one is to look at it. */
-function find(draft: Draft, command: ExpireCommand | FindCommand, now: Instant): Outcome {
+function find(draft: Draft, command: ExpireCommand | FindCommand, now: EpochMs): Outcome {
   const reservation = expireIfDue(draft, command.id, now)
   if (reservation === undefined) return { outcome: 'not_found' }
   return { outcome: 'found', reservation, replayed: false }

@@ -1,7 +1,7 @@
 import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 import { addStep, type UsageEntry } from './usage.ts'
 
 /**
@@ -44,7 +44,7 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
  * The quota at an index, rolled to `now`: every decision about a quota begins here. What settles after a window's end
  * then finds it closed, whenever that was noticed, and never alters what was carried over.
  */
-export function quotaAt(draft: Draft, index: number, now: Instant): Allowance {
+export function quotaAt(draft: Draft, index: number, now: EpochMs): Allowance {
   const stored = draft.quotas[index]
   if (stored === undefined) throw new RangeError(`a draft has no quota at ${index}`)
   const { quota, closed } = roll(stored, now)
@@ -55,7 +55,7 @@ export function quotaAt(draft: Draft, index: number, now: Instant): Allowance {
 }
 
 /** Replaces a reservation, or adds one, and moves the counters of its draws by the difference. */
-export function book(draft: Draft, after: Reservation, now: Instant): void {
+export function book(draft: Draft, after: Reservation, now: EpochMs): void {
   const before = draft.reservations.get(after.id)
   for (const draw of after.draws) {
     const counts = countsOf(after, draw)
@@ -71,7 +71,7 @@ export function book(draft: Draft, after: Reservation, now: Instant): void {
 const NOTHING = { used: 0, reserved: 0 }
 
 /** Moves the counters of one window of a quota, be it the one that holds now, one just closed, or an older one. */
-function move(draft: Draft, quotaId: number, windowNo: number, used: number, reserved: number, now: Instant): void {
+function move(draft: Draft, quotaId: number, windowNo: number, used: number, reserved: number, now: EpochMs): void {
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
   if (index < 0) throw new Error(`quota ${quotaId} is drawn on, but was not loaded`)
   const quota = quotaAt(draft, index, now)

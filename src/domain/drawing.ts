@@ -4,11 +4,11 @@ import { book, type Draft, quotaAt } from './draft.ts'
 import { type Allowance, balanceOf, headroomOf, isLive, shownWindowEnd, statusOf } from './quota.ts'
 import { type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
 import { expireIfDue } from './settling.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 import { addDenial } from './usage.ts'
 
 /** Draws units for a message or a campaign, tells whether that could be done, or says why not. */
-export function draw(draft: Draft, command: DrawCommand, now: Instant, { observe }: Enforcement): Outcome {
+export function draw(draft: Draft, command: DrawCommand, now: EpochMs, { observe }: Enforcement): Outcome {
   if (command.op !== 'check') {
     const earlier = expireIfDue(draft, command.id, now)
     if (earlier !== undefined) return askedAgain(draft, earlier, command, now)
@@ -39,7 +39,7 @@ export function draw(draft: Draft, command: DrawCommand, now: Instant, { observe
 }
 
 /** The same id again: the same content gets the reservation as it stands, and nothing is taken. */
-function askedAgain(draft: Draft, earlier: Reservation, command: DrawCommand, now: Instant): Outcome {
+function askedAgain(draft: Draft, earlier: Reservation, command: DrawCommand, now: EpochMs): Outcome {
   const fields = fieldsThatDiffer(earlier, command)
   if (fields.length > 0) return { outcome: 'idempotency_mismatch', fields }
   if (outstandingOf(earlier) === 0 && spentOf(earlier) === 0) {
@@ -67,7 +67,7 @@ interface Considered {
   passedOver: { quota: Allowance; verdict: Explanation['verdict'] }[]
 }
 
-function consider(draft: Draft, command: DrawCommand, now: Instant): Considered {
+function consider(draft: Draft, command: DrawCommand, now: EpochMs): Considered {
   const considered: Considered = { grants: [], caps: [], passedOver: [] }
   for (let index = 0; index < draft.quotas.length; index++) {
     const quota = quotaAt(draft, index, now)
@@ -86,13 +86,13 @@ function consider(draft: Draft, command: DrawCommand, now: Instant): Considered 
  * A clock that lags behind a window that another process has opened counts as its start; so does one that lags behind
  * the start of a quota that began when it was made. Otherwise a cap would not hold for a moment after it was answered.
  */
-function momentFor(quota: Allowance, now: Instant): Instant {
+function momentFor(quota: Allowance, now: EpochMs): EpochMs {
   const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
   return isOpen ? Math.max(now, quota.window_start) : now
 }
 
 /** Why a quota does not count for this request; null if it does. */
-function obstacleOf(quota: Allowance, command: DrawCommand, at: Instant): Explanation['verdict'] | null {
+function obstacleOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explanation['verdict'] | null {
   // A scoped quota matches only a request that names a listed value.
   if (quota.countries !== null && (command.country === null || !quota.countries.includes(command.country)))
     return 'other_country'
@@ -147,7 +147,7 @@ function remainingOf(quotas: Considered): number | null {
 
 /* ── Who pays ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function reservationOf(command: DrawCommand, quotas: Considered, units: number, now: Instant): Reservation {
+function reservationOf(command: DrawCommand, quotas: Considered, units: number, now: EpochMs): Reservation {
   const isConsumption = command.op === 'consume'
   return {
     user_id: command.user_id,
@@ -215,7 +215,7 @@ function deny(
   quotas: Considered,
   command: DrawCommand,
   capacity: Capacity,
-  now: Instant,
+  now: EpochMs,
 ): Denied {
   const needed = neededBy(command)
   const blocking = quotas.caps.filter(cap => headroomOf(cap) < needed)
@@ -239,8 +239,8 @@ function retryAt(
   blocking: readonly Allowance[],
   grantsFallShort: boolean,
   needed: number,
-  now: Instant,
-): Instant | null {
+  now: EpochMs,
+): EpochMs | null {
   const moments = blocking.map(cap => capLetsThroughAt(cap, needed))
   if (grantsFallShort) moments.push(grantComesAt(quotas, needed, now))
   const latest = Math.max(now, ...moments)
@@ -248,7 +248,7 @@ function retryAt(
 }
 
 /** When a cap starts anew with room enough, or ends; Infinity if neither comes. */
-function capLetsThroughAt(cap: Allowance, needed: number): Instant {
+function capLetsThroughAt(cap: Allowance, needed: number): EpochMs {
   const expiry = cap.expires_at ?? Number.POSITIVE_INFINITY
   const hasRoomAnew = cap.limit === null || cap.limit >= needed
   return hasRoomAnew ? Math.min(expiry, cap.window_end ?? Number.POSITIVE_INFINITY) : expiry
@@ -258,7 +258,7 @@ function capLetsThroughAt(cap: Allowance, needed: number): Instant {
  * The earliest next window or start of a grant that the request matches; Infinity if none comes, or if all of them
  * together can never hold what is needed.
  */
-function grantComesAt({ grants, passedOver }: Considered, needed: number, now: Instant): Instant {
+function grantComesAt({ grants, passedOver }: Considered, needed: number, now: EpochMs): EpochMs {
   const scheduled = passedOver
     .filter(({ quota, verdict }) => verdict === 'scheduled' && quota.kind === 'grant')
     .map(({ quota }) => quota)

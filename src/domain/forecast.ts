@@ -1,5 +1,5 @@
 import { isLive, type Quota, remainingOf, roll } from './quota.ts'
-import { formatNullable, type Instant } from './time.ts'
+import { type EpochMs, formatTimestampOrNull } from './time.ts'
 
 export const DAY_MS = 86_400_000
 const DAYS_A_WEEK = 7
@@ -13,7 +13,7 @@ const WEIGHTS = [4, 3, 2, 1]
 /** What grants paid for in the past, net of refunds. */
 export interface PastUsage {
   /** When anything was first used, ever; null if nothing was. */
-  first: Instant | null
+  first: EpochMs | null
   /** Units of the last `FORECAST_DAYS` stretches of 24 hours, the last one first. */
   days: readonly number[]
 }
@@ -25,7 +25,7 @@ export interface PastUsage {
  * The rate is an average over whole weeks. A busy Monday then weighs the same whether today is Monday or Sunday; a burst
  * a month ago weighs a quarter of one of this week.
  */
-export function forecast(quotas: readonly Quota[], { first, days }: PastUsage, now: Instant) {
+export function forecast(quotas: readonly Quota[], { first, days }: PastUsage, now: EpochMs) {
   if (first === null) return null
   const weeks = Math.min(WEIGHTS.length, Math.floor((now - first) / (DAYS_A_WEEK * DAY_MS)))
   if (weeks === 0) return null
@@ -33,7 +33,7 @@ export function forecast(quotas: readonly Quota[], { first, days }: PastUsage, n
   return {
     // To the hundredth of a unit; the end is reckoned from the rate as it is.
     daily_rate: Math.round(rate * 100) / 100,
-    runs_out_at: rate > 0 ? formatNullable(runsOutAt(quotas, rate / DAY_MS, now)) : null,
+    runs_out_at: rate > 0 ? formatTimestampOrNull(runsOutAt(quotas, rate / DAY_MS, now)) : null,
   }
 }
 
@@ -49,17 +49,17 @@ function rateOf(days: readonly number[], weeks: number): number {
 
 /** How far ahead the end is looked for, and over how many beginnings and ends of windows. */
 const HORIZON_MS = 366 * DAY_MS
-const MOST_TURNS = 100
+const MAX_TURNS = 100
 
 /**
  * Goes from one beginning or end of a window to the next, drawing at an even rate on what is live: windows start anew,
  * roll over and expire as they will. Null if the units last for as far as can be looked, or are unlimited. Scopes, caps
  * and overage are left out of it.
  */
-function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: Instant): Instant | null {
+function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: EpochMs): EpochMs | null {
   let grants = quotas.filter(quota => quota.kind === 'grant' && quota.enabled)
   let at = now
-  for (let turn = 0; turn < MOST_TURNS && at < now + HORIZON_MS; turn++) {
+  for (let turn = 0; turn < MAX_TURNS && at < now + HORIZON_MS; turn++) {
     grants = grants.map(grant => roll(grant, at).quota)
     const live = grants.filter(grant => isLive(grant, at))
     if (live.some(grant => grant.limit === null)) return null
@@ -78,7 +78,7 @@ function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: Instant): 
 }
 
 /** The next moment at which a grant starts, starts anew or ends; Infinity if none does. */
-function nextTurn(grants: readonly Quota[], at: Instant): Instant {
+function nextTurn(grants: readonly Quota[], at: EpochMs): EpochMs {
   const moments = grants.flatMap(({ starts_at, window_end, expires_at }) => [starts_at, window_end, expires_at])
   return Math.min(...moments.filter(moment => moment !== null && moment > at).map(Number))
 }

@@ -1,14 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
 import { QUOTA_DEFAULTS } from './bounds.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
 
 /**
  * A quota: a grant (a pool of units that pays for sends) or a cap (a ceiling over whichever grant pays).
  *
  * Records carry the contract's field names from the column to the JSON, so that no name is mapped anywhere; moments
- * are `Instant`s inside and RFC 3339 outside.
+ * are `EpochMs`s inside and RFC 3339 outside.
  */
 export type QuotaKind = 'grant' | 'cap'
 
@@ -23,8 +24,8 @@ interface QuotaSettings {
   overage_limit: number
   /** 0–255; lower burns first. */
   priority: number
-  starts_at: Instant
-  expires_at: Instant | null
+  starts_at: EpochMs
+  expires_at: EpochMs | null
   /** Destinations it covers (ISO 3166 alpha-2, sorted); null is all. */
   countries: readonly string[] | null
   /** Message types it covers (sorted); null is all. */
@@ -47,9 +48,9 @@ interface QuotaIdentity {
 /** The window a quota stands in, and what was drawn in it. */
 interface QuotaCounters {
   window_no: number
-  window_start: Instant
+  window_start: EpochMs
   /** The calendar's boundary, fixed when the window opened; null for a quota of a single window. */
-  window_end: Instant | null
+  window_end: EpochMs | null
   used: number
   reserved: number
   rolled_over: number
@@ -63,17 +64,17 @@ export interface Allowance
     Omit<QuotaSettings, 'name' | 'external_ref' | 'metadata'>,
     QuotaCounters {
   id: number
-  created_at: Instant
-  deleted_at: Instant | null
+  created_at: EpochMs
+  deleted_at: EpochMs | null
 }
 
 export interface Quota extends Allowance, QuotaSettings {
   /** Whether it was told that the quota is over. */
-  expiry_told: boolean
+  expiry_emitted: boolean
   /** Grows by one at each administrator's change that changes something. */
   version: number
   created_by: string
-  updated_at: Instant
+  updated_at: EpochMs
   updated_by: string
 }
 
@@ -91,24 +92,18 @@ export type QuotaDraft = Pick<QuotaIdentity, 'user_id'> &
 /** A change asked for: what is omitted stays. Immutable fields may be named if they are equal. */
 export type QuotaPatch = Partial<QuotaIdentity & QuotaSettings> & { allow_below_usage?: boolean }
 
-/** A field that breaks a rule: where (a JSON pointer) and what is accepted. */
-export interface Fault {
-  path: string
-  message: string
-}
-
 export type QuotaChange =
   | { outcome: 'changed'; quota: Quota; closed: ClosedWindow[] }
   | { outcome: 'unchanged' }
-  | { outcome: 'invalid'; faults: Fault[] }
-  | { outcome: 'immutable_field'; faults: Fault[] }
+  | { outcome: 'invalid'; issues: ValidationIssue[] }
+  | { outcome: 'immutable_field'; issues: ValidationIssue[] }
   | { outcome: 'below_usage'; detail: string }
 
 /** A window a quota has left behind. */
 export interface ClosedWindow {
   window_no: number
-  window_start: Instant
-  window_end: Instant
+  window_start: EpochMs
+  window_end: EpochMs
   limit: number | null
   overage_limit: number
   rolled_over: number
@@ -119,7 +114,7 @@ export interface ClosedWindow {
 }
 
 /** Status is derived at the moment of reading, never stored; the first match wins. `quota` is rolled to `now`. */
-export function statusOf(quota: Allowance, now: Instant): QuotaStatus {
+export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   if (quota.deleted_at !== null) return 'deleted'
   if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
   if (!quota.enabled) return 'suspended'
@@ -128,7 +123,7 @@ export function statusOf(quota: Allowance, now: Instant): QuotaStatus {
 }
 
 /** Live: not deleted, enabled, started, not expired. An exhausted quota is live. */
-export function isLive(quota: Allowance, now: Instant): boolean {
+export function isLive(quota: Allowance, now: EpochMs): boolean {
   const status = statusOf(quota, now)
   return status === 'active' || status === 'exhausted'
 }
@@ -158,7 +153,7 @@ export function overageOf(quota: Allowance): number {
  * The end people see: the earlier of the calendar's next boundary and the expiry, but no earlier than the start of the
  * window (an expiry may be moved to before it; a window never goes back).
  */
-export function shownWindowEnd(quota: Allowance): Instant | null {
+export function shownWindowEnd(quota: Allowance): EpochMs | null {
   if (quota.expires_at === null) return quota.window_end
   return Math.max(quota.window_start, Math.min(quota.window_end ?? quota.expires_at, quota.expires_at))
 }
@@ -171,7 +166,7 @@ export function shownWindowEnd(quota: Allowance): Instant | null {
  * touched; overage is no debt. A deleted quota never rolls, an expired one stays in its last window, and a clock that
  * lags behind the window counts as the window's start.
  */
-export function roll<Q extends Allowance>(quota: Q, now: Instant): { quota: Q; closed: ClosedWindow | null } {
+export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; closed: ClosedWindow | null } {
   if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
   const at = quota.expires_at === null ? now : Math.min(now, quota.expires_at - 1)
   if (at < quota.window_end) return { quota, closed: null }
@@ -208,13 +203,13 @@ export function roll<Q extends Allowance>(quota: Q, now: Instant): { quota: Q; c
 /** Makes a quota from a draft. A start in the past opens the window that holds `now`, with nothing rolled over. */
 export function createQuota(
   draft: QuotaDraft,
-  context: { id: number; now: Instant; actor: string },
-): { quota: Quota } | { faults: Fault[] } {
+  context: { id: number; now: EpochMs; actor: string },
+): { quota: Quota } | { issues: ValidationIssue[] } {
   const { id, now, actor } = context
   const { opening_used: used = 0, ...named } = draft
   const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...named }
-  const faults = faultsOf(definition)
-  if (faults.length > 0) return { faults }
+  const issues = issuesOf(definition)
+  if (issues.length > 0) return { issues }
   const quota: Quota = {
     ...definition,
     ...firstWindow(definition, now),
@@ -223,7 +218,7 @@ export function createQuota(
     reserved: 0,
     rolled_over: 0,
     alerted: [],
-    expiry_told: false,
+    expiry_emitted: false,
     id,
     version: 1,
     created_at: now,
@@ -236,15 +231,15 @@ export function createQuota(
 }
 
 /** Applies a change to a quota that is not deleted. What an omitted field says stays. */
-export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: Instant; actor: string }): QuotaChange {
+export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
-  const frozen = immutableFaults(current, fields, now)
-  if (frozen.length > 0) return { outcome: 'immutable_field', faults: frozen }
+  const frozen = immutableIssues(current, fields, now)
+  if (frozen.length > 0) return { outcome: 'immutable_field', issues: frozen }
 
   const asked: Quota = { ...current, ...fields }
-  const faults = faultsOf(asked)
-  if (faults.length > 0) return { outcome: 'invalid', faults }
+  const issues = issuesOf(asked)
+  if (issues.length > 0) return { outcome: 'invalid', issues }
   if (!Object.keys(fields).some(name => differs(current, asked, name as keyof Quota))) return { outcome: 'unchanged' }
 
   // The windows up to now close under the old definition; a later expiry may then open further ones.
@@ -267,14 +262,14 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: I
 }
 
 /** What an administrator's change tells is told with it: percents reached, and an end; one that is revived ends anew. */
-function withTold(quota: Quota, now: Instant): Quota {
-  return { ...quota, alerted: alertedBy(quota), expiry_told: statusOf(quota, now) === 'expired' }
+function withTold(quota: Quota, now: EpochMs): Quota {
+  return { ...quota, alerted: alertedBy(quota), expiry_emitted: statusOf(quota, now) === 'expired' }
 }
 
 /** Marks a quota deleted, in the window that holds `now`. */
 export function deleteQuota(
   current: Quota,
-  context: { now: Instant; actor: string },
+  context: { now: EpochMs; actor: string },
 ): { quota: Quota; closed: ClosedWindow[] } {
   const { now, actor } = context
   const { quota, closed } = roll(current, now)
@@ -287,7 +282,7 @@ export function deleteQuota(
 /** The first window of a quota: that of `now`, or of its start or last moment when `now` lies outside. */
 function firstWindow(
   definition: Pick<Quota, 'period' | 'time_zone' | 'starts_at' | 'expires_at'>,
-  now: Instant,
+  now: EpochMs,
 ): Pick<QuotaCounters, 'window_start' | 'window_end'> {
   const { period, time_zone, starts_at, expires_at } = definition
   if (period === null) return { window_start: starts_at, window_end: null }
@@ -299,30 +294,32 @@ function firstWindow(
 }
 
 /** The rules that bind several fields to each other. */
-function faultsOf(definition: QuotaIdentity & QuotaSettings): Fault[] {
+function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] {
   const { kind, limit, period, rollover_limit, overage_limit, starts_at, expires_at } = definition
-  const faults: Fault[] = []
+  const issues: ValidationIssue[] = []
   if (kind === 'cap' && limit === null)
-    faults.push({ path: '/limit', message: 'a cap needs a limit; null (unlimited) is for grants' })
+    issues.push({ path: '/limit', message: 'a cap needs a limit; null (unlimited) is for grants' })
   if (rollover_limit > 0 && (kind === 'cap' || limit === null || period === null))
-    faults.push({ path: '/rollover_limit', message: 'must be 0 unless the quota is a grant with a limit and a period' })
+    issues.push({ path: '/rollover_limit', message: 'must be 0 unless the quota is a grant with a limit and a period' })
   if (overage_limit > 0 && (kind === 'cap' || limit === null))
-    faults.push({ path: '/overage_limit', message: 'must be 0 unless the quota is a grant with a limit' })
+    issues.push({ path: '/overage_limit', message: 'must be 0 unless the quota is a grant with a limit' })
   if (expires_at !== null && expires_at <= starts_at)
-    faults.push({ path: '/expires_at', message: 'must be after starts_at' })
-  return faults
+    issues.push({ path: '/expires_at', message: 'must be after starts_at' })
+  return issues
 }
 
 const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const
 
-function immutableFaults(current: Quota, fields: QuotaPatch, now: Instant): Fault[] {
-  const faults: Fault[] = IMMUTABLE.filter(name => name in fields && differs(current, fields, name)).map(name => ({
-    path: `/${name}`,
-    message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
-  }))
+function immutableIssues(current: Quota, fields: QuotaPatch, now: EpochMs): ValidationIssue[] {
+  const issues: ValidationIssue[] = IMMUTABLE.filter(name => name in fields && differs(current, fields, name)).map(
+    name => ({
+      path: `/${name}`,
+      message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
+    }),
+  )
   if (current.starts_at <= now && 'starts_at' in fields && fields.starts_at !== current.starts_at)
-    faults.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
-  return faults
+    issues.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
+  return issues
 }
 
 function differs<T extends object>(one: T, other: Partial<T>, name: keyof T): boolean {

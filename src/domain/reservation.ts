@@ -1,5 +1,5 @@
 import type { Quota, QuotaKind } from './quota.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /**
  * A reservation: units set aside for one message or one campaign before it is sent, later committed, released, refunded
@@ -25,9 +25,9 @@ export interface Reservation {
   expired: boolean
   /** In burn order: the grants that pay one after the other, then every cap that matched. */
   draws: readonly Draw[]
-  created_at: Instant
+  created_at: EpochMs
   /** When what is outstanding is closed. A consumption has nothing outstanding and ends as it begins. */
-  expires_at: Instant
+  expires_at: EpochMs
 }
 
 /**
@@ -38,7 +38,7 @@ export interface Draw {
   quota_id: number
   kind: QuotaKind
   window_no: number
-  window_start: Instant
+  window_start: EpochMs
   from: number
   to: number
 }

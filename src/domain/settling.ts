@@ -1,13 +1,13 @@
 import type { Outcome, SettleCommand } from './command.ts'
 import { book, type Draft } from './draft.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /**
  * Settles by target: the command says how much shall be committed, released or refunded by now in all, so it may be
  * repeated safely. A quota's status does not matter any more.
  */
-export function settle(draft: Draft, command: SettleCommand, now: Instant): Outcome {
+export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outcome {
   const reservation = expireIfDue(draft, command.id, now)
   if (reservation === undefined) return { outcome: 'not_found' }
 
@@ -57,7 +57,7 @@ function settledTo(reservation: Reservation, op: SettleCommand['op'], target: nu
  * The reservation, closed if its time has come: what is outstanding is then released, or committed for a gateway that
  * may have crashed after handing over. Undefined if there is none.
  */
-export function expireIfDue(draft: Draft, id: string, now: Instant): Reservation | undefined {
+export function expireIfDue(draft: Draft, id: string, now: EpochMs): Reservation | undefined {
   const reservation = draft.reservations.get(id)
   if (reservation === undefined || reservation.expires_at > now) return reservation
   const outstanding = outstandingOf(reservation)

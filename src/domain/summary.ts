@@ -10,7 +10,7 @@ import {
   shownWindowEnd,
   statusOf,
 } from './quota.ts'
-import { formatInstant, formatNullable, type Instant } from './time.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /**
  * Adds up what a user has at `now`. `quotas` are the user's undeleted, unexpired quotas (which decide every number)
@@ -19,7 +19,7 @@ import { formatInstant, formatNullable, type Instant } from './time.ts'
  * `limit` is what the windows of now hold, what rolled over included, so that in the totals and in every row
  * limit + overage = used + reserved + remaining. `limit` and `remaining` are null as soon as one grant is unlimited.
  */
-export function summarize(userId: number, quotas: readonly Quota[], expired: number, past: PastUsage, now: Instant) {
+export function summarize(userId: number, quotas: readonly Quota[], expired: number, past: PastUsage, now: EpochMs) {
   const rolled = quotas.map(quota => roll(quota, now).quota)
   const live = rolled.filter(quota => isLive(quota, now))
   const grants = live.filter(quota => quota.kind === 'grant')
@@ -27,7 +27,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
   const unlimited = grants.some(quota => quota.limit === null)
   return {
     user_id: userId,
-    as_of: formatInstant(now),
+    as_of: formatTimestamp(now),
     ...totalsOf(grants),
     overage: sum(grants, overageOf),
     unlimited,
@@ -42,7 +42,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       used: cap.used,
       reserved: cap.reserved,
       remaining: remainingOf(cap),
-      window_end: formatNullable(shownWindowEnd(cap)),
+      window_end: formatTimestampOrNull(shownWindowEnd(cap)),
     })),
     breakdown: breakdownOf(grants),
     forecast: forecast(quotas, past, now),
@@ -74,7 +74,7 @@ function isUnscoped(quota: Quota): boolean {
   return quota.countries === null && quota.message_types === null
 }
 
-function countStatuses(quotas: readonly Quota[], expired: number, now: Instant): Partial<Record<QuotaStatus, number>> {
+function countStatuses(quotas: readonly Quota[], expired: number, now: EpochMs): Partial<Record<QuotaStatus, number>> {
   const counts: Partial<Record<QuotaStatus, number>> = expired > 0 ? { expired } : {}
   for (const quota of quotas) {
     const status = statusOf(quota, now)
@@ -84,7 +84,7 @@ function countStatuses(quotas: readonly Quota[], expired: number, now: Instant):
 }
 
 /** The soonest calendar boundary at which limited grants start anew, and by how much what remains grows there. */
-function nextReset(grants: readonly Quota[], now: Instant) {
+function nextReset(grants: readonly Quota[], now: EpochMs) {
   const resetting = grants.filter(
     grant => grant.limit !== null && grant.window_end !== null && shownWindowEnd(grant) !== grant.expires_at,
   )
@@ -109,13 +109,13 @@ function nextExpiry(grants: readonly Quota[]) {
 
 function soonest(
   grants: readonly Quota[],
-  momentOf: (grant: Quota) => Instant | null,
+  momentOf: (grant: Quota) => EpochMs | null,
   unitsOf: (grant: Quota) => number,
 ): { at: string; units: number } | null {
   const at = Math.min(...grants.map(grant => momentOf(grant) ?? Number.POSITIVE_INFINITY))
   if (!Number.isFinite(at)) return null
   return {
-    at: formatInstant(at),
+    at: formatTimestamp(at),
     units: sum(
       grants.filter(grant => momentOf(grant) === at),
       unitsOf,

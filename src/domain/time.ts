@@ -1,5 +1,5 @@
 /** A moment: whole milliseconds since 1970-01-01T00:00:00Z. The domain is told the time; it has no clock of its own. */
-export type Instant = number
+export type EpochMs = number
 
 /** The first and the last moment that a request may name. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
@@ -14,7 +14,7 @@ const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Z
 const WRITTEN = Array.from({ length: 251 }, () => ({ at: Number.NaN, text: '' }))
 
 /** RFC 3339 in UTC with milliseconds: how every moment leaves the service. */
-export function formatInstant(at: Instant): string {
+export function formatTimestamp(at: EpochMs): string {
   const written = WRITTEN[at % WRITTEN.length]
   if (written === undefined) return new Date(at).toISOString()
   if (written.at !== at) {
@@ -24,12 +24,12 @@ export function formatInstant(at: Instant): string {
   return written.text
 }
 
-export function formatNullable(at: Instant | null): string | null {
-  return at === null ? null : formatInstant(at)
+export function formatTimestampOrNull(at: EpochMs | null): string | null {
+  return at === null ? null : formatTimestamp(at)
 }
 
 /** Reads RFC 3339 with any offset; digits past the millisecond are cut off. Null if it is no such moment. */
-export function parseInstant(text: string): Instant | null {
+export function parseTimestamp(text: string): EpochMs | null {
   const match = RFC_3339.exec(text)
   if (match === null) return null
   const [, date = '', time = '', fraction = '', zone = ''] = match

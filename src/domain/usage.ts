@@ -1,6 +1,10 @@
 import type { DrawCommand } from './command.ts'
 import { type Reservation, spentOf } from './reservation.ts'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
+
+/** What a report of usage can be grouped by. */
+export const USAGE_GROUPS = ['user', 'quota', 'country', 'message_type'] as const
+export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 type UsageKind = 'committed' | 'refunded' | 'denied'
 
@@ -22,7 +26,7 @@ export interface UsageEntry {
  */
 export const USAGE_BUCKET_MS = 900_000
 
-export function usageBucketOf(at: Instant): Instant {
+export function usageBucketOf(at: EpochMs): EpochMs {
   return Math.floor(at / USAGE_BUCKET_MS) * USAGE_BUCKET_MS
 }
 

@@ -1,9 +1,9 @@
 import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
-import { formatInstant, formatNullable, type Instant } from './time.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /** What people see of a quota at `now`: rolled to that moment, with what is derived and without what is internal. */
-export function viewOf(stored: Quota, now: Instant) {
+export function viewOf(stored: Quota, now: EpochMs) {
   const { quota } = roll(stored, now)
   return {
     id: quota.id,
@@ -16,8 +16,8 @@ export function viewOf(stored: Quota, now: Instant) {
     rollover_limit: quota.rollover_limit,
     overage_limit: quota.overage_limit,
     priority: quota.priority,
-    starts_at: formatInstant(quota.starts_at),
-    expires_at: formatNullable(quota.expires_at),
+    starts_at: formatTimestamp(quota.starts_at),
+    expires_at: formatTimestampOrNull(quota.expires_at),
     countries: quota.countries,
     message_types: quota.message_types,
     alert_at: quota.alert_at,
@@ -29,13 +29,13 @@ export function viewOf(stored: Quota, now: Instant) {
     rolled_over: quota.rolled_over,
     remaining: remainingOf(quota),
     overage: overageOf(quota),
-    window_start: formatInstant(quota.window_start),
-    window_end: formatNullable(shownWindowEnd(quota)),
+    window_start: formatTimestamp(quota.window_start),
+    window_end: formatTimestampOrNull(shownWindowEnd(quota)),
     status: statusOf(quota, now),
     version: quota.version,
-    created_at: formatInstant(quota.created_at),
+    created_at: formatTimestamp(quota.created_at),
     created_by: quota.created_by,
-    updated_at: formatInstant(quota.updated_at),
+    updated_at: formatTimestamp(quota.updated_at),
     updated_by: quota.updated_by,
   }
 }
@@ -53,12 +53,12 @@ export function reservationViewOf(reservation: Reservation) {
     unfunded: unfundedOf(reservation),
     draws: reservation.draws.map(drawViewOf),
     // With nothing outstanding there is nothing that time could close.
-    expires_at: outstandingOf(reservation) > 0 ? formatInstant(reservation.expires_at) : null,
+    expires_at: outstandingOf(reservation) > 0 ? formatTimestamp(reservation.expires_at) : null,
   }
 }
 
 export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
-  return { quota_id, kind, units: to - from, window_start: formatInstant(window_start) }
+  return { quota_id, kind, units: to - from, window_start: formatTimestamp(window_start) }
 }
 
 /**
@@ -70,8 +70,8 @@ export function closedWindowViewOf(window: ClosedWindow) {
   const balance = limit === null ? null : limit + rolled_over - used - reserved
   return {
     window_no,
-    window_start: formatInstant(window_start),
-    window_end: formatInstant(window_end),
+    window_start: formatTimestamp(window_start),
+    window_end: formatTimestamp(window_end),
     limit,
     overage_limit,
     rolled_over,

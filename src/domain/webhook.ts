@@ -1,4 +1,4 @@
-import { formatInstant, formatNullable, type Instant } from './time.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /** Where events are sent. */
 export interface Webhook {
@@ -9,15 +9,19 @@ export interface Webhook {
   description: string | null
   enabled: boolean
   disabled_reason: 'failing' | 'gone' | null
-  failing_since: Instant | null
+  failing_since: EpochMs | null
   secret: Uint8Array
   previous_secret: Uint8Array | null
-  previous_until: Instant | null
-  created_at: Instant
+  previous_until: EpochMs | null
+  created_at: EpochMs
   created_by: string
-  updated_at: Instant
+  updated_at: EpochMs
   updated_by: string
 }
+
+/** The states of a delivery: to be attempted, done, or given up. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
 /** What an administrator says of a webhook. */
 export type WebhookDraft = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'types' | 'description' | 'enabled'>>
@@ -29,14 +33,14 @@ export const MAX_WEBHOOKS = 100
 export const ROTATION_OVERLAP_MS = 86_400_000
 
 /** What people see of a webhook: never its secrets. */
-export function webhookView(webhook: Webhook, now: Instant) {
+export function webhookView(webhook: Webhook, now: EpochMs) {
   const { secret: _, previous_secret: __, ...shown } = webhook
   const isOverlapping = shown.previous_until !== null && shown.previous_until > now
   return {
     ...shown,
-    failing_since: formatNullable(shown.failing_since),
-    previous_until: isOverlapping ? formatNullable(shown.previous_until) : null,
-    created_at: formatInstant(shown.created_at),
-    updated_at: formatInstant(shown.updated_at),
+    failing_since: formatTimestampOrNull(shown.failing_since),
+    previous_until: isOverlapping ? formatTimestampOrNull(shown.previous_until) : null,
+    created_at: formatTimestamp(shown.created_at),
+    updated_at: formatTimestamp(shown.updated_at),
   }
 }

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import type { Instant } from './time.ts'
+import type { EpochMs } from './time.ts'
 
 /**
  * Calendar windows in a time zone: where they begin and how many there are. A window contains `at` when
@@ -26,17 +26,17 @@ export function timeZoneName(text: string): string | null {
 }
 
 /** The first boundary after `at`. */
-export function nextBoundary(period: Period, timeZone: string, at: Instant): Instant {
+export function nextBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
   return windowAt(period, timeZone, at).end
 }
 
 /** The last boundary at or before `at`. */
-export function lastBoundary(period: Period, timeZone: string, at: Instant): Instant {
+export function lastBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
   return windowAt(period, timeZone, at).start
 }
 
 /** How many boundaries lie after `from` and not after `to`. The cost grows with the zone's clock changes in between. */
-export function boundariesBetween(period: Period, timeZone: string, from: Instant, to: Instant): number {
+export function boundariesBetween(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
   if (to < nextBoundary(period, timeZone, from)) return 0
   if (period === 'hour') return hoursBetween(timeZone, from, to)
   const unit = `${period}s` as const
@@ -47,27 +47,27 @@ export function boundariesBetween(period: Period, timeZone: string, from: Instan
 }
 
 interface Window {
-  start: Instant
-  end: Instant
+  start: EpochMs
+  end: EpochMs
 }
 
 /** The window last found for each period and zone: callers ask about now, over and over. */
 const lastFound = new Map<string, Window>()
-const MOST_REMEMBERED = 4096
+const MAX_REMEMBERED = 4096
 
-function windowAt(period: Period, timeZone: string, at: Instant): Window {
+function windowAt(period: Period, timeZone: string, at: EpochMs): Window {
   const key = `${period} ${timeZone}`
   const known = lastFound.get(key)
   if (known !== undefined && known.start <= at && at < known.end) return known
   const found = period === 'hour' ? hourAt(timeZone, at) : datesAt(period, timeZone, at)
-  if (lastFound.size >= MOST_REMEMBERED) lastFound.clear()
+  if (lastFound.size >= MAX_REMEMBERED) lastFound.clear()
   lastFound.set(key, found)
   return found
 }
 
 type DatePeriod = Exclude<Period, 'hour'>
 
-function datesAt(period: DatePeriod, timeZone: string, at: Instant): Window {
+function datesAt(period: DatePeriod, timeZone: string, at: EpochMs): Window {
   let date = firstDate(period, zonedAt(timeZone, at).toPlainDate())
   let next = date.add({ [`${period}s`]: 1 })
   let end = firstInstant(timeZone, next)
@@ -89,11 +89,11 @@ function firstDate(period: DatePeriod, date: Temporal.PlainDate): Temporal.Plain
 }
 
 /** When a date begins; for a date that the zone skipped, when the next one does. */
-function firstInstant(timeZone: string, date: Temporal.PlainDate): Instant {
+function firstInstant(timeZone: string, date: Temporal.PlainDate): EpochMs {
   return date.toZonedDateTime(timeZone).epochMilliseconds
 }
 
-function datesSkipped(timeZone: string, from: Instant, to: Instant): number {
+function datesSkipped(timeZone: string, from: EpochMs, to: EpochMs): number {
   let skipped = 0
   let change = nextChange(timeZone, from, to)
   while (change !== null) {
@@ -107,11 +107,11 @@ function datesSkipped(timeZone: string, from: Instant, to: Instant): number {
 
 const HOUR = 3_600_000
 
-function hourAt(timeZone: string, at: Instant): Window {
+function hourAt(timeZone: string, at: EpochMs): Window {
   return { start: lastHour(timeZone, at), end: nextHour(timeZone, at) }
 }
 
-function nextHour(timeZone: string, at: Instant): Instant {
+function nextHour(timeZone: string, at: EpochMs): EpochMs {
   let from = at
   while (true) {
     const offset = offsetAt(timeZone, from)
@@ -123,7 +123,7 @@ function nextHour(timeZone: string, at: Instant): Instant {
   }
 }
 
-function lastHour(timeZone: string, at: Instant): Instant {
+function lastHour(timeZone: string, at: EpochMs): EpochMs {
   let to = at
   while (true) {
     const offset = offsetAt(timeZone, to)
@@ -135,7 +135,7 @@ function lastHour(timeZone: string, at: Instant): Instant {
   }
 }
 
-function hoursBetween(timeZone: string, from: Instant, to: Instant): number {
+function hoursBetween(timeZone: string, from: EpochMs, to: EpochMs): number {
   let count = 0
   let start = from
   while (true) {
@@ -150,7 +150,7 @@ function hoursBetween(timeZone: string, from: Instant, to: Instant): number {
 }
 
 /** Whether an hour begins where the clock changes: it then reads HH:00, or has passed over one. */
-function isHourBoundary(timeZone: string, change: Instant): boolean {
+function isHourBoundary(timeZone: string, change: EpochMs): boolean {
   const before = change + offsetAt(timeZone, change - 1)
   const after = change + offsetAt(timeZone, change)
   const mark = floorHour(after)
@@ -158,7 +158,7 @@ function isHourBoundary(timeZone: string, change: Instant): boolean {
 }
 
 /** The first change of the zone's offset after `after` and not after `until`. */
-function nextChange(timeZone: string, after: Instant, until: Instant): Instant | null {
+function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs | null {
   // Twice within an hour no clock was ever changed; asking for offsets is far cheaper than searching for a change.
   if (until - after <= HOUR && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
   let from = after
@@ -174,7 +174,7 @@ function nextChange(timeZone: string, after: Instant, until: Instant): Instant |
 const SEARCHED = 1000 * 24 * HOUR
 
 /** Milliseconds that the zone's clock is ahead of UTC. */
-function offsetAt(timeZone: string, at: Instant): number {
+function offsetAt(timeZone: string, at: EpochMs): number {
   return zonedAt(timeZone, at).offsetNanoseconds / 1e6
 }
 
@@ -182,6 +182,6 @@ function floorHour(clock: number): number {
   return Math.floor(clock / HOUR) * HOUR
 }
 
-function zonedAt(timeZone: string, at: Instant): Temporal.ZonedDateTime {
+function zonedAt(timeZone: string, at: EpochMs): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone)
 }

@@ -1,22 +1,22 @@
+import { numbers, texts } from '../db/ledger/arrays.ts'
 import { addChanges, type Changes, noChanges, writeSteps } from '../db/ledger/changes.ts'
-import { eventSteps } from '../db/ledger/events.ts'
-import { numbers, texts } from '../db/ledger/lists.ts'
+import { eventSteps } from '../db/ledger/outbox-events.ts'
 import { readAllowance, readReservation, type Stored } from '../db/ledger/rows.ts'
-import type { SeriesConnection, Step, StepResult } from '../db/series.ts'
+import type { PipelinedConnection, StatementResult, Step } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { createDraft, type Draft } from '../domain/draft.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
-import { formatInstant, type Instant } from '../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../domain/time.ts'
 import type { Memory } from './memory.ts'
-import { eventsOf } from './telling.ts'
+import { eventsOf } from './outbox-events.ts'
 
 /** A batch of one shard, and what it is decided with. */
 export interface Batch {
   shard: number
   commands: readonly Command[]
-  now: Instant
+  now: EpochMs
   enforcement: Enforcement
   keepsUsage: boolean
 }
@@ -44,7 +44,7 @@ const COMMIT: Step = { name: 'commit', values: [] }
  * still on its way to the server can do nothing any more.
  */
 export async function runLocked(
-  connection: SeriesConnection,
+  connection: PipelinedConnection,
   batch: Batch,
   memory: Memory,
   afterUnknown: boolean,
@@ -70,7 +70,7 @@ export async function runLocked(
  * only the locked way may tell.
  */
 export async function runOptimistic(
-  connection: SeriesConnection,
+  connection: PipelinedConnection,
   batch: Batch,
   memory: Memory,
 ): Promise<Carried | null> {
@@ -98,7 +98,7 @@ function isNew(outcome: Outcome): boolean {
 }
 
 /** Success is exactly this tag: after an error, COMMIT answers ROLLBACK and complains of nothing. */
-function assertCommitted(results: readonly StepResult[]): void {
+function assertCommitted(results: readonly StatementResult[]): void {
   const tag = results.at(-1)?.tag
   if (tag !== 'COMMIT') throw new Error(`the batch was not committed: the answer was ${tag}`)
 }
@@ -114,14 +114,14 @@ export function usersOf(commands: readonly Command[]): number[] {
 const LOOKS_FROM = 8
 
 /** Reads what the commands need and the lane does not remember: users' quotas, and reservations to be settled. */
-async function look(connection: SeriesConnection, { shard, commands, now }: Batch, memory: Memory): Promise<void> {
+async function look(connection: PipelinedConnection, { shard, commands, now }: Batch, memory: Memory): Promise<void> {
   const all = usersOf(commands)
   const users = all.filter(user => memory.quotasOf(user) === undefined)
   if (users.length === all.length && users.length < LOOKS_FROM) return
   const named = commands.filter(({ op, user_id, id }) => !isDraw(op) && memory.reservation(user_id, id) === undefined)
   const steps: Step[] = []
   if (users.length > 0) {
-    const values = [String(shard), numbers(users, user => user), formatInstant(now)]
+    const values = [String(shard), numbers(users, user => user), formatTimestamp(now)]
     steps.push({ name: 'look-at-quotas', values })
   }
   if (named.length > 0) {
@@ -169,7 +169,7 @@ function recall(memory: Memory, commands: readonly Command[]): Map<number, Known
 }
 
 async function load(
-  connection: SeriesConnection,
+  connection: PipelinedConnection,
   { shard, commands, now }: Batch,
   afterUnknown: boolean,
 ): Promise<Map<number, Known>> {
@@ -181,7 +181,7 @@ async function load(
   const steps: Step[] = [
     BEGIN,
     ...locks,
-    { name: 'load-quotas', values: [String(shard), userList, formatInstant(now)] },
+    { name: 'load-quotas', values: [String(shard), userList, formatTimestamp(now)] },
   ]
   if (named.length > 0) {
     const keys = [numbers(named, command => command.user_id), texts(named, command => command.id)]
@@ -195,7 +195,7 @@ async function load(
       { quotas: [] as Stored<Allowance>[], reservations: new Map<string, Stored<Reservation>>() },
     ]),
   )
-  const addQuotas = (result: StepResult | undefined) => {
+  const addQuotas = (result: StatementResult | undefined) => {
     for (const quota of (result?.rows ?? []).map(readAllowance)) knownOf(known, quota.user_id).quotas.push(quota)
   }
   addQuotas(quotaRows)

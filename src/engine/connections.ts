@@ -1,11 +1,11 @@
 import type { Log } from '../db/database.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
-import { connectSeries, type SeriesConnection } from '../db/series.ts'
+import { connectPipelined, type PipelinedConnection } from '../db/pipelined-connection.ts'
 
 /** The engine's connections: as many as batches can be in flight, made when first needed, replaced when lost. */
 export interface Connections {
   /** Gives a connection to one batch, which has it alone until it is done. */
-  use<T>(work: (connection: SeriesConnection) => Promise<T>): Promise<T>
+  use<T>(work: (connection: PipelinedConnection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
@@ -37,14 +37,14 @@ export interface ConnectionsOptions {
 }
 
 export function createConnections({ url, log, onLost }: ConnectionsOptions): Connections {
-  const idle: SeriesConnection[] = []
+  const idle: PipelinedConnection[] = []
   let isClosed = false
 
   return {
     async use(work) {
       let connection = idle.pop()
       while (connection?.isLost) connection = idle.pop()
-      connection ??= await connectSeries({ url, statements: LEDGER_STATEMENTS, settings: SETTINGS, log, onLost })
+      connection ??= await connectPipelined({ url, statements: LEDGER_STATEMENTS, settings: SETTINGS, log, onLost })
       try {
         return await work(connection)
       } finally {

@@ -1,11 +1,11 @@
 import type { Log } from '../db/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
-import type { Instant } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import { createConnections } from './connections.ts'
 import { type BatchReport, type Caller, Closed, createLanes, Overloaded } from './lanes.ts'
-import { type Answer, createShard, type Shard, type WayReport } from './shard.ts'
+import { type Answer, type BatchModeReport, createShard, type Shard } from './shard.ts'
 
 /**
  * Takes commands, gathers them by shard while the batch before commits, and answers each when its batch is durable.
@@ -24,7 +24,7 @@ export interface Engine {
 
 export interface EngineOptions {
   url: string
-  now: () => Instant
+  now: () => EpochMs
   log: Log
   /** Grants everything, and says what would have been denied. */
   observe?: boolean
@@ -38,7 +38,7 @@ export interface EngineOptions {
   queueCommands?: number
   queueBytes?: number
   onBatch?: (report: BatchReport) => void
-  onWay?: (report: WayReport) => void
+  onBatchMode?: (report: BatchModeReport) => void
 }
 
 /**
@@ -66,7 +66,7 @@ export function createEngine(options: EngineOptions): Engine {
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
       onLost,
-      onBatch: options.onWay ?? (() => {}),
+      onBatch: options.onBatchMode ?? (() => {}),
     }),
   )
   const lanes = createLanes<Command, Answer>({

@@ -20,8 +20,8 @@ export interface Memory {
  * instead of 2,048 the slowest answers to one hot user came in half the time (docs/performance.md). Over all lanes that
  * is three seconds of 10,000 reservations each.
  */
-const MOST_USERS = 1_024
-const MOST_RESERVATIONS = 512
+const MAX_USERS = 1_024
+const MAX_RESERVATIONS = 512
 
 export function createMemory(): Memory {
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
@@ -41,7 +41,7 @@ export function createMemory(): Memory {
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
     rememberQuotas(userId, known) {
       quotas.set(userId, known)
-      if (quotas.size <= MOST_USERS) return
+      if (quotas.size <= MAX_USERS) return
       for (const user of quotas.keys()) {
         quotas.delete(user)
         return
@@ -53,7 +53,7 @@ export function createMemory(): Memory {
         const replaced = keys[oldest]
         if (replaced !== undefined) reservations.delete(replaced)
         keys[oldest] = key
-        oldest = (oldest + 1) % MOST_RESERVATIONS
+        oldest = (oldest + 1) % MAX_RESERVATIONS
       }
       reservations.set(key, reservation)
     },

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable, sqlStateOf } from '../db/database.ts'
-import { findFreeUsers } from '../db/ledger/locks.ts'
-import type { SeriesConnection } from '../db/series.ts'
+import { findFreeUsers } from '../db/ledger/free-users.ts'
+import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
-import type { Instant } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
 import { type Batch, type Carried, runLocked, runOptimistic, usersOf } from './batch.ts'
 import type { Connections } from './connections.ts'
@@ -16,16 +16,16 @@ export type Answer = Outcome | Problem
 export interface ShardOptions {
   shard: number
   connections: Connections
-  now: () => Instant
+  now: () => EpochMs
   enforcement: Enforcement
   keepsUsage: boolean
   /** A connection was lost: whatever any shard remembers may be old. */
   onLost: () => void
-  onBatch: (report: WayReport) => void
+  onBatch: (report: BatchModeReport) => void
 }
 
 /** How a batch was carried out, for metrics. Times are in milliseconds. */
-export interface WayReport {
+export interface BatchModeReport {
   way: 'optimistic' | 'locked'
   commands: number
   /** Times it was begun again: after conflicts, lost connections, locks. */
@@ -45,16 +45,19 @@ const CAUTION_AFTER_CONFLICT = 50
 /** The same after one that had to be decided again, for denials and repetitions come in crowds. */
 const CAUTION_AFTER_DOUBT = 8
 /** Conflicts that a batch lives through; each has another as its winner. */
-const MOST_CONFLICTS = 30
+const MAX_CONFLICTS = 30
 /** How long a batch waits for a database that went away before its callers are told. */
-const PATIENCE_MS = 4_000
+const TIMEOUT_MS = 4_000
 
 export function createShard(options: ShardOptions): Shard {
   const { shard, connections, now, enforcement, keepsUsage, onLost, onBatch } = options
   const memory = createMemory()
   let caution = 0
 
-  const attempt = <T>(commands: readonly Command[], work: (connection: SeriesConnection, batch: Batch) => Promise<T>) =>
+  const attempt = <T>(
+    commands: readonly Command[],
+    work: (connection: PipelinedConnection, batch: Batch) => Promise<T>,
+  ) =>
     connections.use(async connection => {
       try {
         return await work(connection, { shard, commands, now: now(), enforcement, keepsUsage })
@@ -91,7 +94,7 @@ export function createShard(options: ShardOptions): Shard {
     hasWaited = false,
   ): Promise<Answer[]> {
     let afterUnknown = isUnknown
-    const giveUpAt = performance.now() + PATIENCE_MS
+    const giveUpAt = performance.now() + TIMEOUT_MS
     for (let retries = 0; ; retries++) {
       try {
         const carried = await attempt(commands, (connection, batch) =>
@@ -110,7 +113,7 @@ export function createShard(options: ShardOptions): Shard {
         } else if (!isConflict(error) && !isUnavailable(error)) {
           throw error
         }
-        const isOver = isConflict(error) ? retries >= MOST_CONFLICTS : performance.now() > giveUpAt
+        const isOver = isConflict(error) ? retries >= MAX_CONFLICTS : performance.now() > giveUpAt
         if (isOver) throw unavailable(error)
         await pause(Math.random() * Math.min(200, 5 * 2 ** Math.min(retries, 6)))
       }
@@ -153,12 +156,12 @@ export function createShard(options: ShardOptions): Shard {
 }
 
 function reportOf(
-  way: WayReport['way'],
+  way: BatchModeReport['way'],
   commands: readonly Command[],
   { outcomes, stages }: Carried,
   retries: number,
-): WayReport {
-  const counts = new Map<string, WayReport['outcomes'][number]>()
+): BatchModeReport {
+  const counts = new Map<string, BatchModeReport['outcomes'][number]>()
   for (const [index, { op }] of commands.entries()) {
     const outcome = outcomes[index]?.outcome ?? 'not_found'
     const known = counts.get(op + outcome)

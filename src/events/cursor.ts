@@ -2,7 +2,7 @@
  * The feed's cursor: a number for each shard, so that it never passes over an event that commits late. Written as
  * base64url of a version and 64 numbers of seven bits a byte: some ninety characters while the service is young.
  */
-import type { Positions } from '../db/events.ts'
+import type { Positions } from '../db/outbox.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 
 const VERSION = 1

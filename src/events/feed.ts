@@ -1,7 +1,14 @@
 import type { Queryable } from '../db/database.ts'
-import { type EventFilter, type Positions, readEvents, readHeads, readStart, type StoredEvent } from '../db/events.ts'
+import {
+  type EventFilter,
+  type Positions,
+  readEvents,
+  readOutboxEnds,
+  readStart,
+  type StoredEvent,
+} from '../db/outbox.ts'
 import { shardOf } from '../domain/shard.ts'
-import { type HeadWatch, watchHeads } from './heads.ts'
+import { type OutboxWatcher, watchOutbox } from './outbox-watcher.ts'
 
 /** The outbox as a feed: read on from a cursor, and wait for what comes. */
 export interface Feed {
@@ -26,24 +33,24 @@ type FeedPage =
   | { outcome: 'ahead' }
 
 /** How often a page is sought among events that the filter passes over, before the caller gets the cursor so far. */
-const MOST_READS = 20
+const MAX_READS = 20
 
-export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Feed {
+export function createFeed(db: Queryable, watch: OutboxWatcher = watchOutbox(db)): Feed {
   return {
     async read({ after, limit, waitMs, ...filter }, caller) {
       const ending = AbortSignal.any([caller, AbortSignal.timeout(waitMs)])
-      let heads: Positions = await readHeads(db)
-      let next = await startOf(after, heads)
-      if (next.some((position, shard) => position > (heads[shard] ?? 0))) return { outcome: 'ahead' }
+      let ends: Positions = await readOutboxEnds(db)
+      let next = await startOf(after, ends)
+      if (next.some((position, shard) => position > (ends[shard] ?? 0))) return { outcome: 'ahead' }
 
       const shard = filter.userId === undefined ? undefined : shardOf(filter.userId)
       for (;;) {
-        const found = await seek(next, heads, filter, limit)
+        const found = await seek(next, ends, filter, limit)
         next = found.reached
         const isOver = waitMs === 0 || ending.aborted || watch.isStopped
         if (found.events.length > 0 || isOver) return { outcome: 'page', events: found.events, next }
         await watch.moved(next, shard, ending)
-        heads = await readHeads(db)
+        ends = await readOutboxEnds(db)
       }
     },
     get waiting() {
@@ -52,21 +59,21 @@ export function createFeed(db: Queryable, watch: HeadWatch = watchHeads(db)): Fe
     stop: watch.stop,
   }
 
-  async function startOf(after: FeedQuery['after'], heads: Positions): Promise<Positions> {
-    if (after === 'latest') return heads
-    return 'last' in after ? readStart(db, heads, after.last) : after
+  async function startOf(after: FeedQuery['after'], ends: Positions): Promise<Positions> {
+    if (after === 'latest') return ends
+    return 'last' in after ? readStart(db, ends, after.last) : after
   }
 
-  async function seek(after: Positions, heads: Positions, filter: EventFilter, limit: number) {
-    let found = await readEvents(db, after, heads, filter, limit)
-    for (let reads = 1; found.events.length === 0 && reads < MOST_READS; reads++) {
-      if (!isBehind(found.reached, heads)) break
-      found = await readEvents(db, found.reached, heads, filter, limit)
+  async function seek(after: Positions, ends: Positions, filter: EventFilter, limit: number) {
+    let found = await readEvents(db, after, ends, filter, limit)
+    for (let reads = 1; found.events.length === 0 && reads < MAX_READS; reads++) {
+      if (!isBehind(found.reached, ends)) break
+      found = await readEvents(db, found.reached, ends, filter, limit)
     }
     return found
   }
 }
 
-function isBehind(positions: Positions, heads: Positions): boolean {
-  return heads.some((head, shard) => head > (positions[shard] ?? 0))
+function isBehind(positions: Positions, ends: Positions): boolean {
+  return ends.some((head, shard) => head > (positions[shard] ?? 0))
 }

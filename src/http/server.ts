@@ -2,70 +2,29 @@ import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import rateLimit from '@fastify/rate-limit'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
-import type { OidcConfig } from '../config.ts'
-import type { Database } from '../db/database.ts'
-import type { Instant } from '../domain/time.ts'
-import type { Engine } from '../engine/engine.ts'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { ERRORS, Problem } from '../errors.ts'
-import type { Dispatcher } from '../events/dispatcher.ts'
-import type { Feed } from '../events/feed.ts'
-import type { Metrics } from '../metrics.ts'
-import { guard } from './access.ts'
-import { logAnswers } from './answer-log.ts'
-import type { Authenticator } from './auth.ts'
-import { FORMATS } from './formats.ts'
-import { createProvider } from './identity-provider.ts'
-import { describeApi } from './openapi.ts'
-import { problemBody, problemOf } from './problems.ts'
-import { adjustRoute } from './routes/adjust.ts'
-import { adminRoutes } from './routes/admin.ts'
-import { alertsRoute } from './routes/alerts.ts'
-import { callerRoute } from './routes/caller.ts'
-import { consoleRoutes } from './routes/console.ts'
-import { docsRoutes } from './routes/docs.ts'
-import { eventRoutes } from './routes/events.ts'
-import { opsRoutes } from './routes/ops.ts'
-import { adminRecordRoutes, userRecordRoutes } from './routes/records.ts'
-import { senderRoutes } from './routes/sender.ts'
-import { adminUsageRoutes, userUsageRoutes } from './routes/usage.ts'
-import { userRoutes } from './routes/user.ts'
-import { webhookRoutes } from './routes/webhooks.ts'
-import { compileValidator } from './validation.ts'
-
-/** What routes work with. */
-export interface RouteContext {
-  db: Database
-  /** Whatever moves units goes through it. */
-  engine: Pick<Engine, 'enqueue'>
-  /** What has happened, and what comes. */
-  feed: Feed
-  webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
-  /** The service's clock, which agrees with the database's and never steps back. */
-  now: () => Instant
-}
-
-export interface ServerParts extends RouteContext {
-  authenticator: Authenticator
-  log: FastifyBaseLogger
-  metrics: Metrics
-  /** Whether `/metrics` is answered here; if not, it has a port of its own. */
-  servesMetrics: boolean
-  /** Why the service is not ready; empty when it is. */
-  readiness: () => Promise<string[]>
-  /** Calls a minute that one principal may make on user and admin paths; 0 is no limit. */
-  rateLimitPerMinute: number
-  /** Whether senders must tell the destination. */
-  requireCountry: boolean
-  /** Whom people may sign in to the console through; null: they paste a token. */
-  oidc: OidcConfig | null
-}
+import { guard } from './auth/guard.ts'
+import { createProvider } from './auth/provider.ts'
+import { callerRoute } from './auth/routes.ts'
+import { consoleRoutes } from './console/routes.ts'
+import type { ServerParts } from './context.ts'
+import { eventRoutes } from './events/routes.ts'
+import { docsRoutes } from './operations/docs-routes.ts'
+import { opsRoutes } from './operations/routes.ts'
+import { FORMATS } from './platform/formats.ts'
+import { describeApi } from './platform/openapi.ts'
+import { problemBody, problemOf } from './platform/problems.ts'
+import { logRequests } from './platform/request-log.ts'
+import { compileValidator } from './platform/validation.ts'
+import { adjustRoute } from './quotas/adjust-route.ts'
+import { adminRoutes } from './quotas/admin-routes.ts'
+import { alertsRoute } from './quotas/alerts-route.ts'
+import { adminRecordRoutes, userRecordRoutes } from './quotas/history-routes.ts'
+import { userRoutes } from './quotas/user-routes.ts'
+import { senderRoutes } from './sender/routes.ts'
+import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
@@ -105,7 +64,7 @@ const SECURITY_HEADERS = {
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: parts.log,
-    // Answers are logged by logAnswers, once and without what callers keep to themselves.
+    // Answers are logged by logRequests, once and without what callers keep to themselves.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: BODY_LIMIT,
     // A caller who sends slowly holds a connection, not the service.
@@ -131,7 +90,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     reply.headers(isForMachines ? PLAIN_HEADERS : SECURITY_HEADERS).header('x-request-id', request.id)
     done()
   })
-  logAnswers(app)
+  logRequests(app)
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import Fastify from 'fastify'
 import { expect, test } from 'vitest'
-import { consoleRoutes } from '../../src/http/routes/console.ts'
+import { consoleRoutes } from '../../src/http/console/routes.ts'
 import { PROJECT } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 

@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { fillUsers } from '../../bench/fill.ts'
-import { MOST_LOOKED_AT, standingAlerts } from '../../src/db/alerts.ts'
-import { readEvents } from '../../src/db/events.ts'
-import { BY_KEYS } from '../../src/db/ledger/plans.ts'
+import { MAX_LOOKED_AT, standingAlerts } from '../../src/db/alerts.ts'
+import { readEvents } from '../../src/db/outbox.ts'
+import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { SHARD_COUNT } from '../../src/domain/shard.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -51,15 +51,15 @@ test.each(['before', 'after'])('through the newest percents only, %s the first a
   // A quota is looked up by its id, whichever index of ids that is.
   const byId = expect.stringMatching(/^quota_(pkey|list_by_id)$/)
   expect(scans.map(scan => scan['Index Name'])).toEqual(['event_of_percent', byId])
-  expect(scans[0]?.['Actual Rows']).toBe(MOST_LOOKED_AT)
-  expect(blocksOf(plan)).toBeLessThan(5 * MOST_LOOKED_AT)
+  expect(scans[0]?.['Actual Rows']).toBe(MAX_LOOKED_AT)
+  expect(blocksOf(plan)).toBeLessThan(5 * MAX_LOOKED_AT)
   expect((await standingAlerts(db, 20, NOW)).length).toBe(20)
 })
 
 test('the feed never reads by the index that is made for it', async () => {
   const from = new Array<number>(SHARD_COUNT).fill(0)
-  const heads = new Array<number>(SHARD_COUNT).fill(EVENTS)
-  const statement = await sentBy(on => readEvents(on, from, heads, { types: ['quota.threshold_reached'] }, 100))
+  const ends = new Array<number>(SHARD_COUNT).fill(EVENTS)
+  const statement = await sentBy(on => readEvents(on, from, ends, { types: ['quota.threshold_reached'] }, 100))
   const used = nodesOf(await planOf(db, statement)).flatMap(node => node['Index Name'] ?? [])
   expect(used).toEqual(['event_pkey'])
 })

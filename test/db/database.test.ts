@@ -4,11 +4,11 @@ import {
   assertTrustworthy,
   ConnectionLost,
   type Database,
-  instantParam,
   isUnavailable,
   openDatabase,
   type SqlValue,
   sqlStateOf,
+  timestampParam,
   violatedUnique,
 } from '../../src/db/database.ts'
 import { emptyDatabase } from '../support/database.ts'
@@ -68,13 +68,13 @@ describe('types', () => {
   ])('timestamptz %s', async (text, iso) => {
     const at = await evaluate(`'${text}'::timestamptz`)
     expect(at).toBe(Date.parse(iso))
-    expect(await evaluate('$1::timestamptz', instantParam(Date.parse(iso)))).toBe(at)
+    expect(await evaluate('$1::timestamptz', timestampParam(Date.parse(iso)))).toBe(at)
   })
 
   test('the ends of time', async () => {
     expect(await evaluate("'infinity'::timestamptz")).toBe(Number.POSITIVE_INFINITY)
-    expect(await evaluate('$1::timestamptz', instantParam(Number.NEGATIVE_INFINITY))).toBe(Number.NEGATIVE_INFINITY)
-    expect(instantParam(null)).toBeNull()
+    expect(await evaluate('$1::timestamptz', timestampParam(Number.NEGATIVE_INFINITY))).toBe(Number.NEGATIVE_INFINITY)
+    expect(timestampParam(null)).toBeNull()
   })
 
   test('a server whose sessions are not in UTC could not be read, so ours are', async () => {

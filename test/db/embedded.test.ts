@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.ts'
+import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded.ts'
 import { scratchFolder } from '../support/cluster.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -37,7 +37,7 @@ async function start(dataDir: string, log = recorder().log, checkInterval = 15_0
 /** A service in a process of its own, that can be killed. It tells its address, or why it does not start. */
 function spawnService(dataDir: string): ChildProcess {
   const script = `
-    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded.ts', import.meta.url).href)})
+    const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded/embedded.ts', import.meta.url).href)})
     const log = { info() {}, warn() {}, error() {} }
     await startEmbedded({ dataDir: ${JSON.stringify(dataDir)}, log }).then(
       ({ url }) => console.log(JSON.stringify({ url })),

@@ -3,7 +3,7 @@ import { blocksOf, genericPlanOf, nodesOf, type PlanNode, planOf, statementOf } 
 import { loadQuotas } from '../../bench/load.ts'
 import { samplesOf } from '../../bench/statements.ts'
 import type { Queryable } from '../../src/db/database.ts'
-import { listQuotas } from '../../src/db/lists.ts'
+import { listQuotas } from '../../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../../src/db/quotas.ts'
 import { QUOTA_STATUSES, type Quota, roll, statusOf } from '../../src/domain/quota.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -1,8 +1,8 @@
 /** A page of reservations costs the same however many there are, whoever has them, and whenever they were made. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import { IN_INDEX_ORDER } from '../../src/db/ledger/plans.ts'
-import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservations.ts'
+import { IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
+import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservation-lists.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { freshDatabase } from '../support/database.ts'
 

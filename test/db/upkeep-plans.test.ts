@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
-import { retire } from '../../src/db/ledger/archive.ts'
-import { DUE_PAGE, findDue } from '../../src/db/ledger/due.ts'
-import { BY_KEYS } from '../../src/db/ledger/plans.ts'
+import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
+import { BY_KEYS } from '../../src/db/planner-settings.ts'
+import { retire } from '../../src/db/retention.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const RESERVATIONS = 200_000

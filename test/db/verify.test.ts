@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
-import { retire } from '../../src/db/ledger/archive.ts'
+import { retire } from '../../src/db/retention.ts'
 import { verify } from '../../src/db/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { createBench, draw, reserve, settle, someone } from '../support/engine.ts'

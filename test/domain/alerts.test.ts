@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { alertedBy, newAlerts } from '../../src/domain/alerts.ts'
+import { eventsOfChange } from '../../src/domain/outbox-event.ts'
 import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quota.ts'
-import { eventsOfChange } from '../../src/domain/telling.ts'
 import { aQuota, at, created } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')
@@ -68,19 +68,19 @@ describe('an administrator’s change', () => {
     ['of the percents', { used: 50 }, { alert_at: [40, 80] }, [UPDATED, threshold(40)]],
     ['that ends the quota', {}, { expires_at: NOW }, [UPDATED, EXPIRED]],
     ['… in the past', {}, { expires_at: past }, [UPDATED, EXPIRED]],
-    ['of one whose end is told', { expires_at: past, expiry_told: true }, { name: 'x' }, [UPDATED]],
+    ['of one whose end is told', { expires_at: past, expiry_emitted: true }, { name: 'x' }, [UPDATED]],
     ['of one whose end is not told yet', { expires_at: past }, { name: 'x' }, [EXPIRED, UPDATED]],
-    ['that revives', { expires_at: past, expiry_told: true }, { expires_at: null }, [UPDATED]],
+    ['that revives', { expires_at: past, expiry_emitted: true }, { expires_at: null }, [UPDATED]],
     ['that revives before the end was told', { expires_at: past }, { expires_at: null }, [EXPIRED, UPDATED]],
-    ['that moves an end that is past', { expires_at: past, expiry_told: true }, { expires_at: NOW }, [UPDATED]],
+    ['that moves an end that is past', { expires_at: past, expiry_emitted: true }, { expires_at: NOW }, [UPDATED]],
   ])('%s: %j %j', (_, fields, patch, events) => {
     expect(changed(fields, patch)).toEqual(events)
   })
 
   test('that revives arms the end anew', () => {
-    const before = aQuota({ expires_at: past, expiry_told: true })
+    const before = aQuota({ expires_at: past, expiry_emitted: true })
     const change = changeQuota(before, { expires_at: NOW + 1 }, { now: NOW, actor: 'ada' })
-    expect(change).toMatchObject({ quota: { expiry_told: false } })
+    expect(change).toMatchObject({ quota: { expiry_emitted: false } })
   })
 
   test('that deletes tells nothing else', () => {
@@ -95,5 +95,5 @@ test('a quota that begins used, or over, tells so behind its creation', () => {
     eventsOfChange({ action: 'created', before: null, after: quota }, NOW).map(({ type }) => type)
   expect(types(created({ opening_used: 85 }, NOW))).toEqual(['quota.created', 'quota.threshold_reached'])
   const over = created({ starts_at: at('2026-01-01'), expires_at: NOW }, NOW)
-  expect([over.expiry_told, types(over)]).toEqual([true, ['quota.created', 'quota.expired']])
+  expect([over.expiry_emitted, types(over)]).toEqual([true, ['quota.created', 'quota.expired']])
 })

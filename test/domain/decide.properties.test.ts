@@ -4,14 +4,14 @@ import type { Command, Outcome } from '../../src/domain/command.ts'
 import { decide } from '../../src/domain/decide.ts'
 import type { Draft } from '../../src/domain/draft.ts'
 import { outstandingOf, spentOf } from '../../src/domain/reservation.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { BEGIN, drawing, type Life, life, type Step } from './ledger-arbitrary.ts'
 import { audit, change, commit, draftOf, expectNothingOversold, openStore, type Store } from './ledger-store.ts'
 import { changeNaive, openNaive } from './naive-ledger.ts'
 import { decideBoth, expectSameCounters } from './side-by-side.ts'
 
 /** What came of a command, on a draft of its own. */
-function ask(store: Store, command: Command, now: Instant, observe = false): { store: Store; outcome: Outcome } {
+function ask(store: Store, command: Command, now: EpochMs, observe = false): { store: Store; outcome: Outcome } {
   const draft = draftOf(store)
   const outcome = decide(draft, command, now, { observe })
   return { store: commit(store, draft), outcome }
@@ -97,7 +97,7 @@ test('asking again gives the same answer and takes nothing, whatever happened in
   )
 })
 
-function expectReplay(store: Store, command: Command, now: Instant): Store {
+function expectReplay(store: Store, command: Command, now: EpochMs): Store {
   // Time may close it first: that is what is looked at here.
   const seen = ask(store, { op: 'find', user_id: command.user_id, id: command.id }, now)
   const asked = ask(seen.store, command, now)
@@ -217,7 +217,7 @@ test('retry_at is a lower bound, and null only if time alone will not help', () 
 })
 
 /** The moments from now on at which time alone can change anything, for as many hours as any quota needs to fill up. */
-function momentsOf({ quotas }: Life, now: Instant): Instant[] {
+function momentsOf({ quotas }: Life, now: EpochMs): EpochMs[] {
   const hour = 3_600_000
   const hours = Array.from({ length: 12 }, (_, index) => (Math.floor(now / hour) + index + 1) * hour)
   const edges = quotas.flatMap(({ starts_at, expires_at }) => [starts_at, expires_at ?? now])

@@ -1,8 +1,8 @@
 import { createQuota, type Quota, type QuotaDraft } from '../../src/domain/quota.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 
 /** `2026-01-31` or `2026-01-31 23:59:59.999`, in UTC. */
-export function at(text: string): Instant {
+export function at(text: string): EpochMs {
   return Date.parse(text.length > 10 ? `${text.replace(' ', 'T')}Z` : text)
 }
 
@@ -34,7 +34,7 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
     reserved: 0,
     rolled_over: 0,
     alerted: [],
-    expiry_told: false,
+    expiry_emitted: false,
     version: 1,
     created_at: at('2026-01-01'),
     created_by: 'ada',
@@ -46,8 +46,8 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
 }
 
 /** The quota that a draft makes; throws if it is refused. */
-export function created(draft: Partial<QuotaDraft>, now: Instant): Quota {
+export function created(draft: Partial<QuotaDraft>, now: EpochMs): Quota {
   const made = createQuota({ user_id: 7, limit: 100, ...draft }, { id: 64, now, actor: 'ada' })
-  if ('faults' in made) throw new Error(JSON.stringify(made.faults))
+  if ('issues' in made) throw new Error(JSON.stringify(made.issues))
   return made.quota
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Command, DrawCommand } from '../../src/domain/command.ts'
 import type { Allowance } from '../../src/domain/quota.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { at, created } from './fixture.ts'
 
 /** Some hours of one user's life, made up: quotas, and what is asked of them or changed about them. */
@@ -11,7 +11,7 @@ export interface Life {
 }
 
 export interface Step {
-  now: Instant
+  now: EpochMs
   action: Command | { op: 'change'; quota_id: number; fields: Partial<Allowance> }
 }
 

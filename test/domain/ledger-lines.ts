@@ -3,7 +3,7 @@ import type { Command, DrawCommand, Outcome } from '../../src/domain/command.ts'
 import { decide } from '../../src/domain/decide.ts'
 import { type Allowance, roll } from '../../src/domain/quota.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from '../../src/domain/reservation.ts'
-import { formatInstant, type Instant } from '../../src/domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../src/domain/time.ts'
 import { aQuota, at } from './fixture.ts'
 import { audit, change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
@@ -75,7 +75,7 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
 
 /* ── Reading a line ─────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function momentOf(text: string): Instant {
+function momentOf(text: string): EpochMs {
   return at((/^\d{4}-/.test(text) ? text : `2026-${text}`).replace('T', ' '))
 }
 
@@ -128,7 +128,7 @@ function allRead<T>(command: T, left: string[]): T {
   return command
 }
 
-function changed(store: Store, [id = '', ...json]: string[], now: Instant): Store {
+function changed(store: Store, [id = '', ...json]: string[], now: EpochMs): Store {
   const fields = JSON.parse(json.join(' ')) as Partial<Allowance> | null
   return change(store, Number(id), fields ?? { deleted_at: now }, now)
 }
@@ -202,15 +202,15 @@ function explainedBy(explanation: readonly { quota_id: number; verdict: string; 
 }
 
 /** `02-01`, `02-01T12:00`, `2027-01-01`; never, if there is no such moment. */
-function shownMoment(moment: Instant | null): string {
+function shownMoment(moment: EpochMs | null): string {
   if (moment === null) return 'never'
-  return formatInstant(moment)
+  return formatTimestamp(moment)
     .replace(/^2026-/, '')
     .replace(/(:00)?\.000Z$/, '')
     .replace(/T00:00$/, '')
 }
 
-function lookUp(store: Store, what: 'quota' | 'window', [id, windowNo]: string[], now: Instant): Facts {
+function lookUp(store: Store, what: 'quota' | 'window', [id, windowNo]: string[], now: EpochMs): Facts {
   if (what === 'quota') {
     const stored = store.quotas.find(quota => quota.id === Number(id))
     if (stored === undefined) throw new Error(`no quota ${id}`)

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { createDraft, type Draft, quotaAt } from '../../src/domain/draft.ts'
 import type { Allowance } from '../../src/domain/quota.ts'
 import type { Draw, Reservation } from '../../src/domain/reservation.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 
 /**
  * What a database would hold of one user, and what a transaction does to it. A store never changes: committing a draft
@@ -67,7 +67,7 @@ function isUntouched({ quotas, reservations }: Store, draft: Draft): boolean {
 }
 
 /** A store in which an administrator has changed a quota. As every write does, this one first rolls the quota. */
-export function change(store: Store, quotaId: number, fields: Partial<Allowance>, now: Instant): Store {
+export function change(store: Store, quotaId: number, fields: Partial<Allowance>, now: EpochMs): Store {
   const draft = draftOf(store)
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
   draft.quotas[index] = { ...quotaAt(draft, index, now), ...fields }

@@ -78,7 +78,7 @@ describe('a change is refused', () => {
     ['all at once', { user_id: 8, kind: 'cap', starts_at: 0, name: 'x' }, ['/user_id', '/kind', '/starts_at']],
   ])('for %s', (_, patch, paths) => {
     const result = change(full, patch)
-    expect(result.outcome === 'immutable_field' && result.faults.map(fault => fault.path)).toEqual(paths)
+    expect(result.outcome === 'immutable_field' && result.issues.map(issue => issue.path)).toEqual(paths)
   })
 
   test.each<[string, Partial<Quota>, QuotaPatch, string[]]>([
@@ -92,7 +92,7 @@ describe('a change is refused', () => {
     ['it would end when it starts', {}, { expires_at: at('2026-01-01') }, ['/expires_at']],
   ])('when %s', (_, fields, patch, paths) => {
     const result = change(aQuota(fields), patch)
-    expect(result.outcome === 'invalid' && result.faults.map(fault => fault.path)).toEqual(paths)
+    expect(result.outcome === 'invalid' && result.issues.map(issue => issue.path)).toEqual(paths)
   })
 
   test('unless another field of it makes up for the fault', () => {

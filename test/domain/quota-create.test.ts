@@ -86,7 +86,7 @@ describe('createQuota', () => {
     ['all at once', { kind: 'cap', limit: null, rollover_limit: 1, overage_limit: 1, expires_at: 0 }, ALL_FAULTS],
   ])('refuses %s', (_, draft, paths) => {
     const made = createQuota({ user_id: 7, limit: 100, ...draft }, { id: 64, now: NOW, actor: 'ada' })
-    expect('faults' in made && made.faults.map(fault => fault.path)).toEqual(paths)
+    expect('issues' in made && made.issues.map(issue => issue.path)).toEqual(paths)
   })
 
   test.each<[string, Parameters<typeof created>[0]]>([

@@ -13,7 +13,7 @@ const IDLE_DAYS = { hour: 2, day: 40, week: 200, month: 1000, year: 6000 }
 
 interface Case {
   quota: Quota
-  /** Three moments in order, the first of which may lie before the quota's window. */
+  /** Three timestamps in order, the first of which may lie before the quota's window. */
   times: [number, number, number]
 }
 
@@ -26,15 +26,15 @@ const anyCase: fc.Arbitrary<Case> = fc
     rollover: units,
     starts_at: fc.integer({ min: at('2006-10-01'), max: at('2012-01-10') }),
     life: fc.option(fc.double({ min: 0.001, max: 1.5, noNaN: true })),
-    moments: fc.array(fc.double({ min: -0.1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
+    timestamps: fc.array(fc.double({ min: -0.1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
     deleted: fc.boolean(),
   })
-  .map(({ period, time_zone, limit, counters, rollover, starts_at, life, moments, deleted }) => {
+  .map(({ period, time_zone, limit, counters, rollover, starts_at, life, timestamps, deleted }) => {
     const reach = IDLE_DAYS[period ?? 'year'] * DAY
     const rollover_limit = period === null || limit === null ? 0 : rollover
     const expires_at = life === null ? null : starts_at + Math.ceil(life * reach)
     const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)
-    const [first = 0, second = 0, third = 0] = moments
+    const [first = 0, second = 0, third = 0] = timestamps
       .map(share => starts_at + Math.floor(share * reach))
       .sort((one, other) => one - other)
     const deleted_at = deleted && counters.window_no % 4 === 0 ? starts_at : null

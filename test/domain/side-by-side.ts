@@ -2,12 +2,12 @@ import { expect } from 'vitest'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import { decide } from '../../src/domain/decide.ts'
 import { type Reservation, stateOf } from '../../src/domain/reservation.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { commit, countersOf, draftOf, type Store } from './ledger-store.ts'
 import { carriedInto, countIn, type NaiveLedger, naively } from './naive-ledger.ts'
 
 /** Has a command decided by the domain and by the naive model, and fails unless both say the same. */
-export function decideBoth(store: Store, naive: NaiveLedger, command: Command, now: Instant): Store {
+export function decideBoth(store: Store, naive: NaiveLedger, command: Command, now: EpochMs): Store {
   const draft = draftOf(store)
   const said = inNaiveWords(decide(draft, command, now, { observe: false }))
   const expected = naively(naive, command, now)

@@ -20,9 +20,9 @@ const arrivals: fc.Arbitrary<Command[][]> = fc
   })
 
 /** What a caller was told: its command's number, `poison` with that number, or `overloaded`. */
-type Told = number | string
+type OutboxEvent = number | string
 
-async function told(answer: Promise<number>): Promise<Told> {
+async function told(answer: Promise<number>): Promise<OutboxEvent> {
   try {
     return await answer
   } catch (error) {
@@ -52,7 +52,7 @@ test('whatever is poisonous, exactly that is refused, and the rest is done once,
       splits: error => error instanceof Poison,
       now: () => 0,
     })
-    const answers: Promise<Told>[] = []
+    const answers: Promise<OutboxEvent>[] = []
     for (const commands of turns) {
       for (const command of commands) answers.push(told(ask(lanes, command.lane, command)))
       await turn()
@@ -106,7 +106,7 @@ test('in whatever order batches end, the bounds hold and every caller is answere
       splits: () => false,
       now: () => 0,
     })
-    const answers: Promise<Told>[] = []
+    const answers: Promise<OutboxEvent>[] = []
     for (const commands of turns) {
       for (const command of commands) {
         const before = lanes.queued

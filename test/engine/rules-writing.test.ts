@@ -1,8 +1,8 @@
 /** engine.md, section 2: how a batch is written. */
 import { describe, expect, test } from 'vitest'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
-import { connectSeries } from '../../src/db/series.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { Problem } from '../../src/errors.ts'
 import {
@@ -28,7 +28,7 @@ describe('begin … commit in one Sync', () => {
       begin: 'select 1 / 0',
       mark: `insert into account (shard, user_id) values (1, $1)`,
     }
-    const connection = await connectSeries({ url, statements, settings: {} })
+    const connection = await connectPipelined({ url, statements, settings: {} })
     const steps = ['begin', 'mark', 'commit'].map(name => ({ name, values: name === 'mark' ? ['1'] : [] }))
     await expect(connection.run(steps)).rejects.toMatchObject({ code: '22012' })
     expect(await db.query({ text: 'select 1 from account where shard = 1 and user_id = 1' })).toEqual([])
@@ -113,7 +113,7 @@ describe('every update is guarded by count', () => {
       (select json_agg(reservation.* order by id) from reservation where user_id = 1),
       (select json_agg(quota_window.*) from quota_window)`
     const before = await db.query({ text: books })
-    const connection = await connectSeries({ url, statements: LEDGER_STATEMENTS, settings: {} })
+    const connection = await connectPipelined({ url, statements: LEDGER_STATEMENTS, settings: {} })
     for (const [name, values] of Object.entries(cases)) {
       const run = connection.run([
         { name: 'begin', values: [] },

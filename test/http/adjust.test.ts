@@ -154,7 +154,7 @@ describe('Idempotency-Key', () => {
     const differing = async (id: number, body: object) => {
       const answer = await adjust(id, body, headers)
       expect(answer).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
-      return answer.body.errors.map((fault: { path: string }) => fault.path)
+      return answer.body.errors.map((issue: { path: string }) => issue.path)
     }
     expect(await differing(one.id, { delta: 2, reason: 'Once' })).toEqual(['/delta'])
     expect(await differing(other.id, { delta: 1, reason: 'Once' })).toEqual(['/id'])

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config.ts'
+import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/config.ts'
 import { Problem } from '../../src/errors.ts'
-import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth.ts'
-import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/tokens.ts'
+import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth/authenticator.ts'
+import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/auth/keys.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const NOW_S = NOW / 1_000
@@ -405,7 +405,7 @@ describe('a key server', () => {
     ['no JSON', { body: '<html>' }],
     ['no key set', { body: '{"keys":5}' }],
     ['a broken key', { body: '{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"AAAA","y":"AAAA"}]}' }],
-  ])('%s is our fault, not the caller’s', async (_, answer) => {
+  ])('%s is our issue, not the caller’s', async (_, answer) => {
     const { state, url } = await keyServer()
     Object.assign(state, answer)
     const token = await (await pair('1')).signed()

@@ -22,7 +22,7 @@ const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 const ok = { user_id: 7, limit: 5 }
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Method, path, body, further headers → status, code, and the paths of the faults where there are any. */
+/** Method, path, body, further headers → status, code, and the paths of the issues where there are any. */
 type BadCall = [
   string,
   string,
@@ -128,8 +128,8 @@ test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths
     request_id: answer.headers['x-request-id'],
   })
   if (paths !== undefined) {
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
-    for (const fault of answer.body.errors) expect(fault.message).toMatch(/^(must|is|cannot|a cap)/)
+    expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
+    for (const issue of answer.body.errors) expect(issue.message).toMatch(/^(must|is|cannot|a cap)/)
   }
   expect(JSON.stringify(answer.body)).not.toMatch(/\bat \S+:\d|select |insert |node_modules|\.ts\b/)
   expect(await everything()).toBe(before)

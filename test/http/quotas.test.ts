@@ -166,7 +166,7 @@ describe('Idempotency-Key', () => {
     await post('k2', { user_id: user, limit: 10 })
     const other = await post('k2', { user_id: user + 5_000, limit: 10, name: 'x' })
     expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
-    expect(other.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(['/name', '/user_id'])
+    expect(other.body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(['/name', '/user_id'])
   })
 
   test('many at once make one quota', async () => {
@@ -283,7 +283,7 @@ describe('update', () => {
     const cap = await create({ user_id: user, limit: 1, kind: 'cap' })
     const faulty = await put(cap.id, { limit: null, overage_limit: 5, expires_at: '2000-01-01T00:00:00Z' })
     expect(faulty).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
-    expect(faulty.body.errors.map((fault: { path: string }) => fault.path)).toEqual([
+    expect(faulty.body.errors.map((issue: { path: string }) => issue.path)).toEqual([
       '/limit',
       '/overage_limit',
       '/expires_at',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MOST_LOOKED_AT } from '../../src/db/reservations.ts'
+import { MAX_LOOKED_AT } from '../../src/db/reservation-lists.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
@@ -169,7 +169,7 @@ test('what is rare among many is found in steps, each of which looks at a bounde
              'release', false, '{}', at, at, at
            from (select n, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms' as at
                  from generate_series(1, $4::int) n) rows`,
-    values: [shardOf(user), user, at(0), MOST_LOOKED_AT * 2 + 500],
+    values: [shardOf(user), user, at(0), MAX_LOOKED_AT * 2 + 500],
   })
   const pages = await walk(`user_id=${user}&state=refunded&page_size=5`)
   expect(pages).toEqual([[], [], ['n1']])
@@ -189,8 +189,8 @@ describe.each([
     ['quota_id=0', 'quota_id'],
     ['quota_id=07', 'quota_id'],
     ['limit=5', 'limit'],
-  ])('%s', async (query, fault) => {
-    expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: fault }] } })
+  ])('%s', async (query, issue) => {
+    expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: issue }] } })
   })
 
   test('for whom it is not', async () => {

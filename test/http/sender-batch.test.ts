@@ -107,7 +107,7 @@ test('a wrong operation is told in its own place, and stops no other', async () 
   for (const [index, [operation, paths]] of wrong.entries()) {
     const { status, body } = results[index]
     expect([status, body.status, body.code], JSON.stringify(operation)).toEqual([400, 400, 'invalid_request'])
-    expect(body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(paths.toSorted())
+    expect(body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(paths.toSorted())
   }
   expect(JSON.stringify(results)).not.toContain('geheim')
 })

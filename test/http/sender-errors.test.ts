@@ -22,7 +22,7 @@ const id = 'new'
 const to = '+4915112345678'
 const text = 'geheim'
 
-/** What, operation, body → status, code, and the paths of the faults. */
+/** What, operation, body → status, code, and the paths of the issues. */
 type BadCall = [string, string, unknown, number, string, paths?: string[]]
 // biome-ignore format: one case a line.
 const BAD: BadCall[] = [
@@ -97,8 +97,8 @@ test.each(BAD)('%s: %s', async (_what, op, body, status, code, paths) => {
     request_id: answer.headers['x-request-id'],
   })
   if (paths !== undefined) {
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
-    for (const fault of answer.body.errors) expect(fault.message).toMatch(/^(must|is|differs)/)
+    expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
+    for (const issue of answer.body.errors) expect(issue.message).toMatch(/^(must|is|differs)/)
   }
   // Neither the number nor the text of a message is repeated, least of all when it is wrong.
   expect(JSON.stringify(answer.body)).not.toMatch(/4915112345678|49 151|geheim|xxx/)
@@ -125,7 +125,7 @@ test.each([
 ])('GET reservations/%s/%s is 400', async (user, name, paths) => {
   const { status, body } = await call('GET', `${SENDER}/reservations/${user}/${name}`, { token: senderToken })
   expect(status).toBe(400)
-  expect(body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
+  expect(body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
 })
 
 test('GET of a reservation that is not there is 404', async () => {

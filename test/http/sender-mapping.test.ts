@@ -2,16 +2,16 @@ import { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import pino from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { Problem } from '../../src/errors.ts'
 import { createFeed } from '../../src/events/feed.ts'
-import { createAuthenticator } from '../../src/http/auth.ts'
+import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
+import { mintToken } from '../../src/http/auth/keys.ts'
 import { createServer } from '../../src/http/server.ts'
-import { mintToken } from '../../src/http/tokens.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
 import { SENDER } from './sender-fixture.ts'
@@ -41,7 +41,7 @@ const sink = new Writable({
 const secret = 'a secret for tests only, long enough for HS256'
 const url = 'postgresql://127.0.0.1:1/never'
 const loaded = loadConfig({ AUTH_SECRET: secret, DATABASE_URL: url })
-if ('faults' in loaded) throw new Error('the configuration of the tests is wrong')
+if ('issues' in loaded) throw new Error('the configuration of the tests is wrong')
 const db = openDatabase({ url })
 const app = await createServer({
   db,
@@ -232,7 +232,7 @@ test('the operations of a batch are all submitted before one is answered, and ke
 })
 
 describe('the log', () => {
-  test('has no line a call, and nothing of a message; faults of ours it has', async () => {
+  test('has no line a call, and nothing of a message; issues of ours it has', async () => {
     const message = { to: '+4915112345678', text: 'geheim' }
     outcome = granted
     await ask('reserve', { user_id: 7, id: 'm', message })

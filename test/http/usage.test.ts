@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
-import { createFolding } from '../../src/engine/folding.ts'
-import { createRetention } from '../../src/engine/retention.ts'
+import { createRetention } from '../../src/jobs/retention.ts'
+import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
 
 const DAY = 86_400_000
@@ -128,7 +128,7 @@ test('of all users together, and who used most', async () => {
     await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
   }
   // Some of it is folded, and some is not.
-  await createFolding({ db, log: console }).foldOnce()
+  await createUsageRollup({ db, log: console }).rollUpOnce()
   await ask('consume', { user_id: users[2], id: 'n', units: 1 })
   clock.now = began
   const all = await call('GET', `${ADMIN}?${period}&interval=month`)
@@ -172,7 +172,7 @@ describe('is refused', () => {
   test.each(BAD)('%s', async (_what, url, paths) => {
     const answer = await call('GET', url)
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request'])
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path).sort()).toEqual(paths.sort())
+    expect(answer.body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(paths.sort())
   })
 
   test('more rows than anyone reads', async () => {

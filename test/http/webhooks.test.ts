@@ -111,7 +111,7 @@ describe('what is wrong is refused', async () => {
   test.each(bad)('%s: %s %s', async (_what, method, url, body, paths) => {
     const answer = await call(method, url, { body })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
-    expect(answer.body.errors.map((fault: { path: string }) => fault.path)).toEqual(paths)
+    expect(answer.body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
   })
 
   test.each([

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, onTestFailed, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
-import { connectionOf } from '../../src/db/embedded.ts'
+import { connectionOf } from '../../src/db/embedded/embedded.ts'
 import { createLedger, seededRandom } from '../support/ledger.ts'
 import { createSite, type Service } from '../support/process.ts'
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { addQuota } from '../../src/db/quotas.ts'
 import { createEngine } from '../../src/engine/engine.ts'

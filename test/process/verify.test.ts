@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { connectionOf } from '../../src/db/embedded.ts'
+import { connectionOf } from '../../src/db/embedded/embedded.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { launchChromium } from './chromium.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
@@ -12,7 +12,7 @@ interface Visit extends BrowserContextOptions {
   /** Whose link is opened; null opens the address without a token. An administrator's unless told otherwise. */
   token?: string | null
   /** The moment that the visitor's clock shows for as long as they stay; the machine's own unless told otherwise. */
-  now?: Instant
+  now?: EpochMs
 }
 
 export interface Site extends Service {

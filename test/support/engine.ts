@@ -2,21 +2,21 @@
 import pg from 'pg'
 import { afterAll, expect } from 'vitest'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
+import type { Author } from '../../src/db/quota-changes.ts'
 import { addQuota } from '../../src/db/quotas.ts'
-import type { Author } from '../../src/db/records.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import type { WayReport } from '../../src/engine/shard.ts'
+import type { BatchModeReport } from '../../src/engine/shard.ts'
 import { freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** An engine as one process has it, and how it carried out its batches. */
 export interface TestEngine extends Engine {
-  readonly ways: WayReport[]
+  readonly ways: BatchModeReport[]
   readonly warnings: string[]
 }
 
@@ -24,7 +24,7 @@ export interface Bench {
   readonly db: Database
   readonly url: string
   /** The moment that engines and administrators believe it is. */
-  readonly clock: { now: Instant }
+  readonly clock: { now: EpochMs }
   engine(options?: Partial<EngineOptions>): TestEngine
   /** Makes a quota: a grant without a window unless told otherwise. */
   quota(draft: Partial<QuotaDraft> & { user_id: number }): Promise<Quota>
@@ -50,11 +50,11 @@ export async function createBench(): Promise<Bench> {
     author,
 
     engine(options = {}) {
-      const ways: WayReport[] = []
+      const ways: BatchModeReport[] = []
       const warnings: string[] = []
       const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
-      const onWay = (report: WayReport) => ways.push(report)
-      const engine = createEngine({ url, now: () => clock.now, log, onWay, ...options })
+      const onBatchMode = (report: BatchModeReport) => ways.push(report)
+      const engine = createEngine({ url, now: () => clock.now, log, onBatchMode, ...options })
       closing.push(() => engine.close())
       return { ...engine, ways, warnings }
     },

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll } from 'vitest'
-import { loadConfig } from '../../src/config.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { endServer, isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { mintToken, ownSecret } from '../../src/http/tokens.ts'
+import { mintToken, ownSecret } from '../../src/http/auth/keys.ts'
 import type { Answer } from './service.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')
@@ -163,7 +163,7 @@ const environment = (dataDir: string, env: Environment): Environment => ({
 
 async function adminToken(env: Environment): Promise<string> {
   const loaded = loadConfig(env)
-  if ('faults' in loaded) throw new Error('the configuration of the test is wrong')
+  if ('issues' in loaded) throw new Error('the configuration of the test is wrong')
   const { auth, dataDir } = loaded.config
   const secret = auth.key.kind === 'secret' ? auth.key.secret : await ownSecret(dataDir)
   const roles = [auth.adminRole]

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
 import { afterAll } from 'vitest'
-import { ConfigError, loadConfig } from '../../src/config.ts'
+import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/db/database.ts'
-import type { Instant } from '../../src/domain/time.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/events/dispatcher.ts'
 import { createFeed } from '../../src/events/feed.ts'
-import { createAuthenticator } from '../../src/http/auth.ts'
+import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { createServer } from '../../src/http/server.ts'
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import { createMetrics, type Metrics } from '../../src/metrics.ts'
 import { freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
@@ -39,7 +39,7 @@ export interface Service {
   /** Sends nothing by itself: tests have it dispatch. */
   webhooks: Dispatcher
   /** The moment the service believes it is; tests move it. */
-  clock: { now: Instant }
+  clock: { now: EpochMs }
   adminToken: string
   senderToken: string
   userToken(userId: number): Promise<string>
@@ -69,11 +69,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const clock = { now: START }
   const { rateLimitPerMinute = 0, requireCountry = false, webhooks: webhookOptions = {}, env = {}, ...rest } = options
   const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...env })
-  if ('faults' in loaded) throw new ConfigError(loaded.faults)
+  if ('issues' in loaded) throw new ConfigError(loaded.issues)
   const now = () => clock.now
   const log = pino({ level: 'silent' })
   const metrics = createMetrics()
-  const watched = { onBatch: metrics.batch, onWay: metrics.way }
+  const watched = { onBatch: metrics.batch, onBatchMode: metrics.way }
   const engine = createEngine({ url, now, log, connections: 4, ...watched, ...rest })
   metrics.watchQueue(() => engine.queue)
   const webhooks = createDispatcher({

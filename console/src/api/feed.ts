@@ -9,7 +9,7 @@ type Event = Api['Event']
 export interface Feed {
   /** Since when it has been followed. */
   since: string
-  /** The newest first, at most `MOST_KEPT`; some of them had happened before. */
+  /** The newest first, at most `MAX_KEPT`; some of them had happened before. */
   events: readonly Event[]
   /** How many have come since then. */
   count: number
@@ -19,7 +19,7 @@ export interface Feed {
   next: string
 }
 
-const MOST_KEPT = 50
+const MAX_KEPT = 50
 /** So many of what had happened before are shown to begin with. */
 const LAST = 20
 const PAGE_SIZE = 100
@@ -28,7 +28,7 @@ const PAGE_SIZE = 100
 const WAIT_SECONDS = 25
 
 /** Longer than the service ever waits: a connection that died without a word is given up. */
-const PATIENCE_MS = (WAIT_SECONDS + 10) * 1_000
+const TIMEOUT_MS = (WAIT_SECONDS + 10) * 1_000
 
 /** Between two requests, so that a burst comes as one page. */
 const BREATH_MS = 250
@@ -75,7 +75,7 @@ async function goOn(before: Feed, signal: AbortSignal): Promise<Feed> {
     const isBehind = items.length === PAGE_SIZE
     return {
       since: before.since,
-      events: [...items.toReversed(), ...before.events].slice(0, MOST_KEPT),
+      events: [...items.toReversed(), ...before.events].slice(0, MAX_KEPT),
       count: before.count + items.length,
       hasGap: before.hasGap || isBehind,
       next: isBehind ? 'latest' : next,
@@ -88,7 +88,7 @@ async function goOn(before: Feed, signal: AbortSignal): Promise<Feed> {
 }
 
 function read(query: Record<string, string | number>, signal: AbortSignal): Promise<Api['EventPage']> {
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
   return request<Api['EventPage']>('/admin/events', { query, signal: ending })
 }
 

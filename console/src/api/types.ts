@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
-import type { CALLER_COMPONENTS } from '../../../src/http/caller-contract.ts'
-import type { QUOTA_COMPONENTS } from '../../../src/http/contract.ts'
-import type { EVENT_COMPONENTS } from '../../../src/http/event-contract.ts'
-import type { RECORD_COMPONENTS } from '../../../src/http/records-contract.ts'
-import type { SENDER_COMPONENTS } from '../../../src/http/sender-contract.ts'
-import type { USAGE_COMPONENTS } from '../../../src/http/usage-contract.ts'
-import type { WEBHOOK_COMPONENTS } from '../../../src/http/webhook-contract.ts'
+import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
+import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
+import type { QUOTA_COMPONENTS } from '../../../src/contract/quotas.ts'
+import type { RECORD_COMPONENTS } from '../../../src/contract/records.ts'
+import type { SENDER_COMPONENTS } from '../../../src/contract/sender.ts'
+import type { USAGE_COMPONENTS } from '../../../src/contract/usage.ts'
+import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
   typeof SENDER_COMPONENTS &

@@ -1,4 +1,4 @@
-import type { ConsoleConfig } from '../../../src/http/console-contract.ts'
+import type { ConsoleConfig } from '../../../src/contract/console.ts'
 import { setReachable } from '../api/reachability.ts'
 
 const RETRY_MS = 2_000

@@ -12,7 +12,7 @@ import {
   processDiscoveryResponse,
   validateAuthResponse,
 } from 'oauth4webapi'
-import type { ConsoleConfig } from '../../../src/http/console-contract.ts'
+import type { ConsoleConfig } from '../../../src/contract/console.ts'
 import { consoleConfig } from './console-config.ts'
 
 /** What is to happen with the token. */

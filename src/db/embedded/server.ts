@@ -22,7 +22,7 @@ export interface Server {
 }
 
 /** Longest that a server may take to recover from a crash, or to end, before the start is given up. */
-const PATIENCE = 300_000
+const TIMEOUT = 300_000
 const PROGRESS_EVERY = 5_000
 
 /** Answers a server of the folder that takes connections: the one that runs, or one it starts. */
@@ -38,7 +38,7 @@ export async function bringUp(folders: Folders, log: Log, signal?: AbortSignal):
     if (child === undefined || child.pid === file?.pid) signal?.throwIfAborted()
 
     const now = Date.now()
-    if (now - begin > PATIENCE) throw new Error(`the database does not come up (${found.reason}); see ${folders.log}`)
+    if (now - begin > TIMEOUT) throw new Error(`the database does not come up (${found.reason}); see ${folders.log}`)
     if (now > nextProgress) {
       log.info({ reason: found.reason, seconds: Math.round((now - begin) / 1000) }, 'waiting for the database')
       nextProgress = now + PROGRESS_EVERY

@@ -2,10 +2,10 @@ import { newAlerts } from '../../domain/alerts.ts'
 import type { Correction, Draft } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import type { Reservation } from '../../domain/reservation.ts'
-import { formatInstant, type Instant } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
-import type { Step } from '../series.ts'
-import { moments, numbers, texts } from './lists.ts'
+import type { Step } from '../pipelined-connection.ts'
+import { numbers, texts, timestamps } from './arrays.ts'
 import { type Stored, writeDraws } from './rows.ts'
 import type { LEDGER_STATEMENTS } from './statements.ts'
 
@@ -72,14 +72,14 @@ export function noChanges(): Changes {
 }
 
 /** A step whose statement is one of the ledger's. */
-export interface LedgerStep extends Step {
+export interface LedgerCall extends Step {
   name: keyof typeof LEDGER_STATEMENTS
 }
 
 /** The statements that make the changes. With `guardPassed`, what was only looked at must not have changed either. */
-export function writeSteps(shard: number, changes: Changes, now: Instant, guardPassed: boolean): LedgerStep[] {
+export function writeSteps(shard: number, changes: Changes, now: EpochMs, guardPassed: boolean): LedgerCall[] {
   const { moved, rolled, passed, closed, corrected, added, settled, alerted, usage } = changes
-  const steps: LedgerStep[] = []
+  const steps: LedgerCall[] = []
   const add = (name: keyof typeof LEDGER_STATEMENTS, ...values: (string | null)[]) =>
     steps.push({ name, values: [String(shard), ...values] })
 
@@ -93,8 +93,8 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       numbers(rolled, quota => quota.reserved),
       numbers(rolled, quota => quota.rolled_over),
       numbers(rolled, quota => quota.window_no),
-      moments(rolled, quota => quota.window_start),
-      moments(rolled, quota => quota.window_end),
+      timestamps(rolled, quota => quota.window_start),
+      timestamps(rolled, quota => quota.window_end),
       String(rolled.length),
     )
   }
@@ -133,8 +133,8 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       'close-windows',
       numbers(closed, window => window.quota_id),
       numbers(closed, window => window.window_no),
-      moments(closed, window => window.window_start),
-      moments(closed, window => window.window_end),
+      timestamps(closed, window => window.window_start),
+      timestamps(closed, window => window.window_end),
       numbers(closed, window => window.limit),
       numbers(closed, window => window.overage_limit),
       numbers(closed, window => window.rolled_over),
@@ -163,7 +163,7 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       numbers(settled, reservation => reservation.released),
       numbers(settled, reservation => reservation.refunded),
       texts(settled, reservation => String(reservation.expired)),
-      formatInstant(now),
+      formatTimestamp(now),
       String(settled.length),
     )
   }
@@ -185,14 +185,14 @@ export function writeSteps(shard: number, changes: Changes, now: Instant, guardP
       texts(added, reservation => reservation.on_expiry),
       texts(added, reservation => String(reservation.expired)),
       texts(added, reservation => writeDraws(reservation.draws)),
-      moments(added, reservation => reservation.expires_at),
-      formatInstant(now),
+      timestamps(added, reservation => reservation.expires_at),
+      formatTimestamp(now),
     )
   }
   if (usage.length > 0) {
     add(
       'add-usage',
-      formatInstant(usageBucketOf(now)),
+      formatTimestamp(usageBucketOf(now)),
       numbers(usage, entry => entry.user_id),
       numbers(usage, entry => entry.quota_id),
       texts(usage, entry => entry.country),

@@ -1,6 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import type { Draw, Reservation } from '../../domain/reservation.ts'
-import type { Instant } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { parseTimestamptz } from '../values.ts'
 
 /** A row with the number that grows with every write to it. */
@@ -116,7 +116,7 @@ export const text = (cell: string | null | undefined): string => {
 }
 const count = (cell: string | null | undefined): number => Number(text(cell))
 const countOrNull = (cell: string | null | undefined) => (cell === null ? null : count(cell))
-const instant = (cell: string | null | undefined): Instant => parseTimestamptz(text(cell))
+const instant = (cell: string | null | undefined): EpochMs => parseTimestamptz(text(cell))
 const instantOrNull = (cell: string | null | undefined) => (cell === null ? null : instant(cell))
 const percents = (cell: string | null | undefined) => (cell === '' ? NONE : text(cell).split(' ').map(Number))
 const NONE: readonly number[] = []

@@ -137,7 +137,7 @@ export const LEDGER_STATEMENTS = {
       unnest($16::text[])::bigint[], unnest($17::timestamptz[]), $18::timestamptz, $18::timestamptz)`,
 
   'describe-quotas': `select id, version, name, external_ref, metadata, created_at, created_by, updated_at, updated_by,
-      expiry_told
+      expiry_emitted
     from quota where shard = $1 and id = any($2::bigint[])`,
 
   // Always last, and only by who has something to tell: the lock is held to the commit.

@@ -5,7 +5,7 @@ import { HOT_USER, USERS } from './senders.ts'
 import type { Answer, World } from './world.ts'
 
 const QUOTA = '/api/sms/admin/quota'
-const MOST_A_USER = 8
+const MAX_A_USER = 8
 
 export interface Administrators {
   /** Each user's first quotas: some run out in every window, some never end. */
@@ -111,7 +111,7 @@ export function createAdministrators(world: World, books: Books, random: () => n
       const user = random() < 0.3 ? HOT_USER : below(USERS)
       const own = made.filter(quota => quota.user === user)
       const chosen = oneOf(own)
-      if (chosen === undefined || (own.length < MOST_A_USER && random() < 0.4)) await add(user)
+      if (chosen === undefined || (own.length < MAX_A_USER && random() < 0.4)) await add(user)
       else if (random() < 0.7) await change(chosen)
       else await remove(chosen)
       await pause(below(80))

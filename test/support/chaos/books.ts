@@ -6,7 +6,7 @@ import type { Database } from '../../../src/db/database.ts'
 import { RETENTION_S } from './world.ts'
 
 /** A reservation as an answer shows it. */
-export interface Told {
+export interface OutboxEvent {
   units: number
   committed: number
   released: number
@@ -23,7 +23,7 @@ export interface Entry {
   readonly onExpiry: 'release' | 'commit'
   readonly force: boolean
   /** What its owner was told last; undefined: never granted. */
-  told: Told | undefined
+  told: OutboxEvent | undefined
   /** When it was first asked for, on our clock. */
   readonly begun: number
   /** When somebody was first told of it, and last. */
@@ -45,7 +45,7 @@ export interface Books {
   /** Calls that had no answer, and were repeated until they had one. */
   unanswered: number
   /** Takes down what an answer shows. `isOwners`: from whoever alone settles it, so that nothing ever goes back. */
-  note(entry: Entry, shown: Told, isOwners: boolean): void
+  note(entry: Entry, shown: OutboxEvent, isOwners: boolean): void
   /** Quotas whose limit was lowered, by id. */
   readonly lowered: Set<number>
   /** Caps over everything a user sends: from when that was acknowledged until somebody began to change it. */
@@ -66,7 +66,7 @@ export function createBooks(): Books {
     caps: [],
     note(entry, shown, isOwners) {
       const before = entry.told
-      const told: Told = {
+      const told: OutboxEvent = {
         units: shown.units,
         committed: shown.committed,
         released: shown.released,
@@ -119,7 +119,7 @@ export interface Judgement {
 }
 
 /** What remains of a reservation when time has closed what was outstanding. */
-function closed({ onExpiry, told }: Entry & { told: Told }): Told {
+function closed({ onExpiry, told }: Entry & { told: OutboxEvent }): OutboxEvent {
   const outstanding = told.units - told.committed - told.released
   return onExpiry === 'commit'
     ? { ...told, committed: told.committed + outstanding }
@@ -197,7 +197,7 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
 }
 
 /** What a reservation counts as used: along its line the first spent units, grants one after the other, caps from 0. */
-function addUses(used: Map<string, number>, { draws }: Told, spent: number): void {
+function addUses(used: Map<string, number>, { draws }: OutboxEvent, spent: number): void {
   let from = 0
   for (const { quota_id, kind, units, window_start } of draws) {
     const start = kind === 'grant' ? from : 0

@@ -1,6 +1,6 @@
 /** Sixty-four senders: each settles its own messages, and now and then repeats anybody's. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Books, Entry, Told } from './books.ts'
+import type { Books, Entry, OutboxEvent } from './books.ts'
 import { type Answer, RETENTION_S, type World } from './world.ts'
 
 const SENDER = '/api/sms/sender/quota'
@@ -93,7 +93,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
   async function settle(entry: Entry, op: 'commit' | 'release' | 'refund', total?: number): Promise<void> {
     const named = { user_id: entry.user, id: entry.id, ...(total === undefined ? {} : { total_units: total }) }
     const { status, body } = await insist(op, named)
-    const shown: Told | undefined = status === 200 ? body : body.reservation
+    const shown: OutboxEvent | undefined = status === 200 ? body : body.reservation
     if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
       books.contradictions.push(`${op} ${JSON.stringify(named)}: ${status} ${JSON.stringify(body)}`)
       return

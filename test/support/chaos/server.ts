@@ -8,13 +8,13 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
 import { createApp } from '../../../src/app.ts'
-import { loadConfig } from '../../../src/config.ts'
+import { loadConfig } from '../../../src/config/config.ts'
 import { openDatabase } from '../../../src/db/database.ts'
-import { createRetention } from '../../../src/engine/retention.ts'
+import { createRetention } from '../../../src/jobs/retention.ts'
 import { clockFrom } from './clock.ts'
 
 const loaded = loadConfig(process.env)
-if ('faults' in loaded) throw new Error(JSON.stringify(loaded.faults))
+if ('issues' in loaded) throw new Error(JSON.stringify(loaded.issues))
 const { config } = loaded
 const log = pino({ level: 'error', base: null }, pino.destination(2))
 const now = clockFrom(process.env)

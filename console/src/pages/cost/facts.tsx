@@ -29,7 +29,7 @@ export function Facts({ cut, hasText, destination }: FactsProps) {
       <p className={classes.units}>
         <strong>{formatUnits(units)}</strong> {units === 1 ? 'unit' : 'units'}
       </p>
-      {/* Told when the cost changes, not at each key. */}
+      {/* OutboxEvent when the cost changes, not at each key. */}
       <VisuallyHidden role="status">{hasText && `${unitWords(units)}, ${encoding}`}</VisuallyHidden>
       <dl className={classes.facts}>
         <Fact name="Segments">{formatUnits(units)}</Fact>

@@ -13,7 +13,7 @@ const EVERY_MS = 3_000
 const SLOWLY_MS = 20_000
 
 /** As many of those who are about to run out are shown. */
-export const MOST_ALERTS = 20
+export const MAX_ALERTS = 20
 
 export const TOP_PERIODS = ['today', 'week'] as const
 export type TopPeriod = (typeof TOP_PERIODS)[number]
@@ -86,6 +86,6 @@ export function useTopUsers(period: TopPeriod) {
 
 export function useAlerts() {
   const read = (signal: AbortSignal) =>
-    request<Api['QuotaAlerts']>('/admin/quota/alerts', { query: { limit: MOST_ALERTS }, signal })
+    request<Api['QuotaAlerts']>('/admin/quota/alerts', { query: { limit: MAX_ALERTS }, signal })
   return useLive(['alerts'], read, EVERY_MS)
 }

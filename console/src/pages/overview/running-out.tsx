@@ -10,7 +10,7 @@ import { nameOfQuota } from '../../parts/quota-words.ts'
 import classes from '../../parts/rows.module.css'
 import { Section } from '../../parts/section.tsx'
 import { UsageBar } from '../../parts/usage-bar.tsx'
-import { MOST_ALERTS, useAlerts } from './figures.ts'
+import { MAX_ALERTS, useAlerts } from './figures.ts'
 
 type Alert = Api['QuotaAlerts']['items'][number]
 
@@ -28,7 +28,7 @@ export function RunningOut() {
           ) : (
             <>
               <Alerts alerts={items} />
-              {items.length === MOST_ALERTS && <p className={classes.more}>These are the latest {MOST_ALERTS}.</p>}
+              {items.length === MAX_ALERTS && <p className={classes.more}>These are the latest {MAX_ALERTS}.</p>}
             </>
           )
         }

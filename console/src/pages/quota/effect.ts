@@ -20,7 +20,7 @@ export interface Terms
   starts_at: string | null
 }
 
-/** How the reader writes numbers and moments, and calls countries. */
+/** How the reader writes numbers and timestamps, and calls countries. */
 export interface Writing {
   units(count: number): string
   moment(at: string): string
@@ -81,7 +81,7 @@ function lifetime({ starts_at, expires_at }: Terms, { moment }: Writing): string
 }
 
 /** More than these nobody reads; their number tells more. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 const list = new Intl.ListFormat('en-GB')
 
@@ -89,13 +89,13 @@ function scopeOf({ countries, message_types }: Terms, { country }: Writing): str
   const types =
     message_types === null
       ? ''
-      : message_types.length > MOST_NAMED
+      : message_types.length > MAX_NAMED
         ? ` for messages of ${message_types.length} types`
         : ` for ${list.format(message_types)} messages`
   const destinations =
     countries === null
       ? ''
-      : countries.length > MOST_NAMED
+      : countries.length > MAX_NAMED
         ? ` to ${countries.length} countries`
         : ` to ${list.format(countries.map(country))}`
   return `${types}${destinations}`

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import classes from './quota-form.module.css'
 import type { MetadataRow } from './typed.ts'
 
-const MOST_ROWS = 16
+const MAX_ROWS = 16
 
 interface MetadataProps {
   rows: readonly MetadataRow[]
@@ -20,7 +20,7 @@ export function MetadataField({ rows, onChange, fault }: MetadataProps) {
       <Input.Label component="legend" labelElement="div">
         Metadata
       </Input.Label>
-      <Input.Description mb={6}>What your own systems keep with it. At most {MOST_ROWS} keys.</Input.Description>
+      <Input.Description mb={6}>What your own systems keep with it. At most {MAX_ROWS} keys.</Input.Description>
       {rows.map((row, index) => (
         <div key={row.id} className={classes.metadataRow}>
           <TextInput
@@ -49,7 +49,7 @@ export function MetadataField({ rows, onChange, fault }: MetadataProps) {
       <Button
         variant="default"
         size="xs"
-        disabled={rows.length >= MOST_ROWS}
+        disabled={rows.length >= MAX_ROWS}
         onClick={() => onChange([...rows, { id: 1 + Math.max(0, ...rows.map(({ id }) => id)), key: '', value: '' }])}
       >
         Add a key

@@ -1,4 +1,4 @@
-import { parseInstant } from '../../../../src/domain/time.ts'
+import { parseTimestamp } from '../../../../src/domain/time.ts'
 import { lastBoundary, nextBoundary, timeZoneName } from '../../../../src/domain/window.ts'
 import type { Terms } from './effect.ts'
 
@@ -17,8 +17,8 @@ export function windowsFrom(
   at: number,
   most: number,
 ): CalendarWindow[] | null {
-  const begin = instantOf(starts_at) ?? at
-  const expiry = instantOf(expires_at)
+  const begin = timestampOf(starts_at) ?? at
+  const expiry = timestampOf(expires_at)
   if (period === null) return [{ start: begin, end: expiry }]
   if (timeZoneName(time_zone) === null) return null
 
@@ -33,6 +33,6 @@ export function windowsFrom(
   return windows
 }
 
-function instantOf(time: string | null): number | null {
-  return time === null ? null : parseInstant(time)
+function timestampOf(time: string | null): number | null {
+  return time === null ? null : parseTimestamp(time)
 }

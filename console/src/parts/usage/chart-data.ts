@@ -29,7 +29,7 @@ export interface ChartData {
 }
 
 /** More colours than these cannot be told apart. */
-const MOST_SERIES = 6
+const MAX_SERIES = 6
 
 const FIELDS = { country: 'country', message_type: 'message_type', quota: 'quota_id' } as const
 
@@ -55,7 +55,7 @@ export function chartDataOf(
     totals.set(key, (totals.get(key) ?? 0) + item[measure].units)
   }
   const used = [...totals].filter(([, total]) => total > 0).sort(([, one], [, other]) => other - one)
-  const shown = used.length > MOST_SERIES ? used.slice(0, MOST_SERIES - 1) : used
+  const shown = used.length > MAX_SERIES ? used.slice(0, MAX_SERIES - 1) : used
   const rest = used.slice(shown.length)
 
   const series: Series[] = shown.map(([key, total], index) => ({ key: `part${index}`, label: labelOf(key), total }))

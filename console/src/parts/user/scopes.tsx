@@ -31,11 +31,11 @@ export function Scopes({ breakdown }: { breakdown: readonly Scope[] }) {
 }
 
 /** Enough to know which scope it is; one can have hundreds. */
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 function listWords(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED
-  return more <= 0 ? names.join(', ') : `${names.slice(0, MOST_NAMED).join(', ')} and ${more} more`
+  const more = names.length - MAX_NAMED
+  return more <= 0 ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${more} more`
 }
 
 /** limit + overage = used + reserved + remaining, in every row. */

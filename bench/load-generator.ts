@@ -1,0 +1,154 @@
+/**
+ * The process of the callers: sends requests to a server and says how long each took. On its own, so that its work is
+ * not mixed up with a server's.
+ */
+import { type Connection, openConnection } from './load-generator/connection.ts'
+import { createHistogram, type Histogram } from './load-generator/histogram.ts'
+import { type Called, type Job, MEASURED, MEASURING } from './load-generator/job.ts'
+import { requestMaker } from './load-generator/requests.ts'
+import { serveParent } from './servers/worker.ts'
+
+type Note = (text: string) => void
+
+serveParent((job: Job, note: Note) => run(job, note))
+
+const GRANTED = '"granted":true'
+/** How long to wait for the last answers before a server is said to hang. */
+const TIMEOUT_MS = 30_000
+
+async function run(job: Job, note: Note): Promise<Called> {
+  const next = requestMaker(job)
+  const begin = performance.now()
+  const from = begin + job.warmupMs
+  const until = from + job.measureMs
+  const latencies = createHistogram()
+  const overloaded = createHistogram()
+  let operations = 0
+  let refused = 0
+  let firstRefusal: string | null = null
+  let stop = (_error?: Error) => {}
+  const stopped = new Promise<void>((resolve, reject) => {
+    stop = error => (error === undefined ? resolve() : reject(error))
+  })
+
+  async function open(): Promise<Caller> {
+    // When the calls under way were due, in the order in which they are answered.
+    const due = createQueue()
+    let answered = 0
+    const { hostname, port } = new URL(job.url)
+    const connection = await openConnection({
+      host: hostname,
+      port: Number(port),
+      onAnswer(status, bytes, start, end) {
+        answered += 1
+        const now = performance.now()
+        const dueAt = due.shift()
+        if (job.rate === null ? now < from || now > until : dueAt < from || dueAt > until) return
+        latencies.add(now - dueAt)
+        operations += job.operations
+        if (status === 503) overloaded.add(now - dueAt)
+        const granted = status !== 200 ? 0 : grantsIn(bytes, start, end, job.operations)
+        if (granted === job.operations) return
+        refused += job.operations - granted
+        firstRefusal ??= `${status} ${bytes.toString('utf8', start, Math.min(end, start + 500))}`
+      },
+      onPause() {
+        const more = answered
+        answered = 0
+        if (job.rate === null && performance.now() < until) send(more)
+      },
+      onLost: stop,
+    })
+    function send(count: number, dueAt = performance.now()): void {
+      let requests = ''
+      for (let n = 0; n < count; n++) {
+        requests += next()
+        due.push(dueAt)
+      }
+      if (count > 0) connection.send(requests)
+    }
+    return { connection, send, waiting: () => due.length() }
+  }
+
+  const callers = await Promise.all(Array.from({ length: job.connections }, open))
+  setTimeout(() => note(MEASURING), job.warmupMs)
+  let isMeasured = false
+  setTimeout(() => {
+    note(MEASURED)
+    isMeasured = true
+  }, job.warmupMs + job.measureMs)
+  const giveUp = setTimeout(() => stop(new Error('calls were not answered')), job.warmupMs + job.measureMs + TIMEOUT_MS)
+  const ticking = setInterval(() => {
+    if (isMeasured && callers.every(caller => caller.waiting() === 0)) stop()
+  }, 5)
+  const pacing = job.rate === null ? null : pace(callers, job.rate, begin, until)
+  if (job.rate === null) for (const caller of callers) caller.send(job.depth)
+  try {
+    await stopped
+  } finally {
+    clearTimeout(giveUp)
+    clearInterval(ticking)
+    if (pacing !== null) clearInterval(pacing)
+    for (const { connection } of callers) connection.close()
+  }
+  return {
+    operations,
+    refused,
+    firstRefusal,
+    overloaded: { calls: overloaded.count, ...quantilesOf(overloaded) },
+    seconds: job.measureMs / 1000,
+    ...quantilesOf(latencies),
+  }
+}
+
+interface Caller {
+  connection: Connection
+  send(count: number, dueAt?: number): void
+  waiting(): number
+}
+
+/** Sends each call when it is due, or as soon after as a timer allows; the call is late all the same. */
+function pace(callers: readonly Caller[], rate: number, begin: number, until: number): NodeJS.Timeout {
+  let sent = 0
+  return setInterval(() => {
+    const now = Math.min(performance.now(), until)
+    for (let dueAt = begin + (sent * 1000) / rate; dueAt <= now; dueAt = begin + (sent * 1000) / rate) {
+      callers[sent % callers.length]?.send(1, dueAt)
+      sent += 1
+    }
+  }, 1)
+}
+
+function quantilesOf(latencies: Histogram): { p50: number; p99: number } {
+  return { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) }
+}
+
+function grantsIn(bytes: Buffer, start: number, end: number, most: number): number {
+  let count = 0
+  let at = bytes.indexOf(GRANTED, start, 'latin1')
+  while (at >= 0 && at < end) {
+    count += 1
+    if (count === most) return count
+    at = bytes.indexOf(GRANTED, at + 1, 'latin1')
+  }
+  return count
+}
+
+/** First in, first out, without moving what is in it. */
+function createQueue() {
+  let items: number[] = []
+  let first = 0
+  return {
+    push: (item: number) => items.push(item),
+    shift(): number {
+      const item = items[first] ?? Number.NaN
+      first += 1
+      if (first > 1024 && first * 2 > items.length) {
+        items = items.slice(first)
+        first = 0
+      }
+      return item
+    },
+    length: () => items.length - first,
+  }
+}

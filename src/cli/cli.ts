@@ -1,0 +1,58 @@
+/** The command line `sms-quota`. Results go to stdout, everything else to stderr. */
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '../config/config.ts'
+import { didYouMean, type Options, readArguments, UsageError } from './arguments.ts'
+import { COMMANDS } from './commands.ts'
+import { helpOf, overview, USAGE, usageOf } from './help.ts'
+
+const OPTIONS: Options = {
+  help: { short: 'h', means: 'show this help, or that of a command' },
+  version: { short: 'V', means: 'show the version' },
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+/** @returns 0 done, 1 failed, 2 wrong usage; stderr says why. */
+async function main([first, ...rest]: string[]): Promise<number> {
+  const command = COMMANDS.find(({ name }) => name === first)
+  try {
+    if (command !== undefined) {
+      const args = readArguments(rest, command.options)
+      return args.has('help') ? print(helpOf(command)) : await command.run(args)
+    }
+    if (first === undefined) throw new UsageError('a command is missing')
+    if (!first.startsWith('-')) {
+      const names = COMMANDS.map(({ name }) => name)
+      throw new UsageError(`there is no command "${first}" among ${names.join(', ')}${didYouMean(first, names)}`)
+    }
+    const args = readArguments([first, ...rest], OPTIONS)
+    return print(args.has('help') ? overview(COMMANDS, OPTIONS) : `${version()}\n`)
+  } catch (error) {
+    if (error instanceof UsageError) {
+      const [usage, help] = command === undefined ? [USAGE, ''] : [usageOf(command), ` ${command.name}`]
+      complain(`sms-quota: ${error.message}\n${usage}\n"sms-quota${help} --help" tells more.`)
+      return 2
+    }
+    if (error instanceof ConfigError) {
+      const issues = error.issues.map(({ variable, message }) => `  ${variable}: ${message}\n`).join('')
+      complain(`sms-quota: the configuration cannot be used:\n${issues}"sms-quota config --help" lists every variable.`)
+      return 1
+    }
+    complain(`sms-quota: ${error instanceof Error ? error.stack : String(error)}`)
+    return 1
+  }
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
+  return 0
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+function version(): string {
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  return manifest.version
+}

@@ -1,0 +1,253 @@
+/**
+ * What the service is told from outside: one table of variables (config/variables.ts), from which parsing, issues, help
+ * and the printed settings are made. Nothing is read here but the texts that are handed in, so that every rule can be
+ * tested by a call.
+ */
+import { Refusal } from './parse.ts'
+import {
+  type Enforcement,
+  type LogLevel,
+  type Machine,
+  type Texts,
+  thisMachine,
+  VARIABLES,
+  type Variable,
+} from './variables.ts'
+
+/** What tokens are checked with. `own`: a secret that the service makes for itself in its data folder. */
+export type AuthKey =
+  | { kind: 'secret'; secret: string }
+  | { kind: 'public-key'; file: string }
+  | { kind: 'jwks'; url: string }
+  | { kind: 'own' }
+
+export interface AuthConfig {
+  key: AuthKey
+  /** The `iss` a token must have; null: any. */
+  issuer: string | null
+  /** What a token's `aud` must contain; null: anything. Never null with a JWKS. */
+  audience: string | null
+  userClaim: string
+  rolesClaim: string
+  adminRole: string
+  senderRole: string
+}
+
+/** How people sign in to the console through a provider. The console is a public client: it has no secret. */
+export interface OidcConfig {
+  /** Exactly as the provider writes it in its tokens. */
+  issuer: string
+  clientId: string
+  scope: string
+}
+
+export interface Config {
+  host: string
+  /** 0: any free port. */
+  port: number
+  /** Null: metrics are answered on `port`. */
+  metricsPort: number | null
+  /** Null: the PostgreSQL of its own, in `dataDir`. */
+  databaseUrl: string | null
+  /** Connections at most. */
+  databasePoolSize: number
+  /** An absolute path; it need not exist yet. */
+  dataDir: string
+  auth: AuthConfig
+  /** Null: people paste a token. */
+  consoleOidc: OidcConfig | null
+  /** Whether what quotas forbid is denied, or granted and told. */
+  enforcement: Enforcement
+  /** Whether senders must tell the destination. */
+  requireCountry: boolean
+  /** Calls a minute on user and admin paths for each principal; 0: no bound. */
+  rateLimitPerMinute: number
+  /** How long a settled reservation is kept after its last change. */
+  retentionDays: number
+  /** Whether webhooks may be sent to addresses outside of the public internet. */
+  webhookAllowPrivate: boolean
+  logLevel: LogLevel
+}
+
+/** One thing that is wrong with the configuration. The message never holds a secret. */
+export interface ConfigIssue {
+  variable: string
+  message: string
+}
+
+/** The configuration cannot be used. The message names every issue, one a line. */
+export class ConfigError extends Error {
+  readonly issues: readonly ConfigIssue[]
+
+  constructor(issues: readonly ConfigIssue[]) {
+    super(issues.map(issue => `${issue.variable}: ${issue.message}`).join('\n'))
+    this.name = 'ConfigError'
+    this.issues = issues
+  }
+}
+
+type Name = keyof typeof VARIABLES
+type Parsed<N extends Name> = Exclude<ReturnType<(typeof VARIABLES)[N]['parse']>, Refusal>
+type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Parsed<N> | null : Parsed<N>
+
+const NAMES = Object.keys(VARIABLES) as Name[]
+const row = (name: Name): Variable<unknown> => VARIABLES[name]
+const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
+
+export interface LoadOptions {
+  /** The variables of an `--env-file`. The environment wins over them. */
+  file?: Texts
+  /** Whether tokens will be checked or minted, default true. A migration needs no key, and should not hold one. */
+  needsKey?: boolean
+  machine?: Machine
+}
+
+/**
+ * Reads the configuration from texts; an empty text counts as unset. Pure: opens no file and asks no network.
+ * The answer holds either the configuration or everything that is wrong with it, in the table's order.
+ */
+export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Config } | { issues: ConfigIssue[] } {
+  const { file = {}, needsKey = true, machine = thisMachine() } = options
+  const issues: ConfigIssue[] = []
+  const textOf = (name: Name): string | undefined => env[name] || file[name] || undefined
+  const isSet = (name: Name): boolean => textOf(name) !== undefined
+  const issue = (variable: string, message: string) => issues.push({ variable, message })
+
+  const values = new Map<Name, unknown>()
+  for (const name of NAMES) {
+    const { parse, accepts, fallback, mask } = row(name)
+    const text = textOf(name) ?? (typeof fallback === 'function' ? fallback(env, machine) : fallback)
+    const value = text === null ? null : parse(text)
+    if (value instanceof Refusal) {
+      issue(name, `${mask === undefined ? `${quote(text ?? '')} ` : ''}${value.why}; accepted: ${accepts}`)
+    } else {
+      values.set(name, value)
+    }
+  }
+
+  const keys = KEY_NAMES.filter(isSet)
+  if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is plain which key is trusted')
+  if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
+    issue('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, for its keys sign tokens for other services too')
+  }
+  if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
+    issue(
+      KEY_NAMES.join(', '),
+      'one of them is required with DATABASE_URL; only with its own database does the service make a secret of its own',
+    )
+  }
+  if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
+    issue('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
+  }
+  if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
+    issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'neither is of use without the other')
+  }
+  if (isSet('CONSOLE_OIDC_ISSUER') && needsKey) {
+    const issuer = textOf('AUTH_ISSUER')
+    if (issuer !== undefined && issuer !== textOf('CONSOLE_OIDC_ISSUER')) {
+      issue('CONSOLE_OIDC_ISSUER', 'is not AUTH_ISSUER: no token of this provider would be accepted')
+    }
+    if (keys.length === 0) {
+      issue(
+        'CONSOLE_OIDC_ISSUER',
+        'needs AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, to check the tokens of this provider with',
+      )
+    }
+  }
+  if (issues.length > 0) return { issues }
+
+  // Each value is what its row's parser returned, or null where the row has no fallback.
+  const get = <N extends Name>(name: N): Value<N> => values.get(name) as Value<N>
+  const config: Config = {
+    host: get('HOST'),
+    port: get('PORT'),
+    metricsPort: get('METRICS_PORT'),
+    databaseUrl: get('DATABASE_URL'),
+    databasePoolSize: get('DATABASE_POOL_SIZE'),
+    dataDir: get('DATA_DIR'),
+    auth: {
+      key: authKey(get('AUTH_SECRET'), get('AUTH_PUBLIC_KEY_FILE'), get('AUTH_JWKS_URL')),
+      issuer: get('AUTH_ISSUER'),
+      audience: get('AUTH_AUDIENCE'),
+      userClaim: get('AUTH_USER_CLAIM'),
+      rolesClaim: get('AUTH_ROLES_CLAIM'),
+      adminRole: get('AUTH_ADMIN_ROLE'),
+      senderRole: get('AUTH_SENDER_ROLE'),
+    },
+    consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
+    enforcement: get('ENFORCEMENT'),
+    requireCountry: get('REQUIRE_COUNTRY'),
+    rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
+    retentionDays: get('RETENTION_DAYS'),
+    webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
+    logLevel: get('LOG_LEVEL'),
+  }
+  return { config }
+}
+
+function authKey(secret: string | null, file: string | null, url: string | null): AuthKey {
+  if (secret !== null) return { kind: 'secret', secret }
+  if (file !== null) return { kind: 'public-key', file }
+  return url === null ? { kind: 'own' } : { kind: 'jwks', url }
+}
+
+function oidcConfig(issuer: string | null, clientId: string | null, scope: string): OidcConfig | null {
+  return issuer === null || clientId === null ? null : { issuer, clientId, scope }
+}
+
+/** A variable as help shows it. `fallback` is null where there is none, `unset` then says what happens. */
+interface VariableHelp {
+  name: string
+  means: string
+  accepts: string
+  fallback: string | null
+  unset: string | null
+}
+
+/** The table for people, with the defaults of this machine. */
+export function configVariables(env: Texts = process.env, machine: Machine = thisMachine()): VariableHelp[] {
+  return NAMES.map(name => {
+    const { means, accepts, fallback, unset = null } = row(name)
+    return { name, means, accepts, fallback: typeof fallback === 'function' ? fallback(env, machine) : fallback, unset }
+  })
+}
+
+/** The settings that hold, in the table's order and with secrets masked; null: not set, `unset` says what that means. */
+export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
+  const { auth, consoleOidc } = config
+  const values: Record<Name, string | number | boolean | null> = {
+    HOST: config.host,
+    PORT: config.port,
+    METRICS_PORT: config.metricsPort,
+    DATABASE_URL: config.databaseUrl,
+    DATABASE_POOL_SIZE: config.databasePoolSize,
+    DATA_DIR: config.dataDir,
+    AUTH_SECRET: auth.key.kind === 'secret' ? auth.key.secret : null,
+    AUTH_PUBLIC_KEY_FILE: auth.key.kind === 'public-key' ? auth.key.file : null,
+    AUTH_JWKS_URL: auth.key.kind === 'jwks' ? auth.key.url : null,
+    AUTH_ISSUER: auth.issuer,
+    AUTH_AUDIENCE: auth.audience,
+    AUTH_USER_CLAIM: auth.userClaim,
+    AUTH_ROLES_CLAIM: auth.rolesClaim,
+    AUTH_ADMIN_ROLE: auth.adminRole,
+    AUTH_SENDER_ROLE: auth.senderRole,
+    CONSOLE_OIDC_ISSUER: consoleOidc?.issuer ?? null,
+    CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,
+    CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,
+    ENFORCEMENT: config.enforcement,
+    REQUIRE_COUNTRY: config.requireCountry,
+    RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
+    RETENTION_DAYS: config.retentionDays,
+    WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
+    LOG_LEVEL: config.logLevel,
+  }
+  return NAMES.map(name => {
+    const { mask = String, unset = null } = row(name)
+    const value = values[name]
+    return { name, value: value === null ? null : mask(String(value)), unset }
+  })
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}

@@ -1,0 +1,55 @@
+import type { FastifyError } from 'fastify'
+import { isUnavailable } from '../../db/database.ts'
+import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
+import { problemType } from './openapi.ts'
+
+/** Faults that Fastify itself finds, by its codes. */
+const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is needed.'],
+  FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+}
+
+/**
+ * What to tell the caller of anything that was thrown: never more than it has a code and words for.
+ *
+ * @param bodyLimit the most bytes that the route takes
+ */
+export function problemOf(error: unknown, bodyLimit: number): Problem {
+  if (error instanceof Problem) return error
+  if (isUnavailable(error)) {
+    return new Problem('unavailable', 'The database cannot be reached. Nothing is known to be done; repeat the call.', {
+      headers: { 'retry-after': '1' },
+      cause: error,
+    })
+  }
+  const { code, statusCode } = error as Partial<FastifyError>
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new Problem('payload_too_large', `The body is larger than ${bodyLimit} bytes.`)
+  }
+  const issue = FRAMEWORK_ERRORS[code ?? '']
+  if (issue !== undefined) return new Problem(issue[0], issue[1])
+  // The JSON parser's own error and whatever else Fastify blames on the request.
+  if (error instanceof SyntaxError || statusCode === 400) {
+    return new Problem(
+      'invalid_request',
+      'The request cannot be read: the body is not valid JSON or the path is malformed.',
+    )
+  }
+  return new Problem('internal', 'Something went wrong inside the service.', { cause: error })
+}
+
+/** A problem as its answer tells it (RFC 9457). */
+export function problemBody(problem: Problem, requestId: string) {
+  const { status, title } = ERRORS[problem.code]
+  return {
+    type: problemType(problem.code),
+    title,
+    status,
+    code: problem.code,
+    detail: problem.message,
+    request_id: requestId,
+    ...problem.members,
+  }
+}

@@ -1,0 +1,100 @@
+import type { Command, Denied, Granted, Outcome } from '../../domain/command.ts'
+import type { Measure } from '../../domain/message.ts'
+import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
+import { formatTimestampOrNull } from '../../domain/time.ts'
+import { drawViewOf, reservationViewOf } from '../../domain/view.ts'
+import { Problem } from '../../errors.ts'
+import type { Asked } from './requests.ts'
+
+/**
+ * What an outcome is answered with.
+ * @throws Problem if it is an error.
+ */
+export function answerOf({ command, measure }: Asked, outcome: Outcome): object {
+  switch (outcome.outcome) {
+    case 'granted':
+      return command.op === 'check' ? grantable(outcome, measure) : granted(outcome, measure)
+    case 'denied':
+      return denied(outcome, measure)
+    case 'settled':
+      return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
+    case 'found':
+      return reservationViewOf(outcome.reservation)
+    case 'not_found':
+      throw new Problem('not_found', `User ${command.user_id} has no reservation "${command.id}".`)
+    case 'idempotency_mismatch':
+      throw mismatch(command, outcome.fields)
+    case 'reservation_closed':
+      throw refusal('reservation_closed', outcome.detail, outcome.reservation)
+    case 'exceeds_reservation':
+      throw refusal('exceeds_reservation', tooMany(command, outcome.reservation), outcome.reservation)
+  }
+}
+
+function granted({ reservation, remaining, replayed, would_deny, explanation }: Granted, measure: Measure | null) {
+  return {
+    granted: true,
+    ...reservationViewOf(reservation),
+    remaining,
+    replayed,
+    ...(would_deny === null ? undefined : { would_deny }),
+    ...findingsOf(measure),
+    ...(explanation === null ? undefined : { explain: explanation }),
+  }
+}
+
+/** A check's: there is no reservation whose id or state could be told. */
+function grantable({ reservation, remaining, would_deny, explanation }: Granted, measure: Measure | null) {
+  return {
+    granted: true,
+    user_id: reservation.user_id,
+    units: reservation.units,
+    unfunded: unfundedOf(reservation),
+    draws: reservation.draws.map(drawViewOf),
+    remaining,
+    ...(would_deny === null ? undefined : { would_deny }),
+    ...findingsOf(measure),
+    ...(explanation === null ? undefined : { explain: explanation }),
+  }
+}
+
+function denied({ reason, remaining, limiting_quota_id, retry_at, explanation }: Denied, measure: Measure | null) {
+  return {
+    granted: false,
+    reason,
+    ...(measure === null ? undefined : { units: measure.units }),
+    remaining,
+    limiting_quota_id,
+    retry_at: formatTimestampOrNull(retry_at),
+    ...findingsOf(measure),
+    ...(explanation === null ? undefined : { explain: explanation }),
+  }
+}
+
+function findingsOf(measure: Measure | null) {
+  if (measure === null) return undefined
+  const { encoding, segments, country } = measure
+  return { encoding, segments, country }
+}
+
+function mismatch({ id, user_id }: Command, fields: readonly string[]): Problem {
+  return new Problem(
+    'idempotency_mismatch',
+    `User ${user_id} has a reservation "${id}" that was asked for with another content; it differs in ${fields.join(', ')}.`,
+    { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
+  )
+}
+
+function tooMany(command: Command, { units }: Reservation): string {
+  const asked = 'total_units' in command ? command.total_units : null
+  return `Only ${units} units were reserved, and total_units is ${asked}.`
+}
+
+/** An error that shows how the reservation stands, so that nobody has to ask again. */
+function refusal(
+  code: 'reservation_closed' | 'exceeds_reservation',
+  detail: string,
+  reservation: Reservation,
+): Problem {
+  return new Problem(code, detail, { members: { reservation: reservationViewOf(reservation) } })
+}

@@ -1,0 +1,227 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { describe, expect, test } from 'vitest'
+import { ERRORS } from '../../src/errors.ts'
+import { createMetricsServer } from '../../src/http/operations/routes.ts'
+import { createEventCounter } from '../../src/jobs/event-counter.ts'
+import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, app, adminToken, senderToken, metrics, db } = service
+const anonymous = { token: null }
+
+describe('health', () => {
+  test('livez and readyz answer without a token', async () => {
+    for (const url of ['/livez', '/readyz']) {
+      expect(await call('GET', url, anonymous)).toMatchObject({ status: 200, body: { status: 'ok' } })
+    }
+  })
+})
+
+describe('metrics', () => {
+  test('tell of requests and commands by kinds, never of users', async () => {
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4711, limit: 5 } })
+    await call('POST', '/api/sms/sender/quota/consume', {
+      token: senderToken,
+      body: { user_id: 4711, id: 'm', units: 1 },
+    })
+    await call('POST', '/api/sms/sender/quota/consume', {
+      token: senderToken,
+      body: { user_id: 4711, id: 'n', units: 9 },
+    })
+    const { status, headers, body } = await call('GET', '/metrics', anonymous)
+    expect(status).toBe(200)
+    expect(headers['content-type']).toMatch(/^text\/plain/)
+    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="granted"} 1')
+    expect(body).toContain('sms_quota_commands_total{op="consume",outcome="denied"} 1')
+    expect(body).toMatch(
+      /sms_quota_request_seconds_count\{route="\/api\/sms\/sender\/quota\/consume",method="POST",status="200"\} 2/,
+    )
+    expect(body).toContain('sms_quota_queue_commands 0')
+    expect(body).not.toMatch(/\{[^}\n]*4711/)
+  })
+
+  /** The value of a line of the answer; NaN if there is none. */
+  async function metricOf(series: string): Promise<number> {
+    const { body } = await call('GET', '/metrics', anonymous)
+    const lines: string[] = body.split('\n')
+    const found = lines.find(line => line.startsWith(`${series} `))
+    return Number(found?.slice(series.length + 1) ?? Number.NaN)
+  }
+
+  test('tell of usage that is folded, and of what is to be folded yet', async () => {
+    const log = { info() {}, warn() {}, error() {} }
+    const told = Promise.withResolvers<void>()
+    for (const id of ['f1', 'f2']) {
+      const body = { user_id: 4712, id, units: 1 }
+      await call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
+    }
+    const [before] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage_pending' })
+    const folding = createUsageRollup({
+      db,
+      log,
+      onRollup(fold) {
+        metrics.fold(fold)
+        told.resolve()
+      },
+    })
+    folding.start()
+    await told.promise
+    await folding.stop()
+    expect(await metricOf('sms_quota_usage_folded_batches_total')).toBe(before?.count)
+    const [after] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage' })
+    expect(await metricOf('sms_quota_usage_folded_rows_total')).toBe(after?.count)
+    expect(await metricOf('sms_quota_usage_pending_batches')).toBe(0)
+  })
+
+  test('tell of events by type, each once, from the start on', async () => {
+    const eventCounter = createEventCounter({ db, log: { info() {}, warn() {}, error() {} }, onEvents: metrics.events })
+    await eventCounter.countOnce()
+    expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBeNaN()
+    const { body } = await call('POST', '/api/sms/admin/quota', { body: { user_id: 4713, limit: 5 } })
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4714, limit: 5 } })
+    await call('DELETE', `/api/sms/admin/quota/${body.id}`)
+    expect(await eventCounter.countOnce()).toBe(false)
+    await eventCounter.countOnce()
+    expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBe(2)
+    expect(await metricOf('sms_quota_events_total{type="quota.deleted"}')).toBe(1)
+    // In no label, whatever numbers there are.
+    expect((await call('GET', '/metrics', anonymous)).body).not.toMatch(/\{[^}\n]*471[1-4]/)
+  })
+
+  test('tell how many wait for the feed', async () => {
+    expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
+    const waiting = call('GET', '/api/sms/admin/events?after=latest&wait_seconds=30')
+    await expect.poll(() => metricOf('sms_quota_feed_waiting')).toBe(1)
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 4715, limit: 5 } })
+    expect((await waiting).body.items).toHaveLength(1)
+    expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
+  })
+
+  test('can have a port of their own', async () => {
+    const server = createMetricsServer(createMetrics())
+    expect((await server.inject('/metrics')).statusCode).toBe(200)
+    expect((await server.inject('/livez')).statusCode).toBe(404)
+    await server.close()
+  })
+})
+
+describe('the OpenAPI document', async () => {
+  const { body: document } = await call('GET', '/openapi.json', anonymous)
+  const operations: [
+    string,
+    string,
+    { operationId: string; responses: Record<string, object>; security?: object[] },
+  ][] = Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item as object).map(([method, operation]) => [method, path, operation] as never),
+  )
+
+  test('is valid OpenAPI 3.1 by an outside validator', async () => {
+    const result = await new Validator().validate(structuredClone(document))
+    expect(result.errors ?? []).toEqual([])
+    expect(result.valid).toBe(true)
+    expect(document.openapi).toMatch(/^3\.1\./)
+  })
+
+  test('has the seven endpoints that were asked for', () => {
+    const asked = [
+      ['get', '/api/sms/quota/list'],
+      ['get', '/api/sms/quota/summary'],
+      ['get', '/api/sms/admin/quota/list'],
+      ['get', '/api/sms/admin/quota/summary'],
+      ['post', '/api/sms/admin/quota'],
+      ['put', '/api/sms/admin/quota/{id}'],
+      ['delete', '/api/sms/admin/quota/{id}'],
+    ]
+    const present = operations.map(([method, path]) => `${method} ${path}`)
+    for (const [method, path] of asked) expect(present).toContain(`${method} ${path}`)
+  })
+
+  test('names every operation once, and refers to every component by its name', () => {
+    const ids = operations.map(([, , operation]) => operation.operationId)
+    expect(ids.every(id => /^[a-z][A-Za-z]+$/.test(id))).toBe(true)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(Object.keys(document.components.schemas).filter(name => /^def-/.test(name))).toEqual([])
+    const body = document.paths['/api/sms/admin/quota'].post.requestBody.content['application/json'].schema
+    expect(body).toEqual({ $ref: '#/components/schemas/CreateQuotaReq' })
+  })
+
+  test('says which operations need a token, and lists its errors with examples', () => {
+    for (const [method, path, operation] of operations) {
+      const isOpen = operation.security?.length === 0
+      expect(isOpen, `${method} ${path}`).toBe(!path.startsWith('/api/'))
+      if (isOpen) continue
+      for (const status of ['401', '400', '500', '503']) {
+        expect(operation.responses, `${method} ${path}`).toHaveProperty(status)
+      }
+      // Who is calling, anybody may ask.
+      expect('403' in operation.responses, `${method} ${path}`).toBe(path !== '/api/sms/me')
+      expect('429' in operation.responses, `${method} ${path}`).toBe(!path.startsWith('/api/sms/sender/'))
+    }
+    const unprocessable = document.paths['/api/sms/admin/quota/{id}'].put.responses['422']
+    expect(Object.keys(unprocessable.content['application/problem+json'].examples)).toEqual([
+      'immutable_field',
+      'below_usage',
+      'too_many_quotas',
+    ])
+  })
+})
+
+describe('the documents for people', () => {
+  test('/docs comes whole from this service, and may run nothing but its own files', async () => {
+    const page = await app.inject({ url: '/docs' })
+    const html = page.statusCode === 302 ? await app.inject({ url: String(page.headers.location) }) : page
+    expect(html.statusCode).toBe(200)
+    const policy = String(html.headers['content-security-policy'])
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self'")
+    const sources = [...html.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
+    expect(sources.length).toBeGreaterThan(3)
+    for (const source of sources) {
+      expect(source).not.toMatch(/^(https?:)?\/\//)
+      const file = await app.inject({ url: new URL(source, 'http://host/docs/').pathname })
+      expect(file.statusCode, source).toBe(200)
+    }
+  })
+
+  test('every error code is explained where `type` points', async () => {
+    const { body, headers } = await call('GET', '/docs/errors', anonymous)
+    expect(headers['content-type']).toMatch(/^text\/html/)
+    for (const code of Object.keys(ERRORS)) expect(body).toContain(`<dt id="${code}">`)
+  })
+})
+
+describe('every answer', () => {
+  test.each([
+    ['GET', '/api/sms/admin/quota/list', adminToken],
+    ['GET', '/api/sms/admin/quota/list', null],
+    ['GET', '/nowhere', null],
+    ['GET', '/livez', null],
+    ['GET', '/docs/errors', null],
+    ['GET', '/openapi.json', null],
+    ['GET', '/api/sms/admin/quota/%ff', adminToken],
+  ])('%s %s carries a request id, is not stored and says nothing of the server', async (method, url, token) => {
+    const { headers } = await call(method, url, { token })
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(headers['cache-control']).toBe('no-store')
+    expect(headers['x-content-type-options']).toBe('nosniff')
+    expect(headers['content-security-policy']).toContain("default-src 'none'")
+    expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
+  })
+
+  test('to a sender is not stored either, and has nothing that only a browser heeds', async () => {
+    const body = { user_id: 1, units: 1 }
+    const { headers } = await call('POST', '/api/sms/sender/quota/check', { token: senderToken, body })
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    expect(headers['content-security-policy']).toBe(undefined)
+  })
+
+  test("repeats the caller's request id if it is a sane one", async () => {
+    const ask = async (id: string) =>
+      (await call('GET', '/livez', { token: null, headers: { 'x-request-id': id } })).headers['x-request-id']
+    expect(await ask('abc-123.X:y_z')).toBe('abc-123.X:y_z')
+    for (const id of ['a b', '<script>', 'x'.repeat(129), 'é']) expect(await ask(id)).toMatch(/^[0-9a-f-]{36}$/)
+  })
+})

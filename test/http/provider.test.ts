@@ -1,0 +1,60 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import { createProvider } from '../../src/http/auth/provider.ts'
+
+let asked: string[] = []
+let answer: { status: number; body: string } = { status: 200, body: '' }
+const server = createServer((request, response) => {
+  asked.push(request.url ?? '')
+  response.writeHead(answer.status, { location: '/elsewhere', 'content-type': 'application/json' }).end(answer.body)
+})
+await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+afterAll(() => server.close())
+
+const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/realms/sms`
+const GOOD = { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: 'http://127.0.0.1:1/token', more: [1] }
+const clock = { now: 0 }
+const make = (of = issuer) => createProvider({ issuer: of, clientId: 'console', scope: 'openid' }, () => clock.now)
+const give = (document: unknown, status = 200) => {
+  answer = { status, body: typeof document === 'string' ? document : JSON.stringify(document) }
+}
+
+beforeEach(() => {
+  asked = []
+  clock.now = 0
+})
+
+test('it is asked once an hour, however many want to know', async () => {
+  give(GOOD)
+  const provider = make()
+  expect(await Promise.all([provider.discover(), provider.discover()])).toEqual([GOOD, GOOD])
+  await provider.discover()
+  expect(asked).toEqual(['/realms/sms/.well-known/openid-configuration'])
+  clock.now = 3_600_000
+  await provider.discover()
+  expect(asked).toHaveLength(2)
+})
+
+test('an issuer that ends in a slash has its document at the same place', async () => {
+  give({ ...GOOD, issuer: `${issuer}/` })
+  await make(`${issuer}/`).discover()
+  expect(asked).toEqual(['/realms/sms/.well-known/openid-configuration'])
+})
+
+test.each<[string, unknown, number]>([
+  ['an error', GOOD, 503],
+  ['a redirect', GOOD, 302],
+  ['something else than JSON', '<html>', 200],
+  ['null', null, 200],
+  ['nothing of use', {}, 200],
+  ['the document of another issuer', { ...GOOD, issuer: 'https://id.example' }, 200],
+  ['an endpoint that is no address', { ...GOOD, token_endpoint: '/token' }, 200],
+  ['an endpoint that is a script', { ...GOOD, authorization_endpoint: 'javascript:alert(1)' }, 200],
+])('%s is no answer, and it is asked again', async (_what, document, status) => {
+  const provider = make()
+  give(document, status)
+  await expect(provider.discover()).rejects.toMatchObject({ code: 'unavailable' })
+  give(GOOD)
+  expect(await provider.discover()).toEqual(GOOD)
+})

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import { verify } from '../../src/db/verify.ts'
+import type { Outcome } from '../../src/domain/command.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
+import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
+import {
+  countersOf,
+  createBench,
+  differences,
+  draw,
+  neighbours,
+  openTransaction,
+  reserve,
+  START,
+  settle,
+  someone,
+} from '../support/engine.ts'
+
+const DAY = 86_400_000
+const KEPT = 35 * DAY
+const bench = await createBench()
+const { db, clock } = bench
+const engine = bench.engine()
+
+/** The clock of this file only goes forward; tests begin where the one before has ended. */
+function later(ms: number): EpochMs {
+  clock.now += ms
+  return clock.now
+}
+
+function retentionOf(options: Partial<RetentionOptions> = {}): Retention {
+  const log = { info() {}, warn() {}, error() {} }
+  return createRetention({ db, now: () => clock.now, log, ...options })
+}
+
+/** Retires until there is nothing more to do at this moment. */
+async function retireAll(retention: Retention, now = clock.now): Promise<number> {
+  let removed = 0
+  for (;;) {
+    const step = await retention.retireOnce(now)
+    removed += step.removed
+    if (!step.isBehind) return removed
+  }
+}
+
+async function idsOf(user: number): Promise<string[]> {
+  const text = 'select id from reservation where user_id = $1 order by id'
+  return (await db.query<{ id: string }>({ text, values: [user] })).map(({ id }) => id)
+}
+
+async function archiveOf(quotaId: number): Promise<{ window_no: number; used: number }[]> {
+  const text = 'select window_no, used from archive where quota_id = $1 order by window_no'
+  return db.query({ text, values: [quotaId] })
+}
+
+/** Nothing was lost and nothing doubled, by the service's own judgement and by another. */
+async function expectEqual(): Promise<void> {
+  expect((await verify(db)).differences).toEqual([])
+  expect(await differences(db)).toEqual([])
+}
+
+describe('removes', () => {
+  test('what has not changed for the retention time, and no sooner', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(draw('consume', user, 'm', 7))
+    expect(await retireAll(retentionOf(), clock.now + KEPT - 1)).toBe(0)
+    expect(await retireAll(retentionOf(), later(KEPT))).toBe(1)
+    expect(await idsOf(user)).toEqual([])
+    expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 7 }])
+    expect(await countersOf(db, id)).toEqual({ used: 7, reserved: 0 })
+    await expectEqual()
+  })
+
+  test('after the time that is told, with the ids: they are as good as new', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(draw('consume', user, 'm', 7))
+    await retireAll(retentionOf({ retentionMs: 1_000 }), later(1_000))
+    expect(await engine.submit(settle('refund', user, 'm'))).toEqual({ outcome: 'not_found' })
+    expect(await engine.submit(draw('consume', user, 'm', 2))).toMatchObject({ outcome: 'granted', replayed: false })
+    await retireAll(retentionOf({ retentionMs: 1_000 }), later(1_000))
+    expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 9 }])
+    await expectEqual()
+  })
+
+  test('what is used of every draw, whatever was settled in part', async () => {
+    const user = someone()
+    const first = await bench.quota({ user_id: user, limit: 10, priority: 1, opening_used: 2 })
+    const second = await bench.quota({ user_id: user, limit: 10, priority: 2 })
+    const third = await bench.quota({ user_id: user, limit: 100, priority: 3 })
+    const cap = await bench.quota({ user_id: user, kind: 'cap', limit: 1_000 })
+    await engine.submit(reserve(user, 'm', 24))
+    await engine.submit(settle('commit', user, 'm', 16))
+    await engine.submit(settle('refund', user, 'm', 3))
+    await engine.submit(settle('release', user, 'm'))
+    await engine.submit(draw('consume', user, 'given back', 4))
+    await engine.submit(settle('refund', user, 'given back'))
+    await engine.submit(draw('consume', user, 'by force', 2_000, { force: true }))
+    await engine.submit(draw('consume', someone(), 'unfunded', 5, { force: true }))
+    await retireAll(retentionOf(), later(KEPT + DAY))
+    expect(await idsOf(user)).toEqual([])
+    // 13 of 'm' are used, along the line: 8 of the first, 5 of the second, none of the third. Then those by force.
+    const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
+    expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
+    await expectEqual()
+  })
+
+  test('from closed windows too, whose history stays', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, period: 'hour', limit: 10, rollover_limit: 3 })
+    for (const hour of ['h0', 'h1', 'h2']) {
+      await engine.submit(draw('consume', user, hour, 5))
+      later(3_600_000)
+    }
+    const history = () => db.query({ text: 'select * from quota_window where quota_id = $1', values: [id] })
+    const before = await history()
+    await retireAll(retentionOf(), later(KEPT))
+    expect(await archiveOf(id)).toMatchObject([{ used: 5 }, { used: 5 }, { used: 5 }])
+    expect(await history()).toEqual(before)
+    await expectEqual()
+  })
+})
+
+describe('keeps', () => {
+  test('what is outstanding, until it is settled', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    await engine.submit(reserve(user, 'm', 7, { ttl_ms: 1_000 }))
+    await engine.submit(settle('commit', user, 'm', 3))
+    const retention = retentionOf()
+    expect(await retireAll(retention, later(KEPT + DAY))).toBe(0)
+    await engine.submit({ op: 'expire', user_id: user, id: 'm' })
+    expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
+    // It stands behind what was read by then, and is met when everything is read again, a day later at most.
+    expect(await retireAll(retention, later(DAY))).toBe(1)
+    await expectEqual()
+  })
+
+  test('what was settled late, for the whole time after that', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    await engine.submit(draw('consume', user, 'm', 7))
+    later(30 * DAY)
+    await engine.submit(settle('refund', user, 'm', 2))
+    const retention = retentionOf()
+    expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
+    expect(await engine.submit(settle('refund', user, 'm', 2))).toMatchObject({ outcome: 'settled', replayed: true })
+    expect(await retireAll(retention, later(DAY))).toBe(1)
+    await expectEqual()
+  })
+
+  test('what somebody is settling just now, without waiting for them', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(draw('consume', user, 'm1', 1))
+    await engine.submit(draw('consume', user, 'm2', 2))
+    const settling = await openTransaction(db, tx =>
+      tx.query({ text: `select from reservation where user_id = $1 and id = 'm1' for update`, values: [user] }),
+    )
+    const retention = retentionOf()
+    const removed = await retireAll(retention, later(KEPT))
+    await settling.commit()
+    expect(removed).toBe(1)
+    expect(await idsOf(user)).toEqual(['m1'])
+    expect(await retireAll(retention, later(DAY))).toBe(1)
+    expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 3 }])
+    await expectEqual()
+  })
+})
+
+describe('many', () => {
+  /** In one shard, each at a moment of its own. */
+  async function consumeMany(users: readonly number[], count: number): Promise<void> {
+    for (let n = 0; n < count; n++) {
+      later(1)
+      const batch = users.map(user => engine.submit(draw('consume', user, `m${n}`, 1)))
+      if (n % 50 === 0) await Promise.all(batch)
+    }
+    await engine.submit(draw('check', users[0] ?? 0, '', 1))
+  }
+
+  test('are removed in bounded steps', async () => {
+    const users = neighbours(4)
+    for (const user_id of users) await bench.quota({ user_id, limit: 1_000_000 })
+    await consumeMany(users, 600)
+    later(KEPT)
+    const retention = retentionOf()
+    const steps = [await retention.retireOnce(clock.now)]
+    while (steps.at(-1)?.isBehind) steps.push(await retention.retireOnce(clock.now))
+    expect(steps.reduce((sum, { removed }) => sum + removed, 0)).toBe(2_400)
+    for (const { removed } of steps) expect(removed).toBeLessThan(1_400)
+    expect(steps.length).toBeGreaterThan(1)
+    await expectEqual()
+  })
+
+  test('are removed once by two at once, whoever settles meanwhile', async () => {
+    const users = neighbours(3)
+    const quotas = []
+    for (const user_id of users) quotas.push(await bench.quota({ user_id, limit: 1_000_000 }))
+    await consumeMany(users, 500)
+    later(KEPT)
+    const late = users.flatMap(user =>
+      Array.from({ length: 50 }, (_, n) => () => engine.submit(settle('refund', user, `m${n * 9}`))),
+    )
+    const outcomes: Outcome[] = []
+    const settleAll = async () => {
+      for (const refund of late) outcomes.push(await refund())
+    }
+    const removed = await Promise.all([retireAll(retentionOf()), retireAll(retentionOf()), settleAll()])
+    const refunded = outcomes.filter(({ outcome }) => outcome === 'settled').length
+    expect(outcomes.filter(({ outcome }) => outcome === 'not_found')).toHaveLength(150 - refunded)
+    expect(removed[0] + removed[1]).toBe(1_500 - refunded)
+    const counters = await Promise.all(quotas.map(({ id }) => countersOf(db, id)))
+    expect(counters.reduce((sum, { used }) => sum + used, 0)).toBe(1_500 - refunded)
+    await expectEqual()
+  })
+})
+
+test('runs by itself from its start to its stop', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user })
+  await engine.submit(draw('consume', user, 'm', 1))
+  later(KEPT + DAY)
+  const retired = Promise.withResolvers<void>()
+  const retention = retentionOf({ onRetire: ({ removed }) => removed > 0 && retired.resolve() })
+  retention.start()
+  await retired.promise
+  await retention.stop()
+  expect(await idsOf(user)).toEqual([])
+  expect(clock.now).toBeGreaterThan(START)
+})

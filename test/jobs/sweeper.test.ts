@@ -1,0 +1,301 @@
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { removeQuota } from '../../src/db/quotas.ts'
+import type { Command } from '../../src/domain/command.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import { Problem } from '../../src/errors.ts'
+import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
+import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const bench = await createBench()
+const { db, clock } = bench
+const engine = bench.engine()
+
+/** The clock of this file only goes forward; tests begin where the one before has ended. */
+function later(ms: number): EpochMs {
+  clock.now += ms
+  return clock.now
+}
+
+function sweeperOf(options: Partial<SweeperOptions> = {}): Sweeper {
+  const log = { info() {}, warn() {}, error() {} }
+  return createSweeper({ db, engine, now: () => clock.now, log, ...options })
+}
+
+/** Sweeps until there is nothing more to do at this moment. */
+async function sweepAll(sweeper: Sweeper, now = clock.now): Promise<{ closed: number; steps: Sweep[] }> {
+  const steps: Sweep[] = []
+  do steps.push(await sweeper.sweepOnce(now))
+  while (steps.at(-1)?.pending !== 'none')
+  return { closed: steps.reduce((sum, step) => sum + step.closed, 0), steps }
+}
+
+async function found(user: number, id: string): Promise<object> {
+  const [row] = await db.query<object>({
+    text: `select committed, released, refunded, expired from reservation where user_id = $1 and id = $2`,
+    values: [user, id],
+  })
+  return row ?? {}
+}
+
+describe('what is due', () => {
+  test('is closed at its time, not before', async () => {
+    const sweeper = sweeperOf()
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(reserve(user, 'm', 5, { ttl_ms: 10_000 }))
+    expect((await sweepAll(sweeper, later(9_999))).closed).toBe(0)
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+    expect((await sweepAll(sweeper, later(1))).closed).toBe(1)
+    expect(await found(user, 'm')).toEqual({ committed: 0, released: 5, refunded: 0, expired: true })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
+  })
+
+  test('is committed if the sender said so', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(reserve(user, 'm', 5, { ttl_ms: 10_000, on_expiry: 'commit' }))
+    later(10_000)
+    expect((await sweepAll(sweeperOf())).closed).toBe(1)
+    expect(await found(user, 'm')).toEqual({ committed: 5, released: 0, refunded: 0, expired: true })
+    expect(await countersOf(db, id)).toEqual({ used: 5, reserved: 0 })
+  })
+
+  test('is only what is outstanding', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(draw('consume', user, 'used', 1))
+    await engine.submit(reserve(user, 'settled', 2, { ttl_ms: 10_000 }))
+    await engine.submit(settle('commit', user, 'settled'))
+    await engine.submit(reserve(user, 'in part', 10, { ttl_ms: 10_000 }))
+    await engine.submit(settle('commit', user, 'in part', 4))
+    await engine.submit(settle('release', user, 'in part', 1))
+    later(10_000)
+    expect((await sweepAll(sweeperOf())).closed).toBe(1)
+    expect(await found(user, 'in part')).toEqual({ committed: 4, released: 6, refunded: 0, expired: true })
+    expect(await countersOf(db, id)).toEqual({ used: 7, reserved: 0 })
+  })
+
+  test('is closed also if its quotas are over or deleted, or its window is', async () => {
+    const user = someone()
+    const ended = await bench.quota({ user_id: user, limit: 5, priority: 1, expires_at: clock.now + 5_000 })
+    const deleted = await bench.quota({ user_id: user, limit: 5, priority: 2 })
+    const rolled = await bench.quota({ user_id: user, limit: 5, period: 'hour' })
+    await engine.submit(reserve(user, 'm', 15, { ttl_ms: 2 * 3_600_000 }))
+    await removeQuota(db, deleted.id, bench.author(), () => true)
+    later(2 * 3_600_000)
+    expect((await sweepAll(sweeperOf())).closed).toBe(1)
+    for (const quota of [ended, deleted, rolled]) {
+      expect(await countersOf(db, quota.id)).toEqual({ used: 0, reserved: 0 })
+    }
+    expect(await differences(db)).toEqual([])
+  })
+})
+
+describe('many', () => {
+  async function reserveMany(count: number, ttl: (n: number) => number): Promise<void> {
+    const users = Array.from({ length: 20 }, () => someone())
+    for (const user of users) await bench.quota({ user_id: user, limit: 1_000_000 })
+    await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        engine.submit(reserve(users[n % users.length] ?? 0, `m${n}`, 1, { ttl_ms: ttl(n) })),
+      ),
+    )
+  }
+
+  async function countOpen(): Promise<number> {
+    const [row] = await db.query<{ open: number }>({
+      text: 'select count(*) as open from reservation where committed + released < units',
+    })
+    return row?.open ?? -1
+  }
+
+  /** The engine, with an eye on how much is asked of it at a time. */
+  function watched(): { engine: Pick<Engine, 'submit'>; most(): number } {
+    let [inFlight, most] = [0, 0]
+    return {
+      most: () => most,
+      engine: {
+        submit(command) {
+          inFlight += 1
+          most = Math.max(most, inFlight)
+          return engine.submit(command).finally(() => {
+            inFlight -= 1
+          })
+        },
+      },
+    }
+  }
+
+  test('at once are closed in bounded steps', async () => {
+    await reserveMany(5_000, () => 10_000)
+    later(10_000)
+    const eye = watched()
+    const { closed, steps } = await sweepAll(sweeperOf({ engine: eye.engine }))
+    expect(closed).toBe(5_000)
+    expect(Math.max(...steps.map(step => step.closed))).toBeLessThanOrEqual(500)
+    expect(eye.most()).toBeLessThanOrEqual(500)
+    expect(await countOpen()).toBe(0)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('are closed once by several sweepers at once', async () => {
+    await reserveMany(1_000, n => 1_000 + n)
+    later(2_000)
+    const other = bench.engine()
+    await Promise.all([sweepAll(sweeperOf()), sweepAll(sweeperOf({ engine: other })), sweepAll(sweeperOf())])
+    expect(await countOpen()).toBe(0)
+    expect(await differences(db)).toEqual([])
+  })
+
+  test('from a long stop are found, the latest first', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    for (const [id, days] of [
+      ['first', 1],
+      ['last', 200],
+      ['middle', 170],
+    ] as const) {
+      await engine.submit(reserve(user, id, 1, { ttl_ms: days * DAY }))
+    }
+    later(200 * DAY + MINUTE)
+    const closings: string[] = []
+    const submit = (command: Command) => {
+      closings.push(command.id)
+      return engine.submit(command)
+    }
+    const { steps } = await sweepAll(sweeperOf({ engine: { submit } }))
+    expect(closings).toEqual(['last', 'middle', 'first'])
+    expect(steps[0]?.closed).toBe(1)
+    expect(steps.length).toBeLessThan(40)
+  })
+})
+
+describe('what is read', () => {
+  /** The database, with an eye on how often it is asked. */
+  function counted(): { db: Database; looks(): number } {
+    let looks = 0
+    return {
+      looks: () => looks,
+      db: {
+        ...db,
+        transaction(work, mode) {
+          looks += 1
+          return db.transaction(work, mode)
+        },
+      },
+    }
+  }
+
+  test('passes over settled ones once, a page at a time, and then is one look a step for all shards', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 1_000_000 })
+    for (let n = 0; n < 1_000; n += 1) {
+      // Each ends at a moment of its own.
+      if (n % 50 === 0) later(1)
+      void engine.submit(draw('consume', user, `c${n}`, 1))
+      if (n % 50 === 49) await engine.submit(draw('check', user, '', 1))
+    }
+    const eye = counted()
+    const sweeper = sweeperOf({ db: eye.db })
+    await sweepAll(sweeper)
+    // Ten pages of a hundred, and the looks back over the years.
+    expect(eye.looks()).toBeGreaterThan(10)
+    const before = eye.looks()
+    expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
+    expect(eye.looks() - before).toBe(1)
+  })
+
+  test('is the last two minutes again each minute, for what was committed late', async () => {
+    const sweeper = sweeperOf()
+    await sweepAll(sweeper)
+    const user = someone()
+    await bench.quota({ user_id: user, starts_at: clock.now - DAY })
+    // As a batch does that waited for its commit: it begins with a moment, and ends after that was swept.
+    const slow = bench.engine({ now: () => clock.now - 30_000 })
+    await slow.submit(reserve(user, 'late', 1, { ttl_ms: 1_000 }))
+    expect((await sweepAll(sweeper, later(1_000))).closed).toBe(0)
+    expect((await sweepAll(sweeper, later(58_999))).closed).toBe(0)
+    expect((await sweepAll(sweeper, later(1))).closed).toBe(1)
+    expect((await sweepAll(sweeper, later(MINUTE))).closed).toBe(0)
+  })
+
+  test('is everything again each day, for what no look back finds', async () => {
+    const sweeper = sweeperOf()
+    await sweepAll(sweeper)
+    const user = someone()
+    await bench.quota({ user_id: user, starts_at: clock.now - DAY })
+    const held = bench.engine({ now: () => clock.now - 3_600_000 })
+    await held.submit(reserve(user, 'very late', 1, { ttl_ms: 1_000 }))
+    expect((await sweepAll(sweeper, later(DAY - 1))).closed).toBe(0)
+    expect((await sweepAll(sweeper, later(1))).closed).toBe(1)
+  })
+})
+
+describe('what cannot be closed', () => {
+  const away = new Problem('unavailable', 'the store is away')
+
+  test('because the store is away is closed when it is back', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
+    let isAway = true
+    const submit: Engine['submit'] = command => (isAway ? Promise.reject(away) : engine.submit(command))
+    const sweeper = sweeperOf({ engine: { submit } })
+    expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
+    expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
+    isAway = false
+    expect(await sweeper.sweepOnce(later(1_000))).toMatchObject({ closed: 1 })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
+  })
+
+  test('because somebody holds a user’s rows holds up nobody else', async () => {
+    const [held, other] = [someone(), someone()]
+    for (const user_id of [held, other]) await bench.quota({ user_id })
+    const ids = Array.from({ length: 800 }, (_, n) => `m${n}`)
+    await Promise.all(ids.map(id => engine.submit(reserve(held, id, 1, { ttl_ms: 1_000 }))))
+    await engine.submit(reserve(other, 'm', 1, { ttl_ms: 1_001 }))
+    const submit: Engine['submit'] = command =>
+      command.user_id === held ? Promise.reject(away) : engine.submit(command)
+    const sweeper = sweeperOf({ engine: { submit } })
+    later(1_001)
+    await sweeper.sweepOnce(clock.now)
+    await sweeper.sweepOnce(clock.now)
+    expect(await found(other, 'm')).toMatchObject({ expired: true })
+    expect((await sweepAll(sweeperOf())).closed).toBe(800)
+  })
+
+  test('because of a fault is told when it is due and at the look back, and tried again the next day', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user })
+    await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
+    let isFaulty = true
+    const told: object[] = []
+    const sweeper = sweeperOf({
+      engine: { submit: command => (isFaulty ? Promise.reject(new Error('a fault')) : engine.submit(command)) },
+      log: { info() {}, warn() {}, error: fields => told.push(fields) },
+    })
+    await sweepAll(sweeper, later(1_000))
+    for (let minute = 0; minute < 3; minute++) await sweepAll(sweeper, later(MINUTE))
+    expect(told).toHaveLength(2)
+    expect(told[0]).toMatchObject({ reservation: { user_id: user, id: 'm' } })
+    isFaulty = false
+    expect((await sweepAll(sweeper, later(DAY))).closed).toBe(1)
+  })
+})
+
+test('runs by itself from its start to its stop', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user })
+  await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
+  later(1_000)
+  const swept = Promise.withResolvers<void>()
+  const sweeper = sweeperOf({ onSweep: ({ closed }) => closed === 1 && swept.resolve() })
+  sweeper.start()
+  await swept.promise
+  await sweeper.stop()
+  expect(await found(user, 'm')).toMatchObject({ released: 5, expired: true })
+})

@@ -1,0 +1,383 @@
+import { Temporal } from 'temporal-polyfill'
+import { describe, expect, test } from 'vitest'
+import { closedWindowsOf } from '../../src/db/quota-history.ts'
+import { findQuota } from '../../src/db/quotas.ts'
+import { sumUsage, type UsageSums } from '../../src/db/usage-sums.ts'
+import { verify } from '../../src/db/verify.ts'
+import type { Command } from '../../src/domain/command.ts'
+import { roll } from '../../src/domain/quota.ts'
+import type { EpochMs } from '../../src/domain/time.ts'
+import type { UsageGroup } from '../../src/domain/usage.ts'
+import { nextBoundary } from '../../src/domain/window.ts'
+import { createRetention } from '../../src/jobs/retention.ts'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import {
+  createBench,
+  differences,
+  draw,
+  neighbours,
+  openTransaction,
+  reserve,
+  settle,
+  someone,
+} from '../support/engine.ts'
+import { seededRandom } from '../support/ledger.ts'
+
+const MINUTE = 60_000
+const DAY = 86_400_000
+const bench = await createBench()
+const { db, clock } = bench
+const engine = bench.engine()
+const log = { info() {}, warn() {}, error() {} }
+const foldingOf = () => createUsageRollup({ db, log })
+const NOTHING: UsageSums = {
+  committed: 0,
+  committed_messages: 0,
+  refunded: 0,
+  refunded_messages: 0,
+  unfunded: 0,
+  unfunded_messages: 0,
+  denied: 0,
+  denied_messages: 0,
+}
+const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
+
+/** All of a user's usage, grouped or not, by key. */
+async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | string | null, UsageSums>> {
+  const rows = await sumUsage(db, user, [0], clock.now + DAY, group, 10_000)
+  return new Map(rows.map(({ interval: _, key, ...sums }) => [key, sums]))
+}
+
+const totalOf = async (user: number) => (await usageOf(user)).get(null) ?? NOTHING
+
+async function foldAll(): Promise<number> {
+  const folding = foldingOf()
+  let batches = 0
+  for (;;) {
+    const fold = await folding.rollUpOnce()
+    batches += fold.batches
+    if (fold.batches === 0) return batches
+  }
+}
+
+async function retireAll(): Promise<number> {
+  const retention = createRetention({ db, now: () => clock.now, log })
+  let removed = 0
+  for (;;) {
+    const step = await retention.retireOnce(clock.now)
+    removed += step.removed
+    if (!step.isBehind) return removed
+  }
+}
+
+/** Closes what time has ended, as the service does. */
+async function sweepAll(): Promise<number> {
+  const sweeper = createSweeper({ db, engine, now: () => clock.now, log })
+  let closed = 0
+  for (;;) {
+    const sweep = await sweeper.sweepOnce(clock.now)
+    closed += sweep.closed
+    if (sweep.pending === 'none') return closed
+  }
+}
+
+async function countOf(table: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>({ text: `select count(*) as count from ${table}` })
+  return row?.count ?? Number.NaN
+}
+
+describe('what is booked', () => {
+  test('is what was committed, refunded and denied, at the moment of each', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 100 })
+    clock.now = Date.parse('2026-03-20T10:07:00Z')
+    await engine.submit(reserve(user, 'campaign', 50, { country: 'DE', ttl_ms: DAY }))
+    expect(await totalOf(user)).toEqual(NOTHING)
+    await engine.submit(settle('commit', user, 'campaign', 20))
+    clock.now = Date.parse('2026-03-20T10:22:00Z')
+    await engine.submit(settle('commit', user, 'campaign', 30))
+    await engine.submit(settle('commit', user, 'campaign', 30))
+    await engine.submit(settle('refund', user, 'campaign', 5))
+    await engine.submit(settle('refund', user, 'campaign', 7))
+    await engine.submit(settle('release', user, 'campaign'))
+    await engine.submit(draw('consume', user, 'big', 500, { country: 'FR' }))
+    await engine.submit(draw('check', user, '', 500))
+    const expected = { ...NOTHING, committed: 30, committed_messages: 1, refunded: 7, refunded_messages: 1 }
+    expect(await totalOf(user)).toEqual({ ...expected, denied: 500, denied_messages: 1 })
+    expect(await usageOf(user, 'quota')).toEqual(
+      new Map<number | null, UsageSums>([
+        [id, expected],
+        [null, { ...NOTHING, denied: 500, denied_messages: 1 }],
+      ]),
+    )
+    expect([...(await usageOf(user, 'country')).keys()]).toEqual(['DE', 'FR'])
+    const quarters = [0, 15, 30].map(minutes => Date.parse('2026-03-20T10:00:00Z') + minutes * MINUTE)
+    const rows = await sumUsage(db, user, quarters.slice(0, 2), quarters[2] ?? 0, undefined, 10)
+    expect(rows.map(row => [row.interval, row.committed, row.refunded, row.denied])).toEqual([
+      [0, 20, 0, 0],
+      [1, 10, 7, 500],
+    ])
+  })
+
+  test('is unfunded where no grant pays, and refunded from there', async () => {
+    const user = someone()
+    await engine.submit(draw('consume', user, 'm', 5, { force: true }))
+    await engine.submit(settle('refund', user, 'm', 2))
+    expect(await totalOf(user)).toEqual({
+      ...NOTHING,
+      committed: 5,
+      committed_messages: 1,
+      unfunded: 5,
+      unfunded_messages: 1,
+      refunded: 2,
+      refunded_messages: 1,
+    })
+  })
+
+  test('is of the grants that paid, unit by unit, and not of caps; a message is of the first', async () => {
+    const user = someone()
+    const one = await bench.quota({ user_id: user, limit: 5, overage_limit: 10, priority: 1 })
+    const two = await bench.quota({ user_id: user, limit: 5, priority: 2 })
+    await bench.quota({ user_id: user, kind: 'cap', limit: 100 })
+    // 5 of the first, 5 of the second, 3 of the first's overage: what is refunded comes off that end.
+    await engine.submit(draw('consume', user, 'm', 13))
+    await engine.submit(settle('refund', user, 'm', 4))
+    const byQuota = await usageOf(user, 'quota')
+    const refund = { refunded_messages: 0, refunded: 1 }
+    expect(byQuota).toEqual(
+      new Map([
+        [one.id, { ...NOTHING, committed: 8, committed_messages: 1, refunded: 3, refunded_messages: 1 }],
+        [two.id, { ...NOTHING, committed: 5, ...refund }],
+      ]),
+    )
+  })
+
+  test('is committed by time where the reservation says so, and the units a quota began with are not', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100, opening_used: 40 })
+    await engine.submit(reserve(user, 'm', 10, { ttl_ms: MINUTE, on_expiry: 'commit' }))
+    clock.now += 2 * MINUTE
+    await engine.submit({ op: 'expire', user_id: user, id: 'm' })
+    expect(await totalOf(user)).toEqual({ ...NOTHING, committed: 10, committed_messages: 1 })
+  })
+
+  test('is nothing for what did not happen: a repetition, a mistake, a batch that failed', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    for (let n = 0; n < 3; n++) await engine.submit(draw('consume', user, 'm', 1))
+    await engine.submit(draw('consume', user, 'm', 2))
+    await engine.submit(settle('commit', user, 'nobody', 2))
+    await engine.submit(settle('refund', user, 'm', 9))
+    expect(await totalOf(user)).toEqual({ ...NOTHING, committed: 1, committed_messages: 1 })
+  })
+})
+
+test('denials go the locked way, and are all a batch may write', async () => {
+  const user = someone()
+  const { id } = await bench.quota({ user_id: user, limit: 10 })
+  await engine.submit(draw('consume', user, 'm', 10))
+  const before = await countOf('usage_pending')
+  await engine.submit(draw('consume', user, 'n', 1))
+  expect(engine.ways.at(-1)).toMatchObject({ way: 'locked' })
+  expect(await countOf('usage_pending')).toBe(before + 1)
+  const byQuota = await usageOf(user, 'quota')
+  expect([byQuota.get(id), byQuota.get(null)]).toMatchObject([
+    { committed: 10, denied: 0 },
+    { committed: 0, denied: 1 },
+  ])
+  await foldAll()
+})
+
+describe('folding', () => {
+  test('by two at once, while batches come, loses nothing and doubles nothing', async () => {
+    await foldAll()
+    const users = neighbours(4)
+    for (const user_id of users) await bench.quota({ user_id, limit: 1_000_000 })
+    let isOver = false
+    const totals: number[] = []
+    const send = async () => {
+      for (let n = 0; n < 150; n++)
+        await Promise.all(users.map(user => engine.submit(draw('consume', user, `f${n}`, 2))))
+      isOver = true
+    }
+    const fold = async () => {
+      let batches = 0
+      while (!isOver) batches += await foldAll()
+      return batches + (await foldAll())
+    }
+    const look = async () => {
+      while (!isOver) totals.push((await totalOf(users[0] ?? 0)).committed)
+    }
+    const [, one, other] = await Promise.all([send(), fold(), fold(), look()])
+    expect(one + other).toBeGreaterThan(50)
+    expect(await countOf('usage_pending')).toBe(0)
+    for (const user of users) expect(await totalOf(user)).toMatchObject({ committed: 300, committed_messages: 150 })
+    // Whoever looks meanwhile sees totals that only grow, by whole commits.
+    expect(totals).toEqual(totals.toSorted((a, b) => a - b))
+    expect(totals.filter(total => total % 2 !== 0)).toEqual([])
+  })
+
+  test('passes over what another process is folding, without waiting for it', async () => {
+    await foldAll()
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    await engine.submit(draw('consume', user, 'm', 1))
+    const held = await openTransaction(db, tx => tx.query({ text: 'select from usage_pending for update' }))
+    expect(await foldAll()).toBe(0)
+    await held.commit()
+    expect(await foldAll()).toBe(1)
+    expect(await totalOf(user)).toMatchObject({ committed: 1 })
+  })
+
+  test('runs by itself from its start to its stop', async () => {
+    const user = someone()
+    await bench.quota({ user_id: user, limit: 100 })
+    await engine.submit(draw('consume', user, 'm', 1))
+    const folded = Promise.withResolvers<void>()
+    const folding = createUsageRollup({ db, log, onRollup: ({ batches }) => batches > 0 && folded.resolve() })
+    folding.start()
+    await folded.promise
+    await folding.stop()
+    expect(await countOf('usage_pending')).toBe(0)
+  })
+})
+
+/* ── Random histories ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']
+type EventCounter = { at: EpochMs; sums: UsageSums }
+
+/** The sums of a user's ledger, from the contract's words. What was denied is in no ledger. */
+async function ledgerOf(user: number): Promise<UsageSums> {
+  const [row] = await db.query<UsageSums>({
+    text: `
+      select coalesce(sum(committed), 0)::bigint as committed, count(*) filter (where committed > 0) as committed_messages,
+        coalesce(sum(refunded), 0)::bigint as refunded, count(*) filter (where refunded > 0) as refunded_messages,
+        coalesce(sum(committed) filter (where is_unfunded), 0)::bigint as unfunded,
+        count(*) filter (where committed > 0 and is_unfunded) as unfunded_messages
+      from (select *, not exists (select from generate_series(1, cardinality(draws), 6) i where draws[i + 1] = 0)
+              as is_unfunded from reservation where user_id = $1 and id not like '\\_%') r`,
+    values: [user],
+  })
+  return { ...NOTHING, ...row }
+}
+
+const difference = (one: UsageSums, other: UsageSums): UsageSums =>
+  Object.fromEntries(NAMES.map(name => [name, one[name] - other[name]])) as unknown as UsageSums
+
+const sumOf = (all: readonly UsageSums[]): UsageSums =>
+  Object.fromEntries(NAMES.map(name => [name, all.reduce((sum, sums) => sum + sums[name], 0)])) as unknown as UsageSums
+
+/** What a quota's windows count as used, those that people see in its history and the one that holds, less what it began with. */
+async function usedOf(quotaId: number, opening: number): Promise<number> {
+  const past = await closedWindowsOf(db, quotaId, Number.MAX_SAFE_INTEGER, 10_000, clock.now)
+  const stored = await findQuota(db, quotaId)
+  if (past === undefined || stored === undefined) throw new Error('there is no such quota')
+  const used = past.items.map(window => window.used)
+  return used.reduce((sum, units) => sum + units, roll(stored, clock.now).quota.used) - opening
+}
+
+test('over random histories usage is what the ledger, the windows and verify have, in any zone, however old', async () => {
+  let closed = 0
+  for (let seed = 1; seed <= 30; seed++) {
+    const random = seededRandom(seed)
+    const pick = <T>(choices: readonly T[]) => choices[Math.floor(random() * choices.length)] as T
+    clock.now += Math.floor(random() * 40 * DAY)
+    const user = someone()
+    const zone = pick(ZONES)
+    const grants: { id: number; opening: number }[] = []
+    for (let n = 0; n < 3; n++) {
+      const opening = pick([0, 0, 3])
+      const fields = {
+        user_id: user,
+        limit: pick([5, 20, 60]),
+        priority: n,
+        opening_used: opening,
+        time_zone: pick(ZONES),
+      }
+      const overage_limit = pick([0, 4])
+      const countries = pick([null, ['DE']])
+      const period = pick([null, 'hour', 'day', 'week'] as const)
+      const rollover_limit = period === null ? 0 : pick([0, 5])
+      const { id } = await bench.quota({ ...fields, period, rollover_limit, overage_limit, countries })
+      grants.push({ id, opening })
+    }
+    if (random() < 0.5) await bench.quota({ user_id: user, kind: 'cap', limit: 30, period: 'day' })
+    const began = clock.now
+    const tallies: EventCounter[] = []
+    let ledger = await ledgerOf(user)
+    for (let n = 0; n < 30; n++) {
+      clock.now += Math.floor(random() * pick([0, MINUTE, 40 * MINUTE, 12 * 60 * MINUTE]))
+      const id = `m${Math.floor(random() * 8)}`
+      const units = 1 + Math.floor(random() * 12)
+      const more = {
+        country: pick([null, 'DE', 'FR']),
+        message_type: pick([null, 'otp']),
+        allow_partial: random() < 0.3,
+      }
+      const expiry = { ttl_ms: pick([MINUTE, DAY]), on_expiry: pick(['release', 'commit'] as const) }
+      const command: Command = pick<() => Command>([
+        () => reserve(user, id, units, { ...more, ...expiry }),
+        () => reserve(user, id, units, { ...more, ...expiry }),
+        () => draw('consume', user, id, units, { ...more, force: random() < 0.3 }),
+        () => ({ ...settle('commit', user, id, pick([null, 1, 4])), force: random() < 0.3 }),
+        () => settle('refund', user, id, pick([null, 1, 2])),
+        () => settle('release', user, id),
+        () => ({ op: 'expire', user_id: user, id }),
+      ])()
+      const { outcome } = await engine.submit(command)
+      const after = await ledgerOf(user)
+      const isDenied = outcome === 'denied' && 'units' in command
+      const denied = isDenied ? { denied: command.units, denied_messages: 1 } : {}
+      tallies.push({ at: clock.now, sums: { ...difference(after, ledger), ...denied } })
+      ledger = after
+      if (random() < 0.2) await foldingOf().rollUpOnce()
+    }
+
+    /** `kept`: whether the ledger still has all of it. */
+    const expectRight = async (kept: 'all' | 'archived') => {
+      const total = await totalOf(user)
+      expect(total, `seed ${seed}`).toEqual(sumOf(tallies.map(({ sums }) => sums)))
+      const committed = { ...total, denied: 0, denied_messages: 0 }
+      expect(await ledgerOf(user), `seed ${seed}`).toEqual(kept === 'all' ? committed : NOTHING)
+      expect([(await verify(db, { userId: user })).differences, await differences(db)], `seed ${seed}`).toEqual([
+        [],
+        [],
+      ])
+      const byQuota = await usageOf(user, 'quota')
+      for (const { id, opening } of grants) {
+        const { committed, refunded } = byQuota.get(id) ?? NOTHING
+        expect(committed - refunded, `seed ${seed}`).toBe(await usedOf(id, opening))
+      }
+      // Days of the zone, told from the date that its clocks showed.
+      const dateAt = (at: EpochMs) =>
+        Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString()
+      const days = Map.groupBy(tallies, ({ at }) => dateAt(at))
+      const starts = [nextBoundary('day', zone, began - 2 * DAY)]
+      while ((starts.at(-1) ?? 0) <= clock.now) starts.push(nextBoundary('day', zone, starts.at(-1) ?? 0))
+      const end = starts.pop() ?? 0
+      const rows = await sumUsage(db, user, starts, end, undefined, 10_000)
+      const byDate = new Map(rows.map(({ interval, key: _, ...sums }) => [dateAt(starts[interval] ?? 0), sums]))
+      for (const [date, all] of days) {
+        expect(byDate.get(date) ?? NOTHING, `seed ${seed}, ${date} in ${zone}`).toEqual(
+          sumOf(all.map(({ sums }) => sums)),
+        )
+      }
+    }
+    await expectRight('all')
+    await foldAll()
+    await expectRight('all')
+    // What time closed with a commit is a commit of the moment it was closed at.
+    clock.now += 2 * DAY
+    closed += await sweepAll()
+    tallies.push({ at: clock.now, sums: difference(await ledgerOf(user), ledger) })
+    await expectRight('all')
+    await foldAll()
+    await expectRight('all')
+    clock.now += 40 * DAY
+    expect(await retireAll(), `seed ${seed}`).toBeGreaterThan(0)
+    await expectRight('archived')
+  }
+  expect(closed).toBeGreaterThan(10)
+}, 120_000)
