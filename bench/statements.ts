@@ -1,8 +1,10 @@
 /** Every kind of list and summary that the service answers, through the functions that answer it. */
+
 import type { Queryable } from '../src/db/database.ts'
 import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
 import { quotaIdOf } from '../src/domain/shard.ts'
+import { DAY_MS } from '../src/domain/time.ts'
 import type { LoadOptions } from './load.ts'
 
 export interface Sample {
@@ -76,7 +78,7 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
 }
 
 export const PAGE_SIZE = 20
-export const DAY = 86_400_000
+export const DAY = DAY_MS
 export const NEWEST: QuotaOrder = { by: 'id', descending: true }
 export const SOONEST: QuotaOrder = { by: 'expires_at', descending: false }
 const LATEST: QuotaOrder = { by: 'expires_at', descending: true }

@@ -4,7 +4,7 @@ import type { Config } from './config/config.ts'
 import { assertTrustworthy, type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
-import type { EpochMs } from './domain/time.ts'
+import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine } from './engine/engine.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
@@ -20,8 +20,6 @@ import { createMetrics } from './metrics.ts'
 
 /** How often the machine's clock is compared with the database's. */
 const COMPARE_CLOCKS_MS = 10_000
-
-const DAY_MS = 86_400_000
 
 /** How long a stop waits for callers who have not sent or read everything yet. */
 const DRAIN_MS = 5_000

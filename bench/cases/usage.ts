@@ -2,14 +2,15 @@
  * What people ask of a past of millions of reservations: a busy user's usage of ninety days, the users who used most, and
  * the busy user's reservations. Over HTTP, one call at a time.
  */
+
 import { randomBytes } from 'node:crypto'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { quantile, timeOf } from '../compare.ts'
 import { fillReservations, fillUsage, fillUsers } from '../fill.ts'
 import type { Bench, Findings, Row } from './bench.ts'
 import { mintFor, startService } from './http.ts'
 
 const DAYS = 90
-const DAY_MS = 86_400_000
 const QUARTER_MS = 900_000
 const GOAL_MS = 50
 /** The busy user's share of the past. */

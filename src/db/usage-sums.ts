@@ -1,6 +1,6 @@
-import { DAY_MS, FORECAST_DAYS, type PastUsage } from '../domain/forecast.ts'
+import { FORECAST_DAYS, type PastUsage } from '../domain/forecast.ts'
 import { shardOf } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { USAGE_BUCKET_MS, type UsageGroup, usageBucketOf } from '../domain/usage.ts'
 import { type Queryable, timestampParam } from './database.ts'
 

@@ -1,10 +1,10 @@
-import type { EpochMs } from './time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
 
 /** How long a delivery is attempted again and again. */
-const GIVE_UP_AFTER_MS = 3 * 86_400_000
+const GIVE_UP_AFTER_MS = 3 * DAY_MS
 
 const FIRST_PAUSE_MS = 5_000
-const LONGEST_PAUSE_MS = 4 * 3_600_000
+const LONGEST_PAUSE_MS = 4 * HOUR_MS
 
 /**
  * When to attempt again what has failed `failures` times (1…) since `began`: after 5 s, 20 s, 80 s … at most 4 h, a

@@ -1,7 +1,6 @@
 import { isLive, type Quota, remainingOf, roll } from './quota.ts'
-import { type EpochMs, formatTimestampOrNull } from './time.ts'
+import { DAY_MS, type EpochMs, formatTimestampOrNull } from './time.ts'
 
-export const DAY_MS = 86_400_000
 const DAYS_A_WEEK = 7
 
 /** How far back a forecast looks: whole weeks, so that each counts every day of the week once. */

@@ -1,6 +1,10 @@
 /** A moment: whole milliseconds since 1970-01-01T00:00:00Z. The domain is told the time; it has no clock of its own. */
 export type EpochMs = number
 
+/** Lengths of time in milliseconds. A day of a calendar is not always this long: see `window.ts`. */
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
 /** The first and the last moment that a request may name. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
 export const LATEST = Date.parse('9998-12-31T23:59:59.999Z')

@@ -1,4 +1,4 @@
-import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
+import { DAY_MS, type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /** Where events are sent. */
 export interface Webhook {
@@ -30,7 +30,7 @@ export type WebhookDraft = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'types' 
 export const MAX_WEBHOOKS = 100
 
 /** How long the secret before a rotation signs as well. */
-export const ROTATION_OVERLAP_MS = 86_400_000
+export const ROTATION_OVERLAP_MS = DAY_MS
 
 /** What people see of a webhook: never its secrets. */
 export function webhookView(webhook: Webhook, now: EpochMs) {

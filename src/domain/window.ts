@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import type { EpochMs } from './time.ts'
+import { type EpochMs, HOUR_MS } from './time.ts'
 
 /**
  * Calendar windows in a time zone: where they begin and how many there are. A window contains `at` when
@@ -105,8 +105,6 @@ function datesSkipped(timeZone: string, from: EpochMs, to: EpochMs): number {
   return skipped
 }
 
-const HOUR = 3_600_000
-
 function hourAt(timeZone: string, at: EpochMs): Window {
   return { start: lastHour(timeZone, at), end: nextHour(timeZone, at) }
 }
@@ -115,7 +113,7 @@ function nextHour(timeZone: string, at: EpochMs): EpochMs {
   let from = at
   while (true) {
     const offset = offsetAt(timeZone, from)
-    const mark = floorHour(from + offset) + HOUR - offset
+    const mark = floorHour(from + offset) + HOUR_MS - offset
     const change = nextChange(timeZone, from, mark)
     if (change === null) return mark
     if (isHourBoundary(timeZone, change)) return change
@@ -142,7 +140,7 @@ function hoursBetween(timeZone: string, from: EpochMs, to: EpochMs): number {
     const offset = offsetAt(timeZone, start)
     const change = nextChange(timeZone, start, to)
     const end = change === null ? to : change - 1
-    count += (floorHour(end + offset) - floorHour(start + offset)) / HOUR
+    count += (floorHour(end + offset) - floorHour(start + offset)) / HOUR_MS
     if (change === null) return count
     if (isHourBoundary(timeZone, change)) count += 1
     start = change
@@ -160,7 +158,7 @@ function isHourBoundary(timeZone: string, change: EpochMs): boolean {
 /** The first change of the zone's offset after `after` and not after `until`. */
 function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs | null {
   // Twice within an hour no clock was ever changed; asking for offsets is far cheaper than searching for a change.
-  if (until - after <= HOUR && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
+  if (until - after <= HOUR_MS && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
   let from = after
   while (from < until) {
     const change = zonedAt(timeZone, from).getTimeZoneTransition('next')?.epochMilliseconds
@@ -171,7 +169,7 @@ function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs |
 }
 
 /** How far ahead a search for a change surely looks: the polyfill gives up three years after the later of now and its start. */
-const SEARCHED = 1000 * 24 * HOUR
+const SEARCHED = 1000 * 24 * HOUR_MS
 
 /** Milliseconds that the zone's clock is ahead of UTC. */
 function offsetAt(timeZone: string, at: EpochMs): number {
@@ -179,7 +177,7 @@ function offsetAt(timeZone: string, at: EpochMs): number {
 }
 
 function floorHour(clock: number): number {
-  return Math.floor(clock / HOUR) * HOUR
+  return Math.floor(clock / HOUR_MS) * HOUR_MS
 }
 
 function zonedAt(timeZone: string, at: EpochMs): Temporal.ZonedDateTime {

@@ -1,7 +1,7 @@
 import type { Database, Log } from '../db/database.ts'
 import { retire } from '../db/retention.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createLoop, type Loop } from './job.ts'
 
 /**
@@ -29,7 +29,7 @@ export interface RetentionOptions {
   onRetire?: (retirement: Retirement) => void
 }
 
-const DEFAULT_RETENTION_MS = 35 * 86_400_000
+const DEFAULT_RETENTION_MS = 35 * DAY_MS
 
 const INTERVAL_MS = 60_000
 
@@ -37,7 +37,7 @@ const INTERVAL_MS = 60_000
  * What was settled long after it ended, or was in somebody's hands when we came by, stands behind the moment up to
  * which was read, and is met again when the shard is read from the beginning. There is nothing there but such.
  */
-const REREAD_EVERY_MS = 86_400_000
+const REREAD_EVERY_MS = DAY_MS
 
 export function createRetention(options: RetentionOptions): Retention {
   const { db, now: clock, log, retentionMs = DEFAULT_RETENTION_MS, onRetire } = options

@@ -2,7 +2,7 @@ import type { Database, Log } from '../db/database.ts'
 import { findDue, type ReservationKey } from '../db/due-reservations.ts'
 import { outstandingOf } from '../domain/reservation.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
-import type { EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import { Problem } from '../errors.ts'
 import { createLoop, type Loop } from './job.ts'
@@ -52,9 +52,9 @@ const LOOK_BACK_EVERY_MS = 60_000
  * The whole past is walked after a start, and once a day for what no look back could find: a commit that a standby kept
  * waiting, a command that failed by a fault.
  */
-const WALK_EVERY_MS = 86_400_000
+const WALK_EVERY_MS = DAY_MS
 /** Further back than retention leaves anything, but for what is open. */
-const LONGEST_PAST_MS = 400 * 86_400_000
+const LONGEST_PAST_MS = 400 * DAY_MS
 
 /** How far each shard is read; a shard that is read to the end is not in it any more. */
 type Walk = Map<number, EpochMs>

@@ -16,7 +16,7 @@ import {
 import { findEvents, readOutboxEnds, type StoredEvent } from '../db/outbox.ts'
 import { findWebhook } from '../db/webhooks.ts'
 import { eventIdOf } from '../domain/event.ts'
-import { type EpochMs, formatTimestamp } from '../domain/time.ts'
+import { DAY_MS, type EpochMs, formatTimestamp } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import { post } from '../events/post.ts'
 import { signatureHeaders } from '../events/signature.ts'
@@ -65,7 +65,7 @@ const TIDY_EVERY_MS = 10_000
 /** How long a stop waits for receivers; then their attempts are broken off and made again. */
 const STOP_MS = 2_000
 
-const KEEP_MS = 35 * 86_400_000
+const KEEP_MS = 35 * DAY_MS
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, now: clock, log, timeoutMs = TIMEOUT_MS, keepMs = KEEP_MS, allowPrivate = false } = options

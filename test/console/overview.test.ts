@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
 const empty = await startSite()
 const { call, clock, senderToken } = site
-const DAY = 86_400_000
-
 const ask = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
 async function allow(body: object): Promise<number> {
   const answer = await call('POST', '/api/sms/admin/quota', { body: { limit: 1_000, ...body } })
@@ -17,7 +16,7 @@ async function allow(body: object): Promise<number> {
 const panel = (page: Page, title: string) => page.getByRole('region', { name: title })
 /** Each test has a day of its own, so that none sees what another has sent. */
 function goTo(day: number): void {
-  clock.now = START + day * DAY
+  clock.now = START + day * DAY_MS
 }
 const openOverview = (options = {}) => site.visit('/overview', { now: clock.now, ...options })
 const HOSTILE = `<script>alert(1)</script> \u202eabc\u202c مرحبا שלום 🎉 ${'w'.repeat(60)}`
@@ -106,7 +105,7 @@ test('today stands beside yesterday, and the top users of seven days have an add
     [1, 400],
     [3, 600],
   ] as const) {
-    clock.now = now - daysBack * DAY
+    clock.now = now - daysBack * DAY_MS
     await ask('consume', { user_id: 9, id: `back-${daysBack}`, units })
   }
   clock.now = now

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeEach, expect, test } from 'vitest'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
 import { AUDIENCE, CLIENT_ID, startProvider } from '../support/identity-provider.ts'
 
@@ -68,7 +69,7 @@ test('the provider signs in, the page that was asked for opens, and nothing of i
   await heading(page, 'Quotas')
 
   // Its time over, it is said so, and who is still signed in at the provider need not type a name again.
-  site.clock.now += 3_600_000
+  site.clock.now += HOUR_MS
   await page.reload()
   await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
   site.clock.now = Date.now()
@@ -127,7 +128,7 @@ test('a sign-in that ends in mid-work is renewed in a window of its own, with wh
   await page.getByLabel('User id').fill('4711')
 
   // The service's clock goes ahead, and is back when the provider makes new tokens.
-  site.clock.now += 3_600_000
+  site.clock.now += HOUR_MS
   await page.getByLabel('Kind').selectOption('cap')
   const dialog = page.getByRole('dialog', { name: 'Your sign-in has ended' })
   await dialog.waitFor()

@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { expectAccessible, expectAccessibleWideAndNarrow, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 
 const QUOTA = '/api/sms/admin/quota'
 const SCRIPT = '<script>alert(1)</script>'
-const DAY = 86_400_000
-
 async function make(body: object): Promise<{ id: number; version: number }> {
   const answer = await site.call('POST', QUOTA, { body: { user_id: 7, limit: 1_000, ...body } })
   expect(answer.status).toBe(201)
@@ -234,7 +233,7 @@ test('past windows go by pages that the address keeps', async () => {
   try {
     for (let day = 0; day < 22; day++) {
       await consume(33, `m${day}`, 100 + day)
-      site.clock.now += DAY
+      site.clock.now += DAY_MS
     }
     const page = await site.visit(`/quotas/${id}?view=windows`)
     const rows = page.getByRole('table', { name: 'Past windows' }).locator('tbody').getByRole('row')

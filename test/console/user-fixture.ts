@@ -1,7 +1,6 @@
 import { expect } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import type { Site } from '../support/browser.ts'
-
-const DAY_MS = 86_400_000
 
 /** How many days of use there are, today included. */
 export const DAYS = 90

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
@@ -188,10 +189,10 @@ test('a user sees their own in words for them, and no way to others', async () =
 
 test('a forecast that ends says when, in words and in the chart', async () => {
   const last = site.clock.now
-  site.clock.now = last - 14 * 86_400_000
+  site.clock.now = last - 14 * DAY_MS
   const { body: grant } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 160 } })
   for (let day = 13; day >= 0; day--) {
-    site.clock.now = last - day * 86_400_000
+    site.clock.now = last - day * DAY_MS
     const body = { user_id: 9, id: `m-${day}`, units: 10 }
     await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
     if (day === 9) {

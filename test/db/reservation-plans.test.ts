@@ -1,13 +1,14 @@
 /** A page of reservations costs the same however many there are, whoever has them, and whenever they were made. */
+
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservation-lists.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-const DAY = 86_400_000
 /** Most of a week are this user's, and they are old. */
 const BUSY = 1
 const SMALL = 2
@@ -16,8 +17,8 @@ const STEADY = 30
 
 const { db } = await freshDatabase()
 for (const [user, count, newest, everySeconds] of [
-  [BUSY, 60_000, NOW - 100 * DAY, 10],
-  [SMALL, 50, NOW - 200 * DAY, 10],
+  [BUSY, 60_000, NOW - 100 * DAY_MS, 10],
+  [SMALL, 50, NOW - 200 * DAY_MS, 10],
   [STEADY, 80_000, NOW, 216],
   ...Array.from({ length: 20 }, (_, index) => [3 + index, 1000, NOW, 10]),
 ] as [number, number, number, number][]) {
@@ -51,26 +52,26 @@ async function statementsOf(filter: ReservationFilter, after?: ReservationKey): 
   return sent
 }
 
-const old = (days: number, user_id: number) => ({ at: NOW - days * DAY, user_id, id: 'm1' })
+const old = (days: number, user_id: number) => ({ at: NOW - days * DAY_MS, user_id, id: 'm1' })
 const CASES: [string, ReservationFilter, ReservationKey | undefined, string][] = [
   ['the newest of a user with most of them', { userId: BUSY }, undefined, 'reservation_of_user'],
   ['deep in them', { userId: BUSY }, old(106, BUSY), 'reservation_of_user'],
   [
     'a few days of them',
-    { userId: BUSY, from: NOW - 105 * DAY, to: NOW - 104 * DAY },
+    { userId: BUSY, from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS },
     undefined,
     'reservation_of_user',
   ],
   [
     'those of a quota and a state in a few days',
-    { userId: BUSY, quotaId: 64, state: 'committed', from: NOW - 105 * DAY, to: NOW - 101 * DAY },
+    { userId: BUSY, quotaId: 64, state: 'committed', from: NOW - 105 * DAY_MS, to: NOW - 101 * DAY_MS },
     undefined,
     'reservation_of_user',
   ],
   ['those of a user with few', { userId: SMALL }, undefined, 'reservation_of_user'],
   ['the newest of all', {}, undefined, 'reservation_by_time'],
   ['deep in all', {}, old(105, BUSY), 'reservation_by_time'],
-  ['a day of all', { from: NOW - 105 * DAY, to: NOW - 104 * DAY }, undefined, 'reservation_by_time'],
+  ['a day of all', { from: NOW - 105 * DAY_MS, to: NOW - 104 * DAY_MS }, undefined, 'reservation_by_time'],
 ]
 
 // As the planner sees them before statistics were gathered, and after.

@@ -1,14 +1,15 @@
 /** What the sweeper and retention ask costs the same however much has been settled before. */
+
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { retire } from '../../src/db/retention.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const RESERVATIONS = 200_000
-const DAY = 86_400_000
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** Consumptions of 35 days over all shards, of which no statistics were gathered yet. */
@@ -20,7 +21,7 @@ for (let from = 0; from < RESERVATIONS; from += 50_000) {
       array[64, 0, 0, 1, 0, 1], at, at, at
     from generate_series($1::int + 1, $1::int + 50000) n,
       lateral (select to_timestamp(($2::bigint - n::bigint * $3) / 1000.0) as at) t`,
-    values: [from, NOW, Math.floor((35 * DAY) / RESERVATIONS)],
+    values: [from, NOW, Math.floor((35 * DAY_MS) / RESERVATIONS)],
   })
 }
 

@@ -4,9 +4,9 @@ import type { Database } from '../../src/db/database.ts'
 import { retire } from '../../src/db/retention.ts'
 import { verify } from '../../src/db/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { createBench, draw, reserve, settle, someone } from '../support/engine.ts'
 
-const HOUR = 3_600_000
 const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
@@ -19,10 +19,10 @@ async function aUser(): Promise<{ user: number; quota: number; window: number }>
   clock.now += 1
   await retire(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
   await engine.submit(draw('consume', user, 'archived with it', 1))
-  await engine.submit(reserve(user, 'late', 2, { ttl_ms: 100 * HOUR }))
-  clock.now += HOUR
+  await engine.submit(reserve(user, 'late', 2, { ttl_ms: 100 * HOUR_MS }))
+  clock.now += HOUR_MS
   await engine.submit(draw('consume', user, 'used', 4))
-  await engine.submit(reserve(user, 'reserved', 2, { ttl_ms: 100 * HOUR }))
+  await engine.submit(reserve(user, 'reserved', 2, { ttl_ms: 100 * HOUR_MS }))
   const text = 'select window_no from quota where id = $1'
   const [row] = await db.query<{ window_no: number }>({ text, values: [id] })
   return { user, quota: id, window: row?.window_no ?? -1 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { nextAttemptAt } from '../../src/domain/backoff.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 
-const [SECOND, HOUR, DAY] = [1_000, 3_600_000, 86_400_000]
+const [SECOND, HOUR, DAY] = [1_000, HOUR_MS, DAY_MS]
 
 test.each([
   // failures, now, chance → pause

@@ -4,7 +4,7 @@ import type { Command, Outcome } from '../../src/domain/command.ts'
 import { decide } from '../../src/domain/decide.ts'
 import type { Draft } from '../../src/domain/draft.ts'
 import { outstandingOf, spentOf } from '../../src/domain/reservation.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import { type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { BEGIN, drawing, type Life, life, type Step } from './ledger-arbitrary.ts'
 import { audit, change, commit, draftOf, expectNothingOversold, openStore, type Store } from './ledger-store.ts'
 import { changeNaive, openNaive } from './naive-ledger.ts'
@@ -218,7 +218,7 @@ test('retry_at is a lower bound, and null only if time alone will not help', () 
 
 /** The moments from now on at which time alone can change anything, for as many hours as any quota needs to fill up. */
 function momentsOf({ quotas }: Life, now: EpochMs): EpochMs[] {
-  const hour = 3_600_000
+  const hour = HOUR_MS
   const hours = Array.from({ length: 12 }, (_, index) => (Math.floor(now / hour) + index + 1) * hour)
   const edges = quotas.flatMap(({ starts_at, expires_at }) => [starts_at, expires_at ?? now])
   return [...hours, ...edges].filter(moment => moment >= now).sort((one, other) => one - other)

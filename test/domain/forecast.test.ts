@@ -2,29 +2,29 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FORECAST_DAYS, forecast, type PastUsage } from '../../src/domain/forecast.ts'
 import type { Quota } from '../../src/domain/quota.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { at, created } from './fixture.ts'
 
-const DAY = 86_400_000
 const NOW = at('2026-03-18 00:00')
 let lastId = 0
 function grantOf(fields: object): Quota {
   lastId += 1
   return { ...created({ limit: 700, ...fields }, NOW), id: lastId }
 }
-const past = (units: (daysAgo: number) => number, age = 100 * DAY): PastUsage => ({
+const past = (units: (daysAgo: number) => number, age = 100 * DAY_MS): PastUsage => ({
   first: NOW - age,
   days: Array.from({ length: FORECAST_DAYS }, (_, day) => units(day)),
 })
-const inDays = (days: number) => new Date(NOW + days * DAY).toISOString()
+const inDays = (days: number) => new Date(NOW + days * DAY_MS).toISOString()
 const steady = past(() => 10)
 
 describe('the rate', () => {
   // biome-ignore format: one case a line.
   const cases: [what: string, past: PastUsage, rate: number | null][] = [
     ['nothing was ever used', { first: null, days: [] }, null],
-    ['six days of use', past(() => 10, 6 * DAY), null],
-    ['a week of use', past(day => (day < 7 ? 10 : 0), 7 * DAY), 10],
-    ['ten days: the whole week of them counts', past(day => (day < 7 ? 10 : 99), 10 * DAY), 10],
+    ['six days of use', past(() => 10, 6 * DAY_MS), null],
+    ['a week of use', past(day => (day < 7 ? 10 : 0), 7 * DAY_MS), 10],
+    ['ten days: the whole week of them counts', past(day => (day < 7 ? 10 : 99), 10 * DAY_MS), 10],
     ['steady', steady, 10],
     ['nothing for four weeks', past(() => 0), 0],
     ['only on weekdays', past(day => (day % 7 < 5 ? 14 : 0)), 10],
@@ -83,9 +83,9 @@ describe('the end', () => {
     ['two grants add up', [grantOf({}), grantOf({})], inDays(140)],
     ['unlimited', [grantOf({ limit: null }), grantOf({})], null],
     ['longer than anyone can tell', [grantOf({ limit: 5000 })], null],
-    ['what expires unused is lost', [grantOf({}), { ...grantOf({ limit: 900 }), expires_at: NOW + 30 * DAY }], inDays(100)],
-    ['units to come count from when they come', [{ ...grantOf({}), starts_at: NOW + 10 * DAY }, grantOf({ limit: 200 })], inDays(90)],
-    ['but not if the others end before', [{ ...grantOf({}), starts_at: NOW + 10 * DAY }, grantOf({ limit: 50 })], inDays(5)],
+    ['what expires unused is lost', [grantOf({}), { ...grantOf({ limit: 900 }), expires_at: NOW + 30 * DAY_MS }], inDays(100)],
+    ['units to come count from when they come', [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 200 })], inDays(90)],
+    ['but not if the others end before', [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 50 })], inDays(5)],
     ['suspended ones do not', [grantOf({ enabled: false }), grantOf({ limit: 50 })], inDays(5)],
     ['a cap pays nothing', [grantOf({ kind: 'cap', limit: 5000 }), grantOf({ limit: 50 })], inDays(5)],
     ['a window that is enough', [grantOf({ limit: 10, period: 'day' })], null],

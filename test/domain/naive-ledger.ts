@@ -1,5 +1,6 @@
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Allowance } from '../../src/domain/quota.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 
 /**
  * A second opinion on what is decided, as literal as can be: every unit of a reservation is a token that says what it
@@ -32,7 +33,6 @@ interface Token {
   caps: string[]
 }
 
-const HOUR = 3_600_000
 /** More than any limit of a test: what can be drawn so far can be drawn without bound. */
 const PLENTY = 41
 
@@ -92,7 +92,7 @@ export function carriedInto(ledger: NaiveLedger, quotaId: number, windowNo: numb
 function windowOf({ period, starts_at, expires_at, deleted_at }: Allowance, now: number): number {
   if (period === null) return 0
   const last = Math.min(now, (expires_at ?? Number.POSITIVE_INFINITY) - 1, deleted_at ?? Number.POSITIVE_INFINITY)
-  return Math.max(0, Math.floor(last / HOUR) - Math.floor(starts_at / HOUR))
+  return Math.max(0, Math.floor(last / HOUR_MS) - Math.floor(starts_at / HOUR_MS))
 }
 
 /** Window after window, as if somebody had been there when each of them closed. */
@@ -153,7 +153,7 @@ function matching(ledger: NaiveLedger, kind: string, command: DrawCommand, now: 
     return quota.kind === kind && user_id === command.user_id && lives && matches
   })
   const lostAt = ({ period, expires_at }: Allowance) => {
-    const windowEnd = period === null ? Number.POSITIVE_INFINITY : (Math.floor(now / HOUR) + 1) * HOUR
+    const windowEnd = period === null ? Number.POSITIVE_INFINITY : (Math.floor(now / HOUR_MS) + 1) * HOUR_MS
     return Math.min(windowEnd, expires_at ?? Number.POSITIVE_INFINITY)
   }
   const ranks = (quota: Allowance) => (kind === 'cap' ? [quota.id] : [quota.priority, lostAt(quota), quota.id])

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../src/domain/time.ts'
 import type { Period } from '../../src/domain/window.ts'
 
 /**
@@ -6,9 +7,8 @@ import type { Period } from '../../src/domain/window.ts'
  * that a year takes milliseconds.
  */
 const SECOND = 1000
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
-const LEAPS = [DAY, HOUR, 60 * SECOND, SECOND]
+const DAY = 24 * HOUR_MS
+const LEAPS = [DAY, HOUR_MS, 60 * SECOND, SECOND]
 
 /** The boundaries after `from` and not after `to`. */
 export function naiveBoundaries(period: Period, timeZone: string, from: number, to: number): number[] {
@@ -41,7 +41,7 @@ function hourBegins(timeZone: string): (at: number) => boolean {
     const now = clockAt(timeZone, at)
     const before = clockAt(timeZone, at - SECOND)
     const leapt = now - before > SECOND && labelOf('hour', now) > labelOf('hour', before)
-    return now % HOUR === 0 || leapt
+    return now % HOUR_MS === 0 || leapt
   }
 }
 
@@ -59,7 +59,7 @@ function newDateBegins(period: Period, timeZone: string): (at: number) => boolea
 /** A number that all moments of the same hour, day, week, month or year on the wall share. */
 function labelOf(period: Period, clock: number): number {
   const wall = new Date(clock)
-  if (period === 'hour') return Math.floor(clock / HOUR)
+  if (period === 'hour') return Math.floor(clock / HOUR_MS)
   if (period === 'day') return Math.floor(clock / DAY)
   if (period === 'week') return Math.floor((clock / DAY + 3) / 7)
   if (period === 'month') return wall.getUTCFullYear() * 12 + wall.getUTCMonth()

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { alertedBy } from '../../src/domain/alerts.ts'
 import { changeQuota, type Quota, roll } from '../../src/domain/quota.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { nextBoundary, PERIODS } from '../../src/domain/window.ts'
 import { at, created } from './fixture.ts'
 
-const DAY = 86_400_000
 const units = fc.oneof(fc.nat(20), fc.nat(10 ** 12))
 
 /** Days of idleness that make some dozens of windows at most. */
@@ -30,7 +30,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     deleted: fc.boolean(),
   })
   .map(({ period, time_zone, limit, counters, rollover, starts_at, life, timestamps, deleted }) => {
-    const reach = IDLE_DAYS[period ?? 'year'] * DAY
+    const reach = IDLE_DAYS[period ?? 'year'] * DAY_MS
     const rollover_limit = period === null || limit === null ? 0 : rollover
     const expires_at = life === null ? null : starts_at + Math.ceil(life * reach)
     const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, PERIODS, type Period } from '../../src/domain/window.ts'
 import { clockAt, naiveBoundaries } from './naive.ts'
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+const DAY = 24 * HOUR_MS
 
 /** Zones, each with moments at which its clock was set in a way of its own. */
 const CLOCKS: Record<string, string[]> = {
@@ -37,7 +37,7 @@ const anyPeriod = fc.constantFrom(...PERIODS)
 /** A zone and a moment: half of the time one near which its clock is set. */
 const anyPlace = fc.constantFrom(...Object.entries(CLOCKS)).chain(([timeZone, changes]) => {
   const nearChange = fc
-    .tuple(fc.constantFrom('2026-01-01T00:00Z', ...changes), fc.integer({ min: -3 * HOUR, max: 3 * HOUR }))
+    .tuple(fc.constantFrom('2026-01-01T00:00Z', ...changes), fc.integer({ min: -3 * HOUR_MS, max: 3 * HOUR_MS }))
     .map(([change, apart]) => Date.parse(change) + apart)
   return fc.record({ timeZone: fc.constant(timeZone), at: fc.oneof(anyTime, nearChange) })
 })
@@ -95,7 +95,7 @@ describe('windows', () => {
 describe('boundariesBetween', () => {
   test('counts what walking from boundary to boundary meets', () => {
     fc.assert(
-      fc.property(anyPeriod, anyPlace, fc.nat(200 * HOUR), (period, { timeZone, at }, stretch) => {
+      fc.property(anyPeriod, anyPlace, fc.nat(200 * HOUR_MS), (period, { timeZone, at }, stretch) => {
         const to = at + (period === 'hour' ? stretch : 20 * stretch)
         expect(boundariesBetween(period, timeZone, at, to)).toBe(walked(period, timeZone, at, to).length)
       }),
@@ -119,7 +119,7 @@ describe('boundariesBetween', () => {
 
 describe('against a clock on the wall, watched second by second', () => {
   test.each([
-    ['hour', 20 * HOUR, 100],
+    ['hour', 20 * HOUR_MS, 100],
     ['day', 4 * DAY, 100],
     ['week', 20 * DAY, 100],
     ['month', 70 * DAY, 60],

@@ -1,12 +1,12 @@
 /** What the outbox tells of percents reached and of reservations closed by time, on a real database. */
+
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/db/quotas.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { createBench, differences, draw, neighbours, reserve, settle, someone, warm } from '../support/engine.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
-const HOUR = 3_600_000
-
 interface Row {
   number: number
   sequence: number
@@ -80,19 +80,19 @@ describe.each(['locked', 'optimistic'] as const)('the %s way', way => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100, period: 'hour' })
     await engine.submit(consume(user, 'a', 80))
-    clock.now += HOUR
+    clock.now += HOUR_MS
     if (way === 'optimistic') await warm(engine, user)
     await engine.submit(consume(user, 'b', 79))
     expect(await toldOf(user)).toEqual([80])
     await engine.submit(consume(user, 'c', 1))
     expect(await toldOf(user)).toEqual([80, 80])
     // What settles late corrects a window that is over, and nobody is told of that.
-    await engine.submit(reserve(user, 'late', 20, { ttl_ms: 2 * HOUR }))
-    clock.now += HOUR
+    await engine.submit(reserve(user, 'late', 20, { ttl_ms: 2 * HOUR_MS }))
+    clock.now += HOUR_MS
     await engine.submit(settle('commit', user, 'late'))
     expect(await toldOf(user)).toEqual([80, 80])
     // Rolled and reached in one.
-    clock.now += HOUR
+    clock.now += HOUR_MS
     await engine.submit(consume(user, 'd', 100))
     expect(await toldOf(user)).toEqual([80, 80, 80, 100])
   })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { startSender } from './sender-fixture.ts'
 
 const ALERTS = '/api/sms/admin/quota/alerts'
-const DAY = 86_400_000
 const service = await startSender()
 const { call, clock, allow, someone, ask } = service
 
@@ -96,7 +96,7 @@ describe('a quota is listed no longer', () => {
 
   test('when its window is over, whether anybody met it since or not; reached again, it is', async () => {
     const { user, id } = await alarmed({ period: 'day' })
-    clock.now += DAY
+    clock.now += DAY_MS
     expect(await of(id)).toEqual([])
     await consume(user, 1)
     expect(await of(id)).toEqual([])

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/config.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
 import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth/authenticator.ts'
 import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/auth/keys.ts'
@@ -392,7 +393,7 @@ describe('a key server', () => {
     expect((await enter(authenticator, token)).userId).toBe(7)
     // Whether this key is good, only the key server could say.
     await expectAway(enter(authenticator, await second.signed({ exp: NOW_S + 86_400 })))
-    authenticator.clock.ms = NOW + 3_600_000 + 599_999
+    authenticator.clock.ms = NOW + HOUR_MS + 599_999
     await expectAway(enter(authenticator, token))
     state.status = 200
     authenticator.clock.ms += 5_000

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { findQuota } from '../../src/db/quotas.ts'
 import { roll, statusOf } from '../../src/domain/quota.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { START, startService } from '../support/service.ts'
 
-const DAY = 86_400_000
 const at = (offset: number) => new Date(START + offset).toISOString()
 
 const service = await startService()
@@ -37,11 +37,11 @@ describe('one user', async () => {
   const user = 7
   const made: Record<string, number> = {}
   // In the order of their ids.
-  made.active = await create({ user_id: user, limit: 100, expires_at: at(30 * DAY) })
+  made.active = await create({ user_id: user, limit: 100, expires_at: at(30 * DAY_MS) })
   made.suspended = await create({ user_id: user, limit: 300, enabled: false })
-  made.scheduled = await create({ user_id: user, limit: 50, starts_at: at(DAY), expires_at: at(2 * DAY) })
+  made.scheduled = await create({ user_id: user, limit: 50, starts_at: at(DAY_MS), expires_at: at(2 * DAY_MS) })
   made.exhausted = await create({ user_id: user, limit: 0 })
-  made.expired = await create({ user_id: user, limit: 10, starts_at: at(-2 * DAY), expires_at: at(-DAY) })
+  made.expired = await create({ user_id: user, limit: 10, starts_at: at(-2 * DAY_MS), expires_at: at(-DAY_MS) })
   made.cap = await create({ user_id: user, limit: 40, kind: 'cap', period: 'day' })
   made.unlimited = await create({ user_id: user, limit: null })
   made.deleted = await create({ user_id: user, limit: 1 })
@@ -174,10 +174,10 @@ test('the status that filters is the status that shows, for any quota at any mom
     rollover_limit: count,
     overage_limit: fc.integer({ min: 0, max: 1 }),
     enabled: fc.boolean(),
-    starts_at: fc.constantFrom(-100, -40, 1).map(days => at(days * DAY)),
-    expires_at: fc.constantFrom(null, null, 2, 60).map(days => (days === null ? null : at(days * DAY))),
+    starts_at: fc.constantFrom(-100, -40, 1).map(days => at(days * DAY_MS)),
+    expires_at: fc.constantFrom(null, null, 2, 60).map(days => (days === null ? null : at(days * DAY_MS))),
     counters: fc.record({ used: count, reserved: count, rolled_over: count }),
-    later: fc.constantFrom(0, DAY, 3 * DAY, 45 * DAY, 100 * DAY),
+    later: fc.constantFrom(0, DAY_MS, 3 * DAY_MS, 45 * DAY_MS, 100 * DAY_MS),
   })
   await fc.assert(
     fc.asyncProperty(quota, async ({ counters, later, ...drawn }) => {

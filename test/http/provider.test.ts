@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { createProvider } from '../../src/http/auth/provider.ts'
 
 let asked: string[] = []
@@ -31,7 +32,7 @@ test('it is asked once an hour, however many want to know', async () => {
   expect(await Promise.all([provider.discover(), provider.discover()])).toEqual([GOOD, GOOD])
   await provider.discover()
   expect(asked).toEqual(['/realms/sms/.well-known/openid-configuration'])
-  clock.now = 3_600_000
+  clock.now = HOUR_MS
   await provider.discover()
   expect(asked).toHaveLength(2)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { startSender } from './sender-fixture.ts'
 
-const DAY = 86_400_000
 const service = await startSender()
 const { call, clock, allow, someone, ask } = service
 const quotaUrl = (id: number | string) => `/api/sms/admin/quota/${id}`
@@ -82,7 +82,7 @@ describe('the past windows of a quota', () => {
     await ask('reserve', { user_id: user, id: 'b', units: 10, ttl_seconds: 600_000 })
 
     // It ended, and nothing has met the quota since: it is past all the same.
-    clock.now += DAY
+    clock.now += DAY_MS
     const day = {
       window_no: 0,
       window_start: '2026-03-15T00:00:00.000Z',
@@ -110,7 +110,7 @@ describe('the past windows of a quota', () => {
     expect((await call('GET', url(id, 'windows'))).body.items).toEqual([corrected])
 
     // Two days later: the window in which nothing happened is skipped.
-    clock.now += 2 * DAY
+    clock.now += 2 * DAY_MS
     const { items } = (await call('GET', url(id, 'windows'))).body
     expect(items).toEqual([
       {
@@ -135,7 +135,7 @@ describe('the past windows of a quota', () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: null, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
-    clock.now += DAY
+    clock.now += DAY_MS
     const [window] = (await call('GET', url(id, 'windows'))).body.items
     expect(window).toMatchObject({ limit: null, used: 3, released: null, overage: 0, carried: 0 })
   })
@@ -149,7 +149,7 @@ describe('the past windows of a quota', () => {
       values: [id],
     })
     await service.db.query({ text: 'delete from reservation where user_id = $1', values: [user] })
-    clock.now += DAY
+    clock.now += DAY_MS
     expect((await call('GET', url(id, 'windows'))).body.items).toMatchObject([{ used: 3, released: 7 }])
   })
 
@@ -158,7 +158,7 @@ describe('the past windows of a quota', () => {
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     for (const name of ['a', 'b', 'c', 'd']) {
       await ask('consume', { user_id: user, id: name, units: 1 })
-      clock.now += DAY
+      clock.now += DAY_MS
     }
     const numbers = async (size: number) =>
       (await walk(id, 'windows', size)).map(page => page.map(({ window_no }: { window_no: number }) => window_no))
@@ -166,7 +166,7 @@ describe('the past windows of a quota', () => {
     expect(await numbers(3)).toEqual([[3, 2, 1], [0]])
     expect(await numbers(4)).toEqual([[3, 2, 1, 0]])
     await call('DELETE', quotaUrl(id))
-    clock.now += 10 * DAY
+    clock.now += 10 * DAY_MS
     expect(await numbers(4)).toEqual([[3, 2, 1, 0]])
   })
 })

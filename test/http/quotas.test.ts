@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -244,7 +245,7 @@ describe('update', () => {
       user_id: someone(),
       limit: 10,
       period: 'month',
-      starts_at: new Date(clock.now + 86_400_000).toISOString(),
+      starts_at: new Date(clock.now + DAY_MS).toISOString(),
     })
     const later = await put(id, { starts_at: '2031-05-10T00:00:00Z' })
     expect(later.body).toMatchObject({

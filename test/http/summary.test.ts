@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { START, startService } from '../support/service.ts'
 
-const DAY = 86_400_000
 const at = (offset: number) => new Date(START + offset).toISOString()
 
 const service = await startService()
@@ -61,8 +61,8 @@ test('totals and breakdown add up over the live grants of all scopes', async () 
   await create({ user_id: user, limit: 7, message_types: ['otp'] }, { used: 7 })
   // None of these is live.
   await create({ user_id: user, limit: 1000, enabled: false })
-  await create({ user_id: user, limit: 1000, starts_at: at(DAY) })
-  await create({ user_id: user, limit: 1000, starts_at: at(-2 * DAY), expires_at: at(-DAY) })
+  await create({ user_id: user, limit: 1000, starts_at: at(DAY_MS) })
+  await create({ user_id: user, limit: 1000, starts_at: at(-2 * DAY_MS), expires_at: at(-DAY_MS) })
   const summary = await summaryOf(user)
   expect(summary).toMatchObject({
     limit: 182,
@@ -121,9 +121,9 @@ test('the next reset and the next expiry tell when, and how many units come and 
   await create({ user_id: user, limit: 100, period: 'day' }, { used: 60, reserved: 10 })
   await create({ user_id: user, limit: 50, period: 'day', rollover_limit: 20 }, { used: 25 })
   await create({ user_id: user, limit: 1000, period: 'month' }, { used: 1000 })
-  await create({ user_id: user, limit: 30, expires_at: at(3 * DAY) }, { used: 10 })
-  await create({ user_id: user, limit: 70, expires_at: at(3 * DAY) })
-  await create({ user_id: user, limit: 9, kind: 'cap', period: 'hour', expires_at: at(DAY / 2) })
+  await create({ user_id: user, limit: 30, expires_at: at(3 * DAY_MS) }, { used: 10 })
+  await create({ user_id: user, limit: 70, expires_at: at(3 * DAY_MS) })
+  await create({ user_id: user, limit: 9, kind: 'cap', period: 'hour', expires_at: at(DAY_MS / 2) })
   // Its window ends with its life: that is no reset.
   await create({ user_id: user, limit: 5, period: 'hour', expires_at: at(60 * 60_000) })
   expect(await summaryOf(user)).toMatchObject({
@@ -138,7 +138,7 @@ test('what is shown is rolled to now', async () => {
   const user = 4
   await create({ user_id: user, limit: 100, period: 'day', rollover_limit: 250 }, { used: 60, reserved: 10 })
   const { clock } = service
-  clock.now = START + 2 * DAY
+  clock.now = START + 2 * DAY_MS
   // 30 unused, then a window nobody touched.
   expect(await summaryOf(user)).toMatchObject({ limit: 230, used: 0, reserved: 0, remaining: 230 })
   clock.now = START

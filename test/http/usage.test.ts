@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
 
-const DAY = 86_400_000
 const ADMIN = '/api/sms/admin/quota/usage'
 const OWN = '/api/sms/quota/usage'
 const service = await startSender()
@@ -201,13 +201,13 @@ test('the summary tells when the remaining units run out, after a week of use', 
   await allow({ user_id: user, limit: 1000 })
   const forecast = async () => (await call('GET', `/api/sms/admin/quota/summary?user_id=${user}`)).body.forecast
   for (let day = 0; day < 14; day++) {
-    clock.now = began + day * DAY
+    clock.now = began + day * DAY_MS
     await ask('consume', { user_id: user, id: `m${day}`, units: 10 })
     expect(await forecast()).toEqual(day < 7 ? null : expect.objectContaining({ daily_rate: 10 }))
   }
-  clock.now = began + 14 * DAY - 1
+  clock.now = began + 14 * DAY_MS - 1
   const body = await forecast()
   expect(body.daily_rate).toBe(10)
-  expect(Date.parse(body.runs_out_at)).toBe(clock.now + 86 * DAY)
+  expect(Date.parse(body.runs_out_at)).toBe(clock.now + 86 * DAY_MS)
   clock.now = began
 })

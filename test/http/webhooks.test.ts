@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -47,7 +48,7 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
   expect(rotated.status).toBe(200)
   expect(rotated.body.secret).toMatch(/^whsec_/)
   expect(rotated.body.secret).not.toBe(secret)
-  expect(rotated.body.previous_until).toBe(new Date(clock.now + 86_400_000).toISOString())
+  expect(rotated.body.previous_until).toBe(new Date(clock.now + DAY_MS).toISOString())
 
   const list = await call('GET', WEBHOOKS)
   expect(list.status).toBe(200)
@@ -55,7 +56,7 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
   const told = JSON.stringify([list.body, changed.body, (await call('GET', path)).body])
   for (const hidden of ['whsec_', secret, rotated.body.secret]) expect(told).not.toContain(hidden)
 
-  clock.now += 86_400_000
+  clock.now += DAY_MS
   expect((await call('GET', path)).body.previous_until).toBeNull()
 
   expect(await call('DELETE', path)).toMatchObject({ status: 204 })

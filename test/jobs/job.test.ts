@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/database.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
 import { createLoop } from '../../src/jobs/job.ts'
 
 const quiet = { info() {}, warn() {}, error() {} }
@@ -36,7 +37,7 @@ test('is stopped at once while it pauses, and if it never began', async () => {
   const paused = Promise.withResolvers<void>()
   const pauseAfter = () => {
     paused.resolve()
-    return 3_600_000
+    return HOUR_MS
   }
   const loop = createLoop({ name: 'work', log: quiet, step: async () => pauseAfter })
   loop.start()
@@ -57,7 +58,7 @@ test('goes on after a failure; that the database is away is told once', async ()
       const failure = failures.shift()
       if (failure !== undefined) throw failure
       over.resolve()
-      return () => 3_600_000
+      return () => HOUR_MS
     },
   })
   loop.start()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verify } from '../../src/db/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
 import {
   countersOf,
@@ -16,8 +16,7 @@ import {
   someone,
 } from '../support/engine.ts'
 
-const DAY = 86_400_000
-const KEPT = 35 * DAY
+const KEPT = 35 * DAY_MS
 const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
@@ -98,7 +97,7 @@ describe('removes', () => {
     await engine.submit(settle('refund', user, 'given back'))
     await engine.submit(draw('consume', user, 'by force', 2_000, { force: true }))
     await engine.submit(draw('consume', someone(), 'unfunded', 5, { force: true }))
-    await retireAll(retentionOf(), later(KEPT + DAY))
+    await retireAll(retentionOf(), later(KEPT + DAY_MS))
     expect(await idsOf(user)).toEqual([])
     // 13 of 'm' are used, along the line: 8 of the first, 5 of the second, none of the third. Then those by force.
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
@@ -111,7 +110,7 @@ describe('removes', () => {
     const { id } = await bench.quota({ user_id: user, period: 'hour', limit: 10, rollover_limit: 3 })
     for (const hour of ['h0', 'h1', 'h2']) {
       await engine.submit(draw('consume', user, hour, 5))
-      later(3_600_000)
+      later(HOUR_MS)
     }
     const history = () => db.query({ text: 'select * from quota_window where quota_id = $1', values: [id] })
     const before = await history()
@@ -129,11 +128,11 @@ describe('keeps', () => {
     await engine.submit(reserve(user, 'm', 7, { ttl_ms: 1_000 }))
     await engine.submit(settle('commit', user, 'm', 3))
     const retention = retentionOf()
-    expect(await retireAll(retention, later(KEPT + DAY))).toBe(0)
+    expect(await retireAll(retention, later(KEPT + DAY_MS))).toBe(0)
     await engine.submit({ op: 'expire', user_id: user, id: 'm' })
     expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
     // It stands behind what was read by then, and is met when everything is read again, a day later at most.
-    expect(await retireAll(retention, later(DAY))).toBe(1)
+    expect(await retireAll(retention, later(DAY_MS))).toBe(1)
     await expectEqual()
   })
 
@@ -141,12 +140,12 @@ describe('keeps', () => {
     const user = someone()
     await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'm', 7))
-    later(30 * DAY)
+    later(30 * DAY_MS)
     await engine.submit(settle('refund', user, 'm', 2))
     const retention = retentionOf()
     expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
     expect(await engine.submit(settle('refund', user, 'm', 2))).toMatchObject({ outcome: 'settled', replayed: true })
-    expect(await retireAll(retention, later(DAY))).toBe(1)
+    expect(await retireAll(retention, later(DAY_MS))).toBe(1)
     await expectEqual()
   })
 
@@ -163,7 +162,7 @@ describe('keeps', () => {
     await settling.commit()
     expect(removed).toBe(1)
     expect(await idsOf(user)).toEqual(['m1'])
-    expect(await retireAll(retention, later(DAY))).toBe(1)
+    expect(await retireAll(retention, later(DAY_MS))).toBe(1)
     expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 3 }])
     await expectEqual()
   })
@@ -221,7 +220,7 @@ test('runs by itself from its start to its stop', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(draw('consume', user, 'm', 1))
-  later(KEPT + DAY)
+  later(KEPT + DAY_MS)
   const retired = Promise.withResolvers<void>()
   const retention = retentionOf({ onRetire: ({ removed }) => removed > 0 && retired.resolve() })
   retention.start()

@@ -2,14 +2,13 @@ import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
 import { removeQuota } from '../../src/db/quotas.ts'
 import type { Command } from '../../src/domain/command.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { Problem } from '../../src/errors.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
 const MINUTE = 60_000
-const DAY = 86_400_000
 const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
@@ -84,9 +83,9 @@ describe('what is due', () => {
     const ended = await bench.quota({ user_id: user, limit: 5, priority: 1, expires_at: clock.now + 5_000 })
     const deleted = await bench.quota({ user_id: user, limit: 5, priority: 2 })
     const rolled = await bench.quota({ user_id: user, limit: 5, period: 'hour' })
-    await engine.submit(reserve(user, 'm', 15, { ttl_ms: 2 * 3_600_000 }))
+    await engine.submit(reserve(user, 'm', 15, { ttl_ms: 2 * HOUR_MS }))
     await removeQuota(db, deleted.id, bench.author(), () => true)
-    later(2 * 3_600_000)
+    later(2 * HOUR_MS)
     expect((await sweepAll(sweeperOf())).closed).toBe(1)
     for (const quota of [ended, deleted, rolled]) {
       expect(await countersOf(db, quota.id)).toEqual({ used: 0, reserved: 0 })
@@ -159,9 +158,9 @@ describe('many', () => {
       ['last', 200],
       ['middle', 170],
     ] as const) {
-      await engine.submit(reserve(user, id, 1, { ttl_ms: days * DAY }))
+      await engine.submit(reserve(user, id, 1, { ttl_ms: days * DAY_MS }))
     }
-    later(200 * DAY + MINUTE)
+    later(200 * DAY_MS + MINUTE)
     const closings: string[] = []
     const submit = (command: Command) => {
       closings.push(command.id)
@@ -213,7 +212,7 @@ describe('what is read', () => {
     const sweeper = sweeperOf()
     await sweepAll(sweeper)
     const user = someone()
-    await bench.quota({ user_id: user, starts_at: clock.now - DAY })
+    await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS })
     // As a batch does that waited for its commit: it begins with a moment, and ends after that was swept.
     const slow = bench.engine({ now: () => clock.now - 30_000 })
     await slow.submit(reserve(user, 'late', 1, { ttl_ms: 1_000 }))
@@ -227,10 +226,10 @@ describe('what is read', () => {
     const sweeper = sweeperOf()
     await sweepAll(sweeper)
     const user = someone()
-    await bench.quota({ user_id: user, starts_at: clock.now - DAY })
-    const held = bench.engine({ now: () => clock.now - 3_600_000 })
+    await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS })
+    const held = bench.engine({ now: () => clock.now - HOUR_MS })
     await held.submit(reserve(user, 'very late', 1, { ttl_ms: 1_000 }))
-    expect((await sweepAll(sweeper, later(DAY - 1))).closed).toBe(0)
+    expect((await sweepAll(sweeper, later(DAY_MS - 1))).closed).toBe(0)
     expect((await sweepAll(sweeper, later(1))).closed).toBe(1)
   })
 })
@@ -283,7 +282,7 @@ describe('what cannot be closed', () => {
     expect(told).toHaveLength(2)
     expect(told[0]).toMatchObject({ reservation: { user_id: user, id: 'm' } })
     isFaulty = false
-    expect((await sweepAll(sweeper, later(DAY))).closed).toBe(1)
+    expect((await sweepAll(sweeper, later(DAY_MS))).closed).toBe(1)
   })
 })
 

@@ -6,7 +6,7 @@ import { sumUsage, type UsageSums } from '../../src/db/usage-sums.ts'
 import { verify } from '../../src/db/verify.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { roll } from '../../src/domain/quota.ts'
-import type { EpochMs } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import type { UsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
@@ -25,7 +25,6 @@ import {
 import { seededRandom } from '../support/ledger.ts'
 
 const MINUTE = 60_000
-const DAY = 86_400_000
 const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
@@ -45,7 +44,7 @@ const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
 
 /** All of a user's usage, grouped or not, by key. */
 async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | string | null, UsageSums>> {
-  const rows = await sumUsage(db, user, [0], clock.now + DAY, group, 10_000)
+  const rows = await sumUsage(db, user, [0], clock.now + DAY_MS, group, 10_000)
   return new Map(rows.map(({ interval: _, key, ...sums }) => [key, sums]))
 }
 
@@ -92,7 +91,7 @@ describe('what is booked', () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user, limit: 100 })
     clock.now = Date.parse('2026-03-20T10:07:00Z')
-    await engine.submit(reserve(user, 'campaign', 50, { country: 'DE', ttl_ms: DAY }))
+    await engine.submit(reserve(user, 'campaign', 50, { country: 'DE', ttl_ms: DAY_MS }))
     expect(await totalOf(user)).toEqual(NOTHING)
     await engine.submit(settle('commit', user, 'campaign', 20))
     clock.now = Date.parse('2026-03-20T10:22:00Z')
@@ -283,7 +282,7 @@ test('over random histories usage is what the ledger, the windows and verify hav
   for (let seed = 1; seed <= 30; seed++) {
     const random = seededRandom(seed)
     const pick = <T>(choices: readonly T[]) => choices[Math.floor(random() * choices.length)] as T
-    clock.now += Math.floor(random() * 40 * DAY)
+    clock.now += Math.floor(random() * 40 * DAY_MS)
     const user = someone()
     const zone = pick(ZONES)
     const grants: { id: number; opening: number }[] = []
@@ -316,7 +315,7 @@ test('over random histories usage is what the ledger, the windows and verify hav
         message_type: pick([null, 'otp']),
         allow_partial: random() < 0.3,
       }
-      const expiry = { ttl_ms: pick([MINUTE, DAY]), on_expiry: pick(['release', 'commit'] as const) }
+      const expiry = { ttl_ms: pick([MINUTE, DAY_MS]), on_expiry: pick(['release', 'commit'] as const) }
       const command: Command = pick<() => Command>([
         () => reserve(user, id, units, { ...more, ...expiry }),
         () => reserve(user, id, units, { ...more, ...expiry }),
@@ -354,7 +353,7 @@ test('over random histories usage is what the ledger, the windows and verify hav
       const dateAt = (at: EpochMs) =>
         Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString()
       const days = Map.groupBy(tallies, ({ at }) => dateAt(at))
-      const starts = [nextBoundary('day', zone, began - 2 * DAY)]
+      const starts = [nextBoundary('day', zone, began - 2 * DAY_MS)]
       while ((starts.at(-1) ?? 0) <= clock.now) starts.push(nextBoundary('day', zone, starts.at(-1) ?? 0))
       const end = starts.pop() ?? 0
       const rows = await sumUsage(db, user, starts, end, undefined, 10_000)
@@ -369,13 +368,13 @@ test('over random histories usage is what the ledger, the windows and verify hav
     await foldAll()
     await expectRight('all')
     // What time closed with a commit is a commit of the moment it was closed at.
-    clock.now += 2 * DAY
+    clock.now += 2 * DAY_MS
     closed += await sweepAll()
     tallies.push({ at: clock.now, sums: difference(await ledgerOf(user), ledger) })
     await expectRight('all')
     await foldAll()
     await expectRight('all')
-    clock.now += 40 * DAY
+    clock.now += 40 * DAY_MS
     expect(await retireAll(), `seed ${seed}`).toBeGreaterThan(0)
     await expectRight('archived')
   }

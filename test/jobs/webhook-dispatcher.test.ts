@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { redeliverSince } from '../../src/db/delivery-lists.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createReceiver, type Delivery, type Receiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
@@ -11,7 +12,7 @@ const { call, clock, webhooks, db } = service
 // The oracle compares timestamps with the machine's clock.
 clock.now = Date.now()
 const WEBHOOKS = '/api/sms/admin/webhooks'
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000]
+const [MINUTE, HOUR, DAY] = [60_000, HOUR_MS, DAY_MS]
 
 interface Hook {
   path: string

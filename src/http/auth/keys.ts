@@ -1,9 +1,11 @@
 /** The keys that tokens are checked with, wherever they come from, and the tokens the service mints itself. */
+
 import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey, SignJWT } from 'jose'
 import { type AuthConfig, type AuthKey, ConfigError } from '../../config/config.ts'
+import { HOUR_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 
 /** A key together with the only algorithms it may be used with. A token cannot choose others. */
@@ -19,7 +21,7 @@ const ED25519 = ['EdDSA', 'Ed25519']
 
 /** A fetched key set is taken as it is for ten minutes, and for an hour while the key server cannot be reached. */
 const FRESH_MS = 600_000
-const STALE_MS = 3_600_000
+const STALE_MS = HOUR_MS
 /** A token that names an unknown key makes us ask again, but strangers' tokens must not flood the key server. */
 const COOLDOWN_MS = 30_000
 const RETRY_MS = 5_000

@@ -1,6 +1,6 @@
 /** The provider through which people sign in to the console: what the service itself must know of it. */
 import type { OidcConfig } from '../../config/config.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { type EpochMs, HOUR_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 
 /** The discovery document (OpenID Connect Discovery 1.0, section 3). The console reads the rest of it. */
@@ -18,7 +18,7 @@ export interface IdentityProvider {
 }
 
 /** Addresses of a provider hardly ever change. */
-const FRESH_MS = 3_600_000
+const FRESH_MS = HOUR_MS
 const FETCH_TIMEOUT_MS = 5_000
 
 /**

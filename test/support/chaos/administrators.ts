@@ -1,5 +1,7 @@
 /** Administrators who make caps and grants, change limits and delete quotas while everything runs. */
+
 import { setTimeout as pause } from 'node:timers/promises'
+import { HOUR_MS } from '../../../src/domain/time.ts'
 import type { Books } from './books.ts'
 import { HOT_USER, USERS } from './senders.ts'
 import type { Answer, World } from './world.ts'
@@ -60,7 +62,7 @@ export function createAdministrators(world: World, books: Books, random: () => n
       ...(random() < 0.2 ? { message_types: ['otp'] } : {}),
       ...(random() < 0.2 ? { countries: ['DE'] } : {}),
       // Some end within seconds of ours.
-      ...(random() < 0.3 ? { expires_at: new Date(world.now() + 600_000 + below(4 * 3_600_000)).toISOString() } : {}),
+      ...(random() < 0.3 ? { expires_at: new Date(world.now() + 600_000 + below(4 * HOUR_MS)).toISOString() } : {}),
     }
     const quota = await make({
       user_id: user,

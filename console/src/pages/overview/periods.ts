@@ -1,8 +1,8 @@
+import { HOUR_MS } from '../../../../src/domain/time.ts'
+
 /** The stretches of time that the overview tells of, by the viewer's clock and calendar. Usage is kept by quarters of an hour. */
 
 const QUARTER_MS = 900_000
-const HOUR_MS = 3_600_000
-
 export interface Stretch {
   from: string
   /** Not included. */
