@@ -2,7 +2,7 @@
 import type { Database } from '../src/db/database.ts'
 import { listQuotas } from '../src/db/quota-lists.ts'
 import { quotasOfUser } from '../src/db/quotas.ts'
-import { quotaIdOf } from '../src/domain/shard.ts'
+import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import type { LoadOptions } from './load.ts'
 import { DAY, FIRST, NEWEST, PAGE_SIZE, SOONEST } from './statements.ts'
 
@@ -58,7 +58,7 @@ const firstById: Work = ({ db, loaded }) => listQuotas(db, {}, NEWEST, FIRST, PA
 const firstByExpiry: Work = ({ db, loaded }) => listQuotas(db, {}, SOONEST, FIRST, PAGE_SIZE, loaded.now)
 /** Somewhere in the older half. */
 const deepById: Work = ({ db, loaded }, n) => {
-  const id = quotaIdOf(1000 + Math.floor((loaded.quotas / 2 - 1000) * scatter(n)), 0)
+  const id = quotaIdOf(1000 + Math.floor((loaded.quotas / 2 - 1000) * scatter(n)), shardFrom(0))
   return listQuotas(db, {}, NEWEST, { after: { value: id, id } }, PAGE_SIZE, loaded.now)
 }
 /** Past all that is expired and the next hundred days. */

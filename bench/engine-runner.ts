@@ -2,7 +2,7 @@
 import { openDatabase } from '../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectPipelined } from '../src/db/pipelined-connection.ts'
-import { shardOf } from '../src/domain/shard.ts'
+import { type Shard, shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
 import { createUsageRollup } from '../src/jobs/usage-rollup.ts'
 import { createHistogram } from './load-generator/histogram.ts'
@@ -38,13 +38,13 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const folding = db && createUsageRollup({ db, log: silent })
-  folding?.start()
-  const eventCounter = createEventCounter(job, note)
+  const rollup = db && createUsageRollup({ db, log: silent })
+  rollup?.start()
+  const counter = createOperationCounter(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
   async function caller(): Promise<void> {
-    while (!eventCounter.isOver()) {
+    while (!counter.isOver()) {
       made += 1
       const begin = performance.now()
       const outcome = await engine.submit({
@@ -60,19 +60,19 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
         force: false,
         explain: false,
       })
-      eventCounter.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
+      counter.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
     }
   }
   await Promise.all(Array.from({ length: job.width }, caller))
   await engine.close()
-  await folding?.stop()
+  await rollup?.stop()
   await db?.close()
-  return eventCounter.counted()
+  return counter.counted()
 }
 
 /** As many connections, each of which writes batches of one shard after another: no reading, no deciding, no guards. */
 async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
-  const usersOfShard = new Map<number, number[]>()
+  const usersOfShard = new Map<Shard, number[]>()
   for (let user = job.stride; user <= job.users; user += job.stride) {
     const shard = shardOf(user)
     const users = usersOfShard.get(shard) ?? []
@@ -80,24 +80,25 @@ async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
     usersOfShard.set(shard, users)
   }
   const shards = [...usersOfShard]
-  const eventCounter = createEventCounter(job, note)
+  const counter = createOperationCounter(job, note)
   let made = 0
   async function writer(number: number): Promise<void> {
     const statements = { ...LEDGER_STATEMENTS, ...BARE_STATEMENTS }
     const connection = await connectPipelined({ url: job.url, statements, settings: {} })
-    for (let turn = number; !eventCounter.isOver(); turn += job.connections) {
-      const [shard, users] = shards[turn % shards.length] ?? [0, []]
+    for (let next = number; !counter.isOver(); next += job.connections) {
+      const [shard, users] = shards[next % shards.length] ?? []
+      if (shard === undefined || users === undefined) throw new Error('there are no users')
       const begin = performance.now()
       const written = await writeBare(connection, shard, pick(users, job.width), () => {
         made += 1
         return `${job.prefix}${made}`
       })
-      eventCounter.add(written, begin, null)
+      counter.add(written, begin, null)
     }
     await connection.close()
   }
   await Promise.all(Array.from({ length: job.connections }, (_, number) => writer(number)))
-  return eventCounter.counted()
+  return counter.counted()
 }
 
 function pick(users: readonly number[], count: number): number[] {
@@ -108,7 +109,7 @@ function pick(users: readonly number[], count: number): number[] {
   return [...picked].sort((one, other) => one - other)
 }
 
-function createEventCounter({ warmupMs, measureMs }: EngineJob, note: Note) {
+function createOperationCounter({ warmupMs, measureMs }: EngineJob, note: Note) {
   const from = performance.now() + warmupMs
   const until = from + measureMs
   setTimeout(() => note(MEASURING), warmupMs)

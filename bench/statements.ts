@@ -3,7 +3,7 @@
 import type { Queryable } from '../src/db/database.ts'
 import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
-import { quotaIdOf } from '../src/domain/shard.ts'
+import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import { DAY_MS } from '../src/domain/time.ts'
 import type { LoadOptions } from './load.ts'
 
@@ -23,7 +23,7 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
   const user = Math.ceil(users / 2)
   const busiest = 1
   const someId = (await quotasOfUser(loaded, user, now)).quotas[0]?.id ?? 0
-  const tenth = { after: { value: null, id: quotaIdOf(Math.ceil(quotas / 10), 0) } }
+  const tenth = { after: { value: null, id: quotaIdOf(Math.ceil(quotas / 10), shardFrom(0)) } }
   return [
     { name: 'A quota by its id', run: db => findQuota(db, someId) },
     { name: 'Summary of a user', run: db => quotasOfUser(db, user, now) },

@@ -4,7 +4,7 @@ import { numbers } from '../../src/db/ledger/arrays.ts'
 import { noChanges, writeSteps } from '../../src/db/ledger/changes.ts'
 import type { PipelinedConnection } from '../../src/db/pipelined-connection.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
-import { quotaIdOf } from '../../src/domain/shard.ts'
+import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
 
 export const BARE_STATEMENTS = {
   'bare-counters': `update quota q set reserved = q.reserved + k.reserved, seq = q.seq + 1
@@ -14,7 +14,7 @@ export const BARE_STATEMENTS = {
 /** One unit of each user's one grant, written like the engine writes it. Answers how many. */
 export async function writeBare(
   connection: PipelinedConnection,
-  shard: number,
+  shard: Shard,
   users: readonly number[],
   makeId: () => string,
 ): Promise<number> {

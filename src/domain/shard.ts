@@ -1,29 +1,48 @@
 /**
- * Which of the 64 buckets a user's data lives in, and how a quota's id carries it.
+ * Which of the 64 shards holds a user's data, and how a quota's id carries its shard.
  *
  * Every table of a user's data starts its key with the shard, so that the tables can be distributed over a cluster
- * unchanged. The function is fixed for ever: changing it would orphan every row. `test/domain/shard.test.ts` holds
+ * unchanged. The function is fixed for ever: a change would orphan every row. `test/domain/shard.test.ts` holds
  * stored vectors.
  */
 export const SHARD_COUNT = 64
 
-/** The bucket (0…63) of a user id (an integer from 0 to 2^53−1): the finalizer of MurmurHash3 over both halves. */
-export function shardOf(userId: number): number {
-  const low = userId % 0x1_0000_0000
-  const high = Math.floor(userId / 0x1_0000_0000)
-  return mix(mix(high) ^ low) & (SHARD_COUNT - 1)
+declare const brand: unique symbol
+
+/** A shard number: an integer from 0 to 63. The brand keeps user ids, quota ids and counts from being taken for one. */
+export type Shard = number & { readonly [brand]: 'shard' }
+
+function isShard(value: number): value is Shard {
+  return Number.isInteger(value) && value >= 0 && value < SHARD_COUNT
 }
 
-/** The id of the `sequence`-th quota (from 1): it tells its shard to whoever holds only the id. */
-export function quotaIdOf(sequence: number, shard: number): number {
+/** Checks a shard number that was read, from a row or an event's id. Throws RangeError if it is none. */
+export function shardFrom(value: number): Shard {
+  if (!isShard(value)) throw new RangeError(`${value} is no shard: it must be an integer from 0 to ${SHARD_COUNT - 1}`)
+  return value
+}
+
+/** Every shard, in ascending order. */
+export const SHARDS: readonly Shard[] = Array.from({ length: SHARD_COUNT }, (_, index) => shardFrom(index))
+
+/** The shard of a user id (an integer from 0 to 2^53−1): the finalizer of MurmurHash3 over both halves. */
+export function shardOf(userId: number): Shard {
+  const low = userId % 0x1_0000_0000
+  const high = Math.floor(userId / 0x1_0000_0000)
+  return shardFrom(mix(mix(high) ^ low) & (SHARD_COUNT - 1))
+}
+
+/** The id of the `sequence`-th quota (from 1). It holds the shard, so that the id alone is enough to find the row. */
+export function quotaIdOf(sequence: number, shard: Shard): number {
   return sequence * SHARD_COUNT + shard
 }
 
-export function shardOfQuota(quotaId: number): number {
-  return quotaId % SHARD_COUNT
+/** The shard that a quota's id holds. */
+export function shardOfQuota(quotaId: number): Shard {
+  return shardFrom(quotaId % SHARD_COUNT)
 }
 
-/** Spreads the bits of a 32-bit integer so that neighbours end up far apart. */
+/** Spreads the bits of a 32-bit integer, so that consecutive ids fall into different shards. */
 function mix(value: number): number {
   let h = value | 0
   h ^= h >>> 16

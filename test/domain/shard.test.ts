@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { quotaIdOf, SHARD_COUNT, shardOf, shardOfQuota } from '../../src/domain/shard.ts'
+import { quotaIdOf, SHARD_COUNT, SHARDS, shardFrom, shardOf, shardOfQuota } from '../../src/domain/shard.ts'
 
 describe('shardOf', () => {
-  // Stored vectors, worked out apart from this code: rows live where these say, so they may never change.
+  // Stored vectors, computed independently of this code. Rows are stored by them, so they never change.
   test.each([
     [0, 0],
     [1, 55],
@@ -22,7 +22,7 @@ describe('shardOf', () => {
     [4_915_112_345_678, 42],
     [2 ** 53 - 2, 17],
     [2 ** 53 - 1, 37],
-  ])('user %i lives in shard %i', (userId, shard) => {
+  ])('user %i belongs to shard %i', (userId, shard) => {
     expect(shardOf(userId)).toBe(shard)
   })
 
@@ -36,7 +36,7 @@ describe('shardOf', () => {
     )
   })
 
-  // Ids come in rows: counted up, or in steps of another system's own.
+  // User ids are usually consecutive, or multiples of another system's step.
   test.each([[1], [2], [10], [64], [1000], [2 ** 32]])(
     'spreads 100,000 users evenly, numbered in steps of %i',
     step => {
@@ -52,6 +52,17 @@ describe('shardOf', () => {
   )
 })
 
+describe('shardFrom', () => {
+  test('accepts the 64 shard numbers', () => {
+    expect(SHARDS).toHaveLength(SHARD_COUNT)
+    expect(SHARDS.map(shardFrom)).toEqual([...SHARDS])
+  })
+
+  test.each([-1, 64, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects %d', value => {
+    expect(() => shardFrom(value)).toThrow(RangeError)
+  })
+})
+
 describe('the id of a quota', () => {
   test.each([
     [1, 0, 64],
@@ -59,11 +70,11 @@ describe('the id of a quota', () => {
     [2, 0, 128],
     [15_625, 42, 1_000_042],
   ])('number %i of shard %i is %i', (sequence, shard, id) => {
-    expect(quotaIdOf(sequence, shard)).toBe(id)
+    expect(quotaIdOf(sequence, shardFrom(shard))).toBe(id)
   })
 
-  test('tells its shard and is no other one’s', () => {
-    const place = fc.tuple(fc.integer({ min: 1, max: 2 ** 47 - 1 }), fc.integer({ min: 0, max: SHARD_COUNT - 1 }))
+  test('holds its shard and is unique', () => {
+    const place = fc.tuple(fc.integer({ min: 1, max: 2 ** 47 - 1 }), fc.constantFrom(...SHARDS))
     fc.assert(
       fc.property(place, place, ([sequence, shard], [otherSequence, otherShard]) => {
         const id = quotaIdOf(sequence, shard)
