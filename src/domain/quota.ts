@@ -1,19 +1,19 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
 import { QUOTA_DEFAULTS } from './bounds.ts'
+import { isDeepEqual } from './deep-equal.ts'
 import type { EpochMs } from './time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
 
 /**
- * A quota: a grant (a pool of units that pays for sends) or a cap (a ceiling over whichever grant pays).
+ * A quota is a grant (a pool of units that pays for sends) or a cap (a ceiling that holds for all grants).
  *
- * Records carry the contract's field names from the column to the JSON, so that no name is mapped anywhere; moments
- * are `EpochMs`s inside and RFC 3339 outside.
+ * Quotas and reservations have the same field names in the database, here and in the API. Timestamps are `EpochMs`
+ * here and RFC 3339 in the API.
  */
 export type QuotaKind = 'grant' | 'cap'
 
-/** What an administrator may change. */
+/** The fields that an administrator may change. */
 interface QuotaSettings {
   name: string | null
   /** Units per window; null is unlimited. */
@@ -37,7 +37,7 @@ interface QuotaSettings {
   metadata: Readonly<Record<string, string>>
 }
 
-/** What is fixed at creation. */
+/** The fields that are fixed at creation. */
 interface QuotaIdentity {
   user_id: number
   kind: QuotaKind
@@ -45,20 +45,23 @@ interface QuotaIdentity {
   time_zone: string
 }
 
-/** The window a quota stands in, and what was drawn in it. */
+/** A quota's current window, and what was drawn in it. */
 interface QuotaCounters {
   window_no: number
   window_start: EpochMs
-  /** The calendar's boundary, fixed when the window opened; null for a quota of a single window. */
+  /** The calendar's boundary, fixed when the window opened; null for a quota without a period. */
   window_end: EpochMs | null
   used: number
   reserved: number
   rolled_over: number
-  /** Percents of `alert_at` that were told in this window (ascending). */
+  /** Percents of `alert_at` that were emitted in this window (ascending). */
   alerted: readonly number[]
 }
 
-/** All of a quota that decides about units; the rest is for people. */
+/**
+ * The fields of a quota that decisions about units depend on, its counters included; the engine keeps these in memory.
+ * `Quota` adds names, metadata and the audit fields.
+ */
 export interface Allowance
   extends QuotaIdentity,
     Omit<QuotaSettings, 'name' | 'external_ref' | 'metadata'>,
@@ -69,9 +72,9 @@ export interface Allowance
 }
 
 export interface Quota extends Allowance, QuotaSettings {
-  /** Whether it was told that the quota is over. */
+  /** Whether `quota.expired` was emitted for the current expiry. */
   expiry_emitted: boolean
-  /** Grows by one at each administrator's change that changes something. */
+  /** Grows by one with each administrator's change that changes something. */
   version: number
   created_by: string
   updated_at: EpochMs
@@ -81,15 +84,15 @@ export interface Quota extends Allowance, QuotaSettings {
 export const QUOTA_STATUSES = ['deleted', 'expired', 'suspended', 'scheduled', 'exhausted', 'active'] as const
 export type QuotaStatus = (typeof QUOTA_STATUSES)[number]
 
-/** A quota to be made: what is omitted takes its default. */
+/** A request to create a quota. Omitted fields take their defaults. */
 export type QuotaDraft = Pick<QuotaIdentity, 'user_id'> &
   Pick<QuotaSettings, 'limit'> &
   Partial<Omit<QuotaIdentity, 'user_id'> & Omit<QuotaSettings, 'limit'>> & {
-    /** Units already used elsewhere in the first window; more than the limit allows is overage. */
+    /** Units already used elsewhere in the first window; units past the limit are overage. */
     opening_used?: number
   }
 
-/** A change asked for: what is omitted stays. Immutable fields may be named if they are equal. */
+/** A requested change. Omitted fields stay as they are; immutable fields may be named with their current values. */
 export type QuotaPatch = Partial<QuotaIdentity & QuotaSettings> & { allow_below_usage?: boolean }
 
 export type QuotaChange =
@@ -99,7 +102,7 @@ export type QuotaChange =
   | { outcome: 'immutable_field'; issues: ValidationIssue[] }
   | { outcome: 'below_usage'; detail: string }
 
-/** A window a quota has left behind. */
+/** A past window of a quota. */
 export interface ClosedWindow {
   window_no: number
   window_start: EpochMs
@@ -109,11 +112,11 @@ export interface ClosedWindow {
   rolled_over: number
   used: number
   reserved: number
-  /** What it carried into the next window. */
+  /** Units it carried into the next window. */
   carried: number
 }
 
-/** Status is derived at the moment of reading, never stored; the first match wins. `quota` is rolled to `now`. */
+/** The status, derived at each read and never stored; the first match wins. `quota` must be rolled to `now`. */
 export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   if (quota.deleted_at !== null) return 'deleted'
   if (quota.expires_at !== null && quota.expires_at <= now) return 'expired'
@@ -122,13 +125,13 @@ export function statusOf(quota: Allowance, now: EpochMs): QuotaStatus {
   return headroomOf(quota) <= 0 ? 'exhausted' : 'active'
 }
 
-/** Live: not deleted, enabled, started, not expired. An exhausted quota is live. */
+/** Whether a quota is not deleted, enabled, started and not expired. An exhausted quota is live. */
 export function isLive(quota: Allowance, now: EpochMs): boolean {
   const status = statusOf(quota, now)
   return status === 'active' || status === 'exhausted'
 }
 
-/** Units of the quota's own left in its window, overage aside; negative when overdrawn, Infinity when unlimited. */
+/** Units left in the window without overage; negative when overdrawn, Infinity when unlimited. */
 export function balanceOf(quota: Allowance): number {
   if (quota.limit === null) return Number.POSITIVE_INFINITY
   return quota.limit + quota.rolled_over - quota.used - quota.reserved
@@ -139,7 +142,7 @@ export function headroomOf(quota: Allowance): number {
   return balanceOf(quota) + quota.overage_limit
 }
 
-/** Units left for people to see: never below 0; null when unlimited. */
+/** `remaining` as the API shows it: never below 0; null when unlimited. */
 export function remainingOf(quota: Allowance): number | null {
   return quota.limit === null ? null : Math.max(0, balanceOf(quota))
 }
@@ -150,8 +153,8 @@ export function overageOf(quota: Allowance): number {
 }
 
 /**
- * The end people see: the earlier of the calendar's next boundary and the expiry, but no earlier than the start of the
- * window (an expiry may be moved to before it; a window never goes back).
+ * `window_end` as the API shows it: the earlier of the calendar's next boundary and the expiry, but never before the
+ * window's start. (A change may set an expiry before that start; windows never go back.)
  */
 export function shownWindowEnd(quota: Allowance): EpochMs | null {
   if (quota.expires_at === null) return quota.window_end
@@ -159,12 +162,12 @@ export function shownWindowEnd(quota: Allowance): EpochMs | null {
 }
 
 /**
- * Brings a quota to the window that holds `now`. Every write does this first and every read shows it, so no job runs
- * at midnight.
+ * Brings a quota to the window that contains `now`. Every write does this first and every read shows the result, so
+ * no job has to run at midnight.
  *
- * Each closing window carries its unused units, at most `rollover_limit`, into the next, once for every window nobody
- * touched; overage is no debt. A deleted quota never rolls, an expired one stays in its last window, and a clock that
- * lags behind the window counts as the window's start.
+ * Each closing window carries its unused units, at most `rollover_limit`, into the next, and so does each window without
+ * any command in between. Overage is not carried. A deleted quota never rolls, and an expired one stays in its last
+ * window. A `now` before the window's start changes nothing.
  */
 export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; closed: ClosedWindow | null } {
   if (quota.period === null || quota.window_end === null || quota.deleted_at !== null) return { quota, closed: null }
@@ -200,7 +203,10 @@ export function roll<Q extends Allowance>(quota: Q, now: EpochMs): { quota: Q; c
   }
 }
 
-/** Makes a quota from a draft. A start in the past opens the window that holds `now`, with nothing rolled over. */
+/**
+ * Creates a quota. If it starts in the past, its first window is the one that contains `now`, and nothing is rolled
+ * over. Returns every rule that the draft breaks instead.
+ */
 export function createQuota(
   draft: QuotaDraft,
   context: { id: number; now: EpochMs; actor: string },
@@ -227,10 +233,10 @@ export function createQuota(
     updated_by: actor,
     deleted_at: null,
   }
-  return { quota: withTold(quota, now) }
+  return { quota: markEmitted(quota, now) }
 }
 
-/** Applies a change to a quota that is not deleted. What an omitted field says stays. */
+/** Applies a change to a quota that is not deleted. Omitted fields stay as they are. */
 export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: EpochMs; actor: string }): QuotaChange {
   const { now, actor } = context
   const { allow_below_usage: allowBelowUsage = false, ...fields } = patch
@@ -240,18 +246,18 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const asked: Quota = { ...current, ...fields }
   const issues = issuesOf(asked)
   if (issues.length > 0) return { outcome: 'invalid', issues }
-  if (!Object.keys(fields).some(name => differs(current, asked, name as keyof Quota))) return { outcome: 'unchanged' }
+  if (isDeepEqual(asked, current)) return { outcome: 'unchanged' }
 
-  // The windows up to now close under the old definition; a later expiry may then open further ones.
+  // The windows up to now close under the old definition. If the expiry moved to later, more windows open after that.
   const before = roll(current, now)
-  // A moved start moves the first window with all that was booked in it.
-  const moved = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
-  const after = roll({ ...before.quota, ...fields, ...moved }, now)
+  // A new start moves the first window, with its counters.
+  const window = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
+  const after = roll({ ...before.quota, ...fields, ...window }, now)
   const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
-  const quota = withTold(changed, now)
+  const quota = markEmitted(changed, now)
 
-  const limitMoved = differs(current, asked, 'limit') || differs(current, asked, 'overage_limit')
-  if (limitMoved && !allowBelowUsage && headroomOf(quota) < 0) {
+  const limitsChanged = asked.limit !== current.limit || asked.overage_limit !== current.overage_limit
+  if (limitsChanged && !allowBelowUsage && headroomOf(quota) < 0) {
     const taken = quota.used + quota.reserved
     return {
       outcome: 'below_usage',
@@ -261,12 +267,15 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }
 }
 
-/** What an administrator's change tells is told with it: percents reached, and an end; one that is revived ends anew. */
-function withTold(quota: Quota, now: EpochMs): Quota {
+/**
+ * Marks what the change itself emits: the alert thresholds that are reached, and an expiry. A quota whose expiry moves
+ * to later is unmarked, so that its next expiry is emitted again.
+ */
+function markEmitted(quota: Quota, now: EpochMs): Quota {
   return { ...quota, alerted: alertedBy(quota), expiry_emitted: statusOf(quota, now) === 'expired' }
 }
 
-/** Marks a quota deleted, in the window that holds `now`. */
+/** Marks a quota deleted, in the window that contains `now`. */
 export function deleteQuota(
   current: Quota,
   context: { now: EpochMs; actor: string },
@@ -279,7 +288,7 @@ export function deleteQuota(
   }
 }
 
-/** The first window of a quota: that of `now`, or of its start or last moment when `now` lies outside. */
+/** The first window of a quota: the one that contains `now`, limited to the time from its start to its expiry. */
 function firstWindow(
   definition: Pick<Quota, 'period' | 'time_zone' | 'starts_at' | 'expires_at'>,
   now: EpochMs,
@@ -293,7 +302,7 @@ function firstWindow(
   }
 }
 
-/** The rules that bind several fields to each other. */
+/** Checks the rules that concern several fields together. */
 function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] {
   const { kind, limit, period, rollover_limit, overage_limit, starts_at, expires_at } = definition
   const issues: ValidationIssue[] = []
@@ -311,18 +320,13 @@ function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] 
 const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const
 
 function immutableIssues(current: Quota, fields: QuotaPatch, now: EpochMs): ValidationIssue[] {
-  const issues: ValidationIssue[] = IMMUTABLE.filter(name => name in fields && differs(current, fields, name)).map(
-    name => ({
-      path: `/${name}`,
-      message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
-    }),
-  )
+  const issues: ValidationIssue[] = IMMUTABLE.filter(
+    name => name in fields && !isDeepEqual(current[name], fields[name]),
+  ).map(name => ({
+    path: `/${name}`,
+    message: `cannot be changed; it is ${JSON.stringify(current[name])}`,
+  }))
   if (current.starts_at <= now && 'starts_at' in fields && fields.starts_at !== current.starts_at)
     issues.push({ path: '/starts_at', message: 'cannot be changed once it is reached' })
   return issues
-}
-
-function differs<T extends object>(one: T, other: Partial<T>, name: keyof T): boolean {
-  // By === first: JSON can hold -0, which is 0.
-  return one[name] !== other[name] && !isDeepStrictEqual(one[name], other[name])
 }
