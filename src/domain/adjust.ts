@@ -3,14 +3,14 @@ import { MAX_UNITS } from './bounds.ts'
 import { changeQuota, type Quota, type QuotaChange } from './quota.ts'
 import type { EpochMs } from './time.ts'
 
-/** A limit to be moved by so many units, whatever it is by then. */
+/** A request to add units to a quota's current limit, or to take units from it. */
 export interface Adjustment {
   /** Not 0. */
   delta: number
   allow_below_usage?: boolean
 }
 
-/** Moves the limit of a quota that is not deleted, under the rules of any change. */
+/** Changes the limit of a quota that is not deleted by `delta`, under the rules of `changeQuota`. */
 export function adjustQuota(
   current: Quota,
   { delta, allow_below_usage = false }: Adjustment,

@@ -1,28 +1,36 @@
-import type { Allowance } from './quota.ts'
+/** The fields of a quota that decide which alert thresholds it has reached. */
+interface Alertable {
+  limit: number | null
+  rolled_over: number
+  used: number
+  alert_at: readonly number[]
+  alerted: readonly number[]
+  deleted_at: number | null
+}
 
-/** What of a quota decides which percents are reached. */
-type Alertable = Pick<Allowance, 'limit' | 'rolled_over' | 'used' | 'alert_at' | 'alerted' | 'deleted_at'>
+/** The fields of a quota that say which thresholds were reached in which window. */
+interface Alerted {
+  window_no: number
+  alerted: readonly number[]
+}
 
 /**
- * The percents told in the quota's window, with those that it has reached by now: of limit + rolled_over, what is used
- * for good, for what is reserved may come back. The same list if there is nothing new.
+ * The thresholds (percents) reached in the quota's window: those already emitted, and those reached now. Returns the
+ * same array if there is no new one. A percent counts `used` alone against limit + rolled_over, because reserved units
+ * may come back.
  *
- * An unlimited quota reaches none. One whose limit is 0 reaches none while nothing is used, and then all at once.
+ * An unlimited quota reaches none. A quota with limit 0 reaches none while nothing is used, and then all of them.
  */
 export function alertedBy(quota: Alertable): readonly number[] {
   const { limit, rolled_over, used, alert_at, alerted, deleted_at } = quota
   if (limit === null || used === 0 || deleted_at !== null) return alerted
-  const hundredfold = used * 100
-  const whole = limit + rolled_over
-  const reached = (percent: number) => hundredfold >= percent * whole && !alerted.includes(percent)
-  return alert_at.some(reached) ? [...alerted, ...alert_at.filter(reached)].sort((one, other) => one - other) : alerted
+  const total = limit + rolled_over
+  const isNew = (percent: number) => used * 100 >= percent * total && !alerted.includes(percent)
+  return alert_at.some(isNew) ? [...alerted, ...alert_at.filter(isNew)].sort((one, other) => one - other) : alerted
 }
 
-/** The percents to be told of a change: those that are new in the window the quota stands in now. Ascending. */
-export function newAlerts(
-  before: Pick<Allowance, 'window_no' | 'alerted'> | null,
-  after: Pick<Allowance, 'window_no' | 'alerted'>,
-): readonly number[] {
+/** The thresholds that a change emits: those new in the quota's current window. Ascending. */
+export function newAlerts(before: Alerted | null, after: Alerted): readonly number[] {
   if (before === null || after.window_no !== before.window_no) return after.alerted
   return after.alerted === before.alerted ? [] : after.alerted.filter(percent => !before.alerted.includes(percent))
 }

@@ -1,41 +1,41 @@
-/** Every bound and default of the contract, in one place. */
+/** Every bound and default of the API. */
 
-/** The largest integer that JSON readers agree on; ids and counts end here. */
+/** The largest integer that all JSON parsers read exactly (2^53−1): the bound of ids and counts. */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 
-/** The most units a limit can name. */
+/** The largest limit of a quota, in units. */
 export const MAX_UNITS = 1_000_000_000_000
 
-/** Undeleted, unexpired quotas a user can have. */
+/** Undeleted, unexpired quotas per user. */
 export const MAX_QUOTAS_PER_USER = 200
 
-/** The most units that one reservation can hold, a long campaign's. */
+/** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
 
-/** A phone number as senders write it. */
+/** A phone number in E.164 form. */
 export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'
 
-/** How long a reservation stays open. */
+/** How long a reservation stays open before it expires. */
 export const DEFAULT_TTL_SECONDS = 600
 export const MAX_TTL_SECONDS = 7 * 86_400
 
-/** Operations in a batch of a sender. */
+/** Operations in one call of a sender's batch endpoint. */
 export const MAX_BATCH_OPERATIONS = 1_000
 
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20
 
-/** Intervals of a report of usage: forty days of hours, nearly three years of days. */
+/** Intervals in a usage report: about 41 days by hour, 2.7 years by day. */
 export const MAX_USAGE_INTERVALS = 1_000
 export const MAX_USAGE_ROWS = 10_000
 
-/** The longest period over which all users are compared. */
+/** The longest period of a report of the top users. */
 export const MAX_TOP_USERS_DAYS = 366
 
-/** Quotas about to run out that are shown at once. */
+/** Quotas in the list of those that are about to run out. */
 export const MAX_ALERTS = 100
 
-/** What a quota is when its draft does not say. `starts_at` defaults to now. */
+/** Defaults of a new quota. `starts_at` defaults to now. */
 export const QUOTA_DEFAULTS = {
   kind: 'grant',
   name: null,

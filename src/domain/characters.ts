@@ -1,18 +1,18 @@
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { septetsIn } from './segments.ts'
 
-/** A character that costs more than one like “a” would, in the sense of what people see as one (a grapheme). */
+/** A character (a grapheme, what a reader sees as one) that costs more than a plain letter. */
 export interface CostlyCharacter {
-  /** Where it begins, in UTF-16 units. */
+  /** Offset in the text, in UTF-16 units. */
   at: number
   character: string
-  /** `foreign`: GSM-7 lacks it, so it makes the whole text UCS-2. `double`: it takes two septets of GSM-7. */
+  /** `foreign`: GSM-7 lacks it, so the whole text becomes UCS-2. `double`: it takes two septets of GSM-7. */
   why: 'foreign' | 'double'
 }
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' })
 
-/** Everything in a text that makes it cost more than its length, in order. */
+/** The characters of a text that cost more than a plain letter, in order. */
 export function findCostly(text: string): CostlyCharacter[] {
   const found: CostlyCharacter[] = []
   for (const { segment: character, index: at } of graphemes.segment(text)) {
@@ -24,15 +24,14 @@ export function findCostly(text: string): CostlyCharacter[] {
 }
 
 /**
- * What people would take for a foreign character and GSM-7 has: the same letter put together (é from e and an accent),
- * a plainer sign (’ becomes '), or the letter without its accent. Null if there is nothing obvious; it is empty if the
- * character shows nothing.
+ * A replacement that GSM-7 has for a foreign character: the same letter composed (é from e and an accent), a plainer sign
+ * (’ becomes '), or the letter without its accent. Null if there is no obvious one; empty for an invisible character.
  */
 export function plainerOf(character: string): string | null {
   const { graphemes: plainer } = new SegmentedMessage(character, 'auto', true)
   const candidates = [
     character.normalize('NFC'),
-    // The library makes two spaces and more of some that are one.
+    // The library replaces some single spaces by two or more.
     character.replace(/[\p{Z}\t]/gu, ' '),
     plainer.join(''),
     character.normalize('NFD').replace(/\p{M}/gu, ''),
@@ -40,7 +39,7 @@ export function plainerOf(character: string): string | null {
   return candidates.find(candidate => candidate !== character && septetsIn(candidate) !== null) ?? null
 }
 
-/** The text with plainer characters in place of the foreign ones that have them. @param costly what was found in it */
+/** The text with its foreign characters replaced where `plainerOf` has a replacement. @param costly from `findCostly` */
 export function writePlainly(text: string, costly: readonly CostlyCharacter[]): string {
   const known = new Map<string, string>()
   let plain = ''

@@ -2,46 +2,46 @@ import type { QuotaKind } from './quota.ts'
 import type { Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
-/** What senders, and the sweeper, ask of the engine. */
+/** What senders and the sweeper ask the engine to do. */
 export type Command = DrawCommand | SettleCommand | ExpireCommand | FindCommand
 
-/** Asks for units of a user's quotas: to know (`check`), to set aside (`reserve`), to take (`consume`). */
+/** Asks for units of a user's quotas: `check` only reads, `reserve` sets units aside, `consume` uses them at once. */
 export interface DrawCommand {
   op: 'check' | 'reserve' | 'consume'
   user_id: number
   /** The reservation's id; a check has none. */
   id: string
   units: number
-  /** The destination, ISO 3166 alpha-2; null matches only quotas of all countries. */
+  /** The destination, ISO 3166 alpha-2. Null matches only quotas without a country list. */
   country: string | null
   message_type: string | null
   ttl_ms: number
   on_expiry: 'release' | 'commit'
   allow_partial: boolean
-  /** Books a send that has already happened, past any limit. */
+  /** The message was sent already: grants all units, past any limit. */
   force: boolean
-  /** Tell of every quota why it did or did not count. */
+  /** Adds to the answer why each quota did or did not count. */
   explain: boolean
 }
 
-/** Says how much shall be committed, released or refunded by now in all; null is all that is possible. */
+/** Sets how many units are committed, released or refunded in total; null is all that is possible. */
 export interface SettleCommand {
   op: 'commit' | 'release' | 'refund'
   user_id: number
   id: string
   total_units: number | null
-  /** A commit that books what was released or has expired, past any limit. */
+  /** Commits even released or expired units, past any limit. */
   force: boolean
 }
 
-/** Closes a reservation whose time has come. */
+/** Closes a reservation that is past its `expires_at`. */
 export interface ExpireCommand {
   op: 'expire'
   user_id: number
   id: string
 }
 
-/** Reads a reservation, as it stands after everything before it. */
+/** Reads a reservation, after the effects of all earlier commands. */
 export interface FindCommand {
   op: 'find'
   user_id: number
@@ -50,25 +50,25 @@ export interface FindCommand {
 
 export type DenialReason = 'no_quota' | 'cap_reached' | 'quota_exhausted'
 
-/** An answer, or the name of what forbids one. */
+/** What a command came to: its result, or the rule that refused it. */
 export type Outcome =
   | Granted
   | Denied
   | { outcome: 'settled' | 'found'; reservation: Reservation; replayed: boolean }
   | { outcome: 'not_found' }
-  /** The same id came with another content; the fields that differ. */
+  /** The id exists with other content; these fields differ. */
   | { outcome: 'idempotency_mismatch'; fields: string[] }
   | { outcome: 'reservation_closed'; reservation: Reservation; detail: string }
   | { outcome: 'exceeds_reservation'; reservation: Reservation }
 
 export interface Granted {
   outcome: 'granted'
-  /** As it stands; for a check, as it would be made. */
+  /** The reservation after the command; for a check, the one that a reserve would create. */
   reservation: Reservation
-  /** What this same request could still draw after this answer; null if boundless. */
+  /** Units that the same request could still draw afterwards; null if unlimited. */
   remaining: number | null
   replayed: boolean
-  /** In observe mode: why it would have been denied. */
+  /** In observe mode: why the command would have been denied. */
   would_deny: DenialReason | null
   explanation: Explanation[] | null
 }
@@ -77,14 +77,14 @@ export interface Denied {
   outcome: 'denied'
   reason: DenialReason
   remaining: number | null
-  /** The lowest blocking cap, else the last matching grant. */
+  /** The blocking cap with the lowest id, else the last matching grant. */
   limiting_quota_id: number | null
-  /** A lower bound; null if time alone will not help. */
+  /** The earliest time at which a retry could be granted; null if time alone does not help. */
   retry_at: EpochMs | null
   explanation: Explanation[] | null
 }
 
-/** Why a quota did or did not count. */
+/** Why one quota did or did not count. */
 export interface Explanation {
   quota_id: number
   kind: QuotaKind
@@ -99,6 +99,6 @@ export interface Explanation {
     | 'expired'
     | 'other_country'
     | 'other_message_type'
-  /** Units it pays or counts; 0 if it does not. */
+  /** Units it pays or counts; else 0. */
   units: number
 }

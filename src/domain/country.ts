@@ -1,6 +1,6 @@
 /**
- * The countries a quota can be scoped to: ISO 3166-1 alpha-2 as officially assigned, and the three codes outside it
- * that phone numbers lead to (AC Ascension, TA Tristan da Cunha, XK Kosovo).
+ * The countries a quota can be scoped to: the officially assigned codes of ISO 3166-1 alpha-2, and three codes outside
+ * it that phone numbers belong to (AC Ascension, TA Tristan da Cunha, XK Kosovo).
  */
 export const COUNTRIES: ReadonlySet<string> = new Set(
   (

@@ -4,15 +4,14 @@ import { draw } from './drawing.ts'
 import { expireIfDue, settle } from './settling.ts'
 import type { EpochMs } from './time.ts'
 
-/** How strictly limits hold. In observe mode everything is granted, and the answer says what would have been denied. */
+/** How strictly limits are enforced. In observe mode everything is granted, and `would_deny` says what would be denied. */
 export interface Enforcement {
   observe: boolean
 }
 
 /**
- * Decides one command on what is known of its user, and changes the draft to what then holds. The same draft, command
- * and moment always decide the same: no I/O, no clock. Commands of a batch are decided one after the other, in the
- * order they were given.
+ * Decides one command on its user's state, and updates the draft. The same draft, command and time always give the same
+ * outcome: no I/O, no clock. The commands of a batch are decided one after the other, in the order of their arrival.
  */
 export function decide(draft: Draft, command: Command, now: EpochMs, enforcement: Enforcement): Outcome {
   switch (command.op) {
@@ -30,7 +29,7 @@ export function decide(draft: Draft, command: Command, now: EpochMs, enforcement
   }
 }
 
-/** Whoever meets a reservation whose time has come closes it first: so to expire one is to look at it. */
+/** Reads a reservation. Every command closes an expired reservation before anything else, so `expire` needs no more. */
 function find(draft: Draft, command: ExpireCommand | FindCommand, now: EpochMs): Outcome {
   const reservation = expireIfDue(draft, command.id, now)
   if (reservation === undefined) return { outcome: 'not_found' }

@@ -2,23 +2,23 @@ import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
-import { addStep, type UsageEntry } from './usage.ts'
+import { addReservationUsage, type UsageEntry } from './usage.ts'
 
 /**
- * One user's state while a batch is decided: what was loaded, and what the decisions have made of it so far. Nobody
- * else sees a draft, and nothing of it holds before it is committed.
+ * One user's state while a batch is decided: the loaded rows, with the effects of the commands decided so far. Only the
+ * lane that decides the batch sees it, and nothing of it takes effect before the transaction commits.
  */
 export interface Draft {
   user_id: number
-  /** The user's undeleted quotas that are not over, and whichever else the reservations in hand draw on; own copies. */
+  /** The user's undeleted, unexpired quotas, and every other quota that `reservations` draw on. Copies, changed in place. */
   quotas: Allowance[]
-  /** Those of the reservations that commands name which exist. */
+  /** The reservations that the batch's commands name, by id, as far as they exist. */
   reservations: Map<string, Reservation>
-  /** Windows that this batch closed, which take what settles in them. */
+  /** Windows that this batch closed, with what settles in them afterwards. */
   closed: Map<string, ClosedWindow & { quota_id: number }>
-  /** By how much counters of windows closed earlier change. */
+  /** Changes to the counters of windows that earlier batches closed. */
   corrections: Map<string, Correction>
-  /** What was sent, given back and denied. */
+  /** Units and messages committed, refunded and denied. */
   usage: UsageEntry[]
 }
 
@@ -41,10 +41,10 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
 }
 
 /**
- * The quota at an index, rolled to `now`: every decision about a quota begins here. What settles after a window's end
- * then finds it closed, whenever that was noticed, and never alters what was carried over.
+ * The quota at an index, rolled to `now`. Every decision about a quota starts here, so that a reservation which settles
+ * after its window's end finds that window closed and does not change what the window carried over.
  */
-export function quotaAt(draft: Draft, index: number, now: EpochMs): Allowance {
+export function rolledQuotaAt(draft: Draft, index: number, now: EpochMs): Allowance {
   const stored = draft.quotas[index]
   if (stored === undefined) throw new RangeError(`a draft has no quota at ${index}`)
   const { quota, closed } = roll(stored, now)
@@ -54,33 +54,40 @@ export function quotaAt(draft: Draft, index: number, now: EpochMs): Allowance {
   return quota
 }
 
-/** Replaces a reservation, or adds one, and moves the counters of its draws by the difference. */
-export function book(draft: Draft, after: Reservation, now: EpochMs): void {
+/** Adds or replaces a reservation, and adds the difference to the counters of its draws and to the usage. */
+export function putReservation(draft: Draft, after: Reservation, now: EpochMs): void {
   const before = draft.reservations.get(after.id)
   for (const draw of after.draws) {
     const counts = countsOf(after, draw)
-    const then = before === undefined ? NOTHING : countsOf(before, draw)
-    const used = counts.used - then.used
-    const reserved = counts.reserved - then.reserved
-    if (used !== 0 || reserved !== 0) move(draft, draw.quota_id, draw.window_no, used, reserved, now)
+    const previous = before === undefined ? NO_COUNTS : countsOf(before, draw)
+    const used = counts.used - previous.used
+    const reserved = counts.reserved - previous.reserved
+    if (used !== 0 || reserved !== 0) addToCounters(draft, draw.quota_id, draw.window_no, used, reserved, now)
   }
-  addStep(draft.usage, before, after)
+  addReservationUsage(draft.usage, before, after)
   draft.reservations.set(after.id, after)
 }
 
-const NOTHING = { used: 0, reserved: 0 }
+const NO_COUNTS = { used: 0, reserved: 0 }
 
-/** Moves the counters of one window of a quota, be it the one that holds now, one just closed, or an older one. */
-function move(draft: Draft, quotaId: number, windowNo: number, used: number, reserved: number, now: EpochMs): void {
+/** Adds to the counters of one window of a quota: the current one, one that this batch closed, or an older one. */
+function addToCounters(
+  draft: Draft,
+  quotaId: number,
+  windowNo: number,
+  used: number,
+  reserved: number,
+  now: EpochMs,
+): void {
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
   if (index < 0) throw new Error(`quota ${quotaId} is drawn on, but was not loaded`)
-  const quota = quotaAt(draft, index, now)
+  const quota = rolledQuotaAt(draft, index, now)
   const key = windowKey(quotaId, windowNo)
   const counters =
     quota.window_no === windowNo ? quota : (draft.closed.get(key) ?? correctionAt(draft, key, quotaId, windowNo))
   counters.used += used
   counters.reserved += reserved
-  // Noted when it is reached: units that come back in the same batch change nothing about that.
+  // A threshold counts as reached even if the same batch refunds the units.
   if (counters === quota && used > 0) quota.alerted = alertedBy(quota)
 }
 

@@ -7,10 +7,10 @@ import type { EpochMs } from './time.ts'
  */
 export interface Reservation {
   user_id: number
-  /** The sender's own, unique per user. */
+  /** Chosen by the sender, unique per user. */
   id: string
   op: 'reserve' | 'consume'
-  /** What was asked for; `units` is less only where a part was allowed and granted. */
+  /** Requested units; `units` is less only if the command allowed a partial grant and got one. */
   asked: number
   country: string | null
   message_type: string | null
@@ -21,18 +21,18 @@ export interface Reservation {
   released: number
   refunded: number
   on_expiry: 'release' | 'commit'
-  /** Whether time closed it, with units outstanding. */
+  /** Whether it expired with units outstanding. */
   expired: boolean
-  /** In burn order: the grants that pay one after the other, then every cap that matched. */
+  /** The grants that pay, in burn order, then every matching cap. */
   draws: readonly Draw[]
   created_at: EpochMs
-  /** When what is outstanding is closed. A consumption has nothing outstanding and ends as it begins. */
+  /** When outstanding units are released or committed. A consumption has none and expires at its creation. */
   expires_at: EpochMs
 }
 
 /**
- * The part of a reservation counted in one window of one quota: the units [from, to) of the line 0…units. Grants follow
- * each other on the line, every cap spans all of it.
+ * The part of a reservation that counts in one window of one quota: the range [from, to) of its units. The ranges of
+ * grants follow each other; each cap's range is all units.
  */
 export interface Draw {
   quota_id: number
@@ -46,12 +46,12 @@ export interface Draw {
 export const RESERVATION_STATES = ['reserved', 'committed', 'refunded', 'expired', 'released'] as const
 export type ReservationState = (typeof RESERVATION_STATES)[number]
 
-/** Units neither committed nor given back. */
+/** Units neither committed nor released. */
 export function outstandingOf({ units, committed, released }: Reservation): number {
   return units - committed - released
 }
 
-/** Units that are used for good: committed and not refunded. */
+/** Used units: committed and not refunded. */
 export function spentOf({ committed, refunded }: Reservation): number {
   return committed - refunded
 }
@@ -62,19 +62,19 @@ export function stateOf(reservation: Reservation): ReservationState {
   return reservation.expired ? 'expired' : 'released'
 }
 
-/** Units that no grant pays for: booked by force with no grant live. */
+/** Units that no grant pays for: forced while no grant was live. */
 export function unfundedOf({ units, draws }: Reservation): number {
-  return draws.reduce((left, draw) => (draw.kind === 'grant' ? left - (draw.to - draw.from) : left), units)
+  return draws.reduce((rest, draw) => (draw.kind === 'grant' ? rest - (draw.to - draw.from) : rest), units)
 }
 
 /**
- * What a draw counts in its window. Along the line the first spent units are used, the next outstanding ones reserved,
- * the rest given back: so the counters follow from the reservation alone.
+ * What a draw adds to its window's counters. Of the reservation's units the first are used, the next are reserved
+ * (outstanding), the rest are released or refunded: the counters follow from the reservation alone.
  */
 export function countsOf(reservation: Reservation, draw: Draw): { used: number; reserved: number } {
   const spent = spentOf(reservation)
-  const held = spent + outstandingOf(reservation)
-  return { used: overlap(draw, 0, spent), reserved: overlap(draw, spent, held) }
+  const reservedEnd = spent + outstandingOf(reservation)
+  return { used: overlap(draw, 0, spent), reserved: overlap(draw, spent, reservedEnd) }
 }
 
 function overlap({ from, to }: Draw, start: number, end: number): number {
@@ -82,8 +82,8 @@ function overlap({ from, to }: Draw, start: number, end: number): number {
 }
 
 /**
- * The reservation by which the units that a new quota began with stand in the ledger; null if there are none. Its id
- * begins as no sender's can.
+ * The reservation that records a new quota's `opening_used` in the ledger; null if that is 0. Its id begins with an
+ * underscore, which senders' ids cannot.
  */
 export function openingOf(quota: Quota): Reservation | null {
   const { id, user_id, kind, used, window_no, window_start, created_at } = quota

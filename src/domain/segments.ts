@@ -2,12 +2,12 @@ import { SegmentedMessage } from 'sms-segments-calculator'
 
 export type Encoding = 'GSM-7' | 'UCS-2'
 
-/** How a text travels: one SMS, or several that the receiver puts together again. */
+/** How a text is sent: as one SMS, or as several that the receiver joins. */
 export interface Segmentation {
   encoding: Encoding
-  /** What each segment holds, in septets (GSM-7) or 16-bit units (UCS-2). */
+  /** Capacity of each segment, in septets (GSM-7) or 16-bit units (UCS-2). */
   capacity: number
-  /** The text, cut where it is cut on its way; one at least. `filled` is in the same measure as the capacity. */
+  /** The text as it is split; at least one segment. `filled` is in the same unit as `capacity`. */
   segments: { text: string; filled: number }[]
 }
 
@@ -17,12 +17,12 @@ export function countSegments(text: string): { encoding: Encoding; segments: num
   return gsm === null ? { encoding: 'UCS-2', segments: countUcs2(text) } : { encoding: 'GSM-7', segments: gsm }
 }
 
-/** What each of the SMS that a text takes holds of it. */
+/** Splits a text into its SMS. */
 export function segmentText(text: string): Segmentation {
   const { encoding, segments } = countSegments(text)
   const isGsm7 = encoding === 'GSM-7'
   const sizes = isGsm7 ? SEPTETS : UNITS_16
-  const parts = segments === 1 ? [text] : cut(text, isGsm7 ? endOfGsm7Part : endOfUcs2Part)
+  const parts = segments === 1 ? [text] : split(text, isGsm7 ? endOfGsm7Part : endOfUcs2Part)
   return {
     encoding,
     capacity: segments === 1 ? sizes.alone : sizes.ofPart,
@@ -30,7 +30,7 @@ export function segmentText(text: string): Segmentation {
   }
 }
 
-function cut(text: string, endOf: (text: string, from: number) => number): string[] {
+function split(text: string, endOf: (text: string, from: number) => number): string[] {
   const parts: string[] = []
   for (let from = 0; from < text.length; ) {
     const end = endOf(text, from)
@@ -41,17 +41,17 @@ function cut(text: string, endOf: (text: string, from: number) => number): strin
 }
 
 /*
- * The library knows which characters GSM-7 has, which of them take two septets, and what belongs together. But it
- * builds an object for each character: 0.5 ms for an ordinary text, seconds for the longest. So it is asked about
- * characters and about the joints between segments, and counting is done here, in microseconds.
- * test/domain/message.test.ts holds the sums equal to the library's own, segments.test.ts the cuts to the sums.
+ * The library knows which characters GSM-7 has, which of them take two septets, and which code points form a grapheme.
+ * But it builds an object for each character: 0.5 ms for an ordinary text, seconds for the longest. So it is called for
+ * single characters and for the boundaries of segments only, and the counting is done here, in microseconds.
+ * test/domain/message.test.ts compares the counts with the library's, segments.test.ts the splits with the counts.
  */
 
-/** 140 octets: whole if the text fits into one SMS, else less 6 octets in each part for its place among the others. */
+/** An SMS has 140 octets. In a text of several parts, 6 octets of each hold its position among them. */
 const SEPTETS = { alone: 160, ofPart: 153 }
 const UNITS_16 = { alone: 70, ofPart: 67 }
 
-/** Segments in GSM-7; null if the text has a character that it lacks. A pair of septets is not torn. */
+/** Segments in GSM-7; null if GSM-7 lacks a character of the text. A pair of septets is not split. */
 function countGsm7(text: string): number | null {
   let total = 0
   let parts = 1
@@ -69,7 +69,7 @@ function countGsm7(text: string): number | null {
   return total <= SEPTETS.alone ? 1 : parts
 }
 
-/** Where the part that begins at `from` ends: before the first pair of septets that would not fit whole. */
+/** The end of the part that begins at `from`: before the first character whose septets do not all fit. */
 function endOfGsm7Part(text: string, from: number): number {
   let filled = 0
   let end = from
@@ -81,7 +81,7 @@ function endOfGsm7Part(text: string, from: number): number {
   return end
 }
 
-/** What a text takes in GSM-7; null if it has a character that GSM-7 lacks. */
+/** Septets of a text in GSM-7; null if GSM-7 lacks one of its characters. */
 export function septetsIn(text: string): number | null {
   let total = 0
   for (let at = 0; at < text.length; at++) {
@@ -92,19 +92,19 @@ export function septetsIn(text: string): number | null {
   return total
 }
 
-const NOT_ASKED = 0
+const NOT_CACHED = 0
 const NOT_GSM_7 = 3
 
-/** What the library said of each UTF-16 unit, asked once. */
-const answers = new Uint8Array(0x1_00_00).fill(NOT_ASKED)
+/** A cache of `septetsOf` for each UTF-16 unit. */
+const septetCache = new Uint8Array(0x1_00_00).fill(NOT_CACHED)
 
-/** What a UTF-16 unit takes in GSM-7: 1 or 2; NOT_GSM_7 if it lacks it. */
+/** Septets of a UTF-16 unit in GSM-7: 1 or 2; NOT_GSM_7 if GSM-7 lacks it. */
 function septetsOf(unit: number): number {
-  const known = answers[unit]
-  if (known !== undefined && known !== NOT_ASKED) return known
+  const cached = septetCache[unit]
+  if (cached !== undefined && cached !== NOT_CACHED) return cached
   const { encodingName, numberOfCharacters } = new SegmentedMessage(String.fromCharCode(unit))
   const septets = encodingName === 'GSM-7' ? numberOfCharacters : NOT_GSM_7
-  answers[unit] = septets
+  septetCache[unit] = septets
   return septets
 }
 
@@ -115,39 +115,39 @@ function countUcs2(text: string): number {
   return parts
 }
 
-/** Where the part that begins at `from` ends: as late as it can without tearing what people see as one character. */
+/** The end of the part that begins at `from`: as late as possible without splitting a grapheme. */
 function endOfUcs2Part(text: string, from: number): number {
   const limit = from + UNITS_16.ofPart
   if (limit >= text.length) return text.length
   if (surelyBreaks(text, limit)) return limit
-  // The commonest joint in doubt, told without asking: it is inside an emoji.
+  // The most frequent uncertain case, decided without the library: the limit is inside an emoji.
   if (isInsidePair(text, limit) && surelyBreaks(text, limit - 1)) return limit - 1
 
   let start = limit - 1
   while (start > from && !surelyBreaks(text, start)) start--
-  // What follows the limit's own character has no say in whether there is a joint before it.
+  // Text after the character at the limit does not affect whether a grapheme ends before it.
   let end = start
   for (const { length } of new SegmentedMessage(text.slice(start, limit + 2)).graphemes) {
     if (end + length > limit) break
     end += length
   }
-  // A character of more than a whole part (accents upon accents) has to be torn, but not a pair of surrogates.
+  // A grapheme longer than a whole part (stacked accents) has to be split, but not a surrogate pair.
   if (end > from) return end
   return isInsidePair(text, limit) ? limit - 1 : limit
 }
 
-/** Whether there is a joint before `at` for certain; where this says no, the library decides. */
+/** Whether a grapheme certainly ends before `at`; if false, the library decides. */
 function surelyBreaks(text: string, at: number): boolean {
   if (isInsidePair(text, at)) return false
   const before = isInsidePair(text, at - 1) ? at - 2 : at - 1
   return !MAY_JOIN_ONTO_LAST.test(text.slice(at, at + 2)) && !MAY_JOIN_ONTO_NEXT.test(text.slice(before, at))
 }
 
-/** Accents, vowel signs, flags' letters, skin tones, format characters, the vowels and ends of Korean syllables. */
+/** Accents, vowel signs, flag letters, skin tones, format characters, the vowels and final consonants of Korean syllables. */
 const MAY_JOIN_ONTO_LAST =
   /^[\p{M}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Cf}\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7ff\uff9e\uff9f]/u
 
-/** Format characters such as the joiner of emoji, signs written over what follows, the beginnings of Korean syllables. */
+/** Format characters such as the emoji joiner, prepended marks, the initial consonants of Korean syllables. */
 const MAY_JOIN_ONTO_NEXT = /^[\p{Cf}\u0d4e\u1100-\u115f\ua960-\ua97c\u{111c2}\u{111c3}\u{11a3a}\u{11a86}-\u{11a89}]/u
 
 function isInsidePair(text: string, at: number): boolean {

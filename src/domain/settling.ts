@@ -1,11 +1,11 @@
 import type { Outcome, SettleCommand } from './command.ts'
-import { book, type Draft } from './draft.ts'
+import { type Draft, putReservation } from './draft.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 /**
- * Settles by target: the command says how much shall be committed, released or refunded by now in all, so it may be
- * repeated safely. A quota's status does not matter any more.
+ * Settles by target: the command names the total to be committed, released or refunded, so that a repeated command
+ * changes nothing. The status of the quotas does not matter.
  */
 export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outcome {
   const reservation = expireIfDue(draft, command.id, now)
@@ -14,7 +14,7 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   const { done, possible } = progressOf(reservation, command)
   const target = command.total_units ?? possible
   if (target > reservation.units) return { outcome: 'exceeds_reservation', reservation }
-  // To ask for all when there is nothing to be had is not to be mistaken for a success.
+  // A command for all units fails if there are none: an answer "settled" would read as a success.
   if (target > possible || (command.total_units === null && possible === 0)) {
     const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in all, and ${done} are.`
     return { outcome: 'reservation_closed', reservation, detail }
@@ -22,13 +22,13 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   if (target <= done) return { outcome: 'settled', reservation, replayed: true }
 
   const settled = settledTo(reservation, command.op, target)
-  book(draft, settled, now)
+  putReservation(draft, settled, now)
   return { outcome: 'settled', reservation: settled, replayed: false }
 }
 
 const PAST = { commit: 'committed', release: 'released', refund: 'refunded' }
 
-/** How many units the command's kind of settlement has reached, and how many it could. */
+/** How many units are committed, released or refunded already, as the command asks, and how many could be in total. */
 function progressOf(reservation: Reservation, { op, force }: SettleCommand): { done: number; possible: number } {
   const { units, committed, released, refunded } = reservation
   switch (op) {
@@ -44,7 +44,7 @@ function progressOf(reservation: Reservation, { op, force }: SettleCommand): { d
 function settledTo(reservation: Reservation, op: SettleCommand['op'], target: number): Reservation {
   switch (op) {
     case 'commit':
-      // By force, units that were given back are taken again, in the windows they were drawn from.
+      // A forced commit takes released units again, in the windows they were drawn from.
       return { ...reservation, committed: target, released: Math.min(reservation.released, reservation.units - target) }
     case 'release':
       return { ...reservation, released: target }
@@ -54,8 +54,8 @@ function settledTo(reservation: Reservation, op: SettleCommand['op'], target: nu
 }
 
 /**
- * The reservation, closed if its time has come: what is outstanding is then released, or committed for a gateway that
- * may have crashed after handing over. Undefined if there is none.
+ * The reservation, closed if it is past its `expires_at`: outstanding units are then released, or committed if its
+ * `on_expiry` says so (for a gateway that may crash after handing over). Undefined if there is none.
  */
 export function expireIfDue(draft: Draft, id: string, now: EpochMs): Reservation | undefined {
   const reservation = draft.reservations.get(id)
@@ -66,6 +66,6 @@ export function expireIfDue(draft: Draft, id: string, now: EpochMs): Reservation
     reservation.on_expiry === 'commit'
       ? { ...reservation, expired: true, committed: reservation.committed + outstanding }
       : { ...reservation, expired: true, released: reservation.released + outstanding }
-  book(draft, closed, now)
+  putReservation(draft, closed, now)
   return closed
 }

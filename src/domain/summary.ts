@@ -13,11 +13,11 @@ import {
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /**
- * Adds up what a user has at `now`. `quotas` are the user's undeleted, unexpired quotas (which decide every number)
- * and `expired` counts the others, all read in one snapshot; of `past` only the forecast is made.
+ * A user's totals at `now`, as the API shows them. `quotas` are the user's undeleted, unexpired quotas, on which every
+ * number depends, and `expired` counts the expired ones; both come from one snapshot. `past` serves the forecast only.
  *
- * `limit` is what the windows of now hold, what rolled over included, so that in the totals and in every row
- * limit + overage = used + reserved + remaining. `limit` and `remaining` are null as soon as one grant is unlimited.
+ * `limit` is the sum of the current windows' limits and of what they rolled over, so that in the totals and in every row
+ * limit + overage = used + reserved + remaining. `limit` and `remaining` are null if any grant is unlimited.
  */
 export function summarize(userId: number, quotas: readonly Quota[], expired: number, past: PastUsage, now: EpochMs) {
   const rolled = quotas.map(quota => roll(quota, now).quota)
@@ -60,8 +60,8 @@ function totalsOf(grants: readonly Quota[]) {
 }
 
 /**
- * The largest reservation naming no country and no message type that would be granted now: what the unscoped grants
- * can still pay, overage included, under the tightest unscoped cap. Null if nothing bounds it.
+ * The largest reservation without country and message type that would be granted now: what the unscoped grants can
+ * still pay, overage included, within the tightest unscoped cap. Null if unlimited.
  */
 function availableOf(grants: readonly Quota[], caps: readonly Quota[]): number | null {
   const payable = sum(grants.filter(isUnscoped), grant => Math.max(0, headroomOf(grant)))
@@ -83,12 +83,12 @@ function countStatuses(quotas: readonly Quota[], expired: number, now: EpochMs):
   return counts
 }
 
-/** The soonest calendar boundary at which limited grants start anew, and by how much what remains grows there. */
+/** The next reset of limited grants, and by how much their remaining units grow then. */
 function nextReset(grants: readonly Quota[], now: EpochMs) {
   const resetting = grants.filter(
     grant => grant.limit !== null && grant.window_end !== null && shownWindowEnd(grant) !== grant.expires_at,
   )
-  return soonest(
+  return earliest(
     resetting,
     grant => grant.window_end,
     grant => {
@@ -98,32 +98,32 @@ function nextReset(grants: readonly Quota[], now: EpochMs) {
   )
 }
 
-/** The soonest end of a limited grant, and the units that are left in such grants now and would be lost then. */
+/** The next expiry of limited grants, and their remaining units, which are lost then. */
 function nextExpiry(grants: readonly Quota[]) {
-  return soonest(
+  return earliest(
     grants.filter(grant => grant.limit !== null),
     grant => grant.expires_at,
     grant => remainingOf(grant) ?? 0,
   )
 }
 
-function soonest(
+function earliest(
   grants: readonly Quota[],
-  momentOf: (grant: Quota) => EpochMs | null,
+  timeOf: (grant: Quota) => EpochMs | null,
   unitsOf: (grant: Quota) => number,
 ): { at: string; units: number } | null {
-  const at = Math.min(...grants.map(grant => momentOf(grant) ?? Number.POSITIVE_INFINITY))
+  const at = Math.min(...grants.map(grant => timeOf(grant) ?? Number.POSITIVE_INFINITY))
   if (!Number.isFinite(at)) return null
   return {
     at: formatTimestamp(at),
     units: sum(
-      grants.filter(grant => momentOf(grant) === at),
+      grants.filter(grant => timeOf(grant) === at),
       unitsOf,
     ),
   }
 }
 
-/** A row per scope that live grants have, the unscoped one included; the rows add up to the totals. */
+/** One row per scope of the live grants, including the empty scope. The rows add up to the totals. */
 function breakdownOf(grants: readonly Quota[]) {
   const scopes = Map.groupBy(grants, grant => JSON.stringify([grant.countries, grant.message_types]))
   return [...scopes.values()].map(scope => ({

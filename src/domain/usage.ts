@@ -2,17 +2,17 @@ import type { DrawCommand } from './command.ts'
 import { type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
-/** What a report of usage can be grouped by. */
+/** What a usage report can be grouped by. */
 export const USAGE_GROUPS = ['user', 'quota', 'country', 'message_type'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 type UsageKind = 'committed' | 'refunded' | 'denied'
 
-/** What happened to a user in one moment: so many units, and so many messages, of one kind. */
+/** Units and messages of one user that one batch committed, refunded or denied. */
 export interface UsageEntry {
   user_id: number
   kind: UsageKind
-  /** The grant that paid; null if none did, or nothing was paid. */
+  /** The grant that paid; null for unfunded units and for denials. */
   quota_id: number | null
   country: string | null
   message_type: string | null
@@ -21,8 +21,8 @@ export interface UsageEntry {
 }
 
 /**
- * Usage is kept by quarters of an hour of UTC: the time zones of today are all a multiple of them away from it, so an
- * hour, a day or a month of any zone is a sum of whole quarters.
+ * Usage is stored per quarter of an hour in UTC. Offsets of all current time zones are multiples of that, so an hour, a
+ * day or a month of any zone is a sum of whole quarters.
  */
 export const USAGE_BUCKET_MS = 900_000
 
@@ -30,7 +30,7 @@ export function usageBucketOf(at: EpochMs): EpochMs {
   return Math.floor(at / USAGE_BUCKET_MS) * USAGE_BUCKET_MS
 }
 
-/** Adds to what is gathered already. It is a handful for a user, mostly: a search is cheaper than a key. */
+/** Adds to the entry of the same kind, or appends one. A draft has a handful of entries: a scan is cheaper than a key. */
 function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
   const same = entries.find(
     ({ kind, quota_id, country, message_type }) =>
@@ -45,24 +45,24 @@ function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
 }
 
 /**
- * What one step of a reservation is in usage. Used units are the beginning of its line (`countsOf`): a commit lengthens
- * them and a refund shortens them, and the grants along the way say who paid. So a grant's commits less its refunds are
- * what its windows count as used. Caps pay nothing and do not appear.
+ * Adds the difference between two states of a reservation. Its used units are the first of its range (`countsOf`): a
+ * commit appends units and a refund removes the last ones, and the grants' ranges say which grant paid. So a grant's
+ * commits less its refunds equal what its windows count as used. Caps pay nothing and do not appear.
  *
- * A message is committed once, with its first unit, and refunded once, with the first unit that comes back; it counts
- * for the grant that pays its first unit.
+ * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit.
+ * It counts for the grant that pays that unit.
  */
-export function addStep(entries: UsageEntry[], before: Reservation | undefined, after: Reservation): void {
+export function addReservationUsage(entries: UsageEntry[], before: Reservation | undefined, after: Reservation): void {
   const spent = before === undefined ? 0 : spentOf(before)
   const committed = after.committed - (before?.committed ?? 0)
   const refunded = after.refunded - (before?.refunded ?? 0)
-  if (committed > 0) addLine(entries, 'committed', after, spent, spent + committed, (before?.committed ?? 0) === 0)
-  const reached = spent + committed
-  if (refunded > 0) addLine(entries, 'refunded', after, reached - refunded, reached, (before?.refunded ?? 0) === 0)
+  const end = spent + committed
+  if (committed > 0) addRange(entries, 'committed', after, spent, end, (before?.committed ?? 0) === 0)
+  if (refunded > 0) addRange(entries, 'refunded', after, end - refunded, end, (before?.refunded ?? 0) === 0)
 }
 
-/** Books the units [start, end) of a reservation's line on those who paid for them. */
-function addLine(
+/** Adds the units [start, end) of a reservation to the entries of the grants that pay for them. */
+function addRange(
   entries: UsageEntry[],
   kind: UsageKind,
   { user_id, country, message_type, draws }: Reservation,
@@ -82,11 +82,11 @@ function addLine(
     add(draw.quota_id, Math.max(0, Math.min(draw.to, end) - Math.max(draw.from, start)))
     paid = draw.to
   }
-  // What no grant holds is unfunded, behind what grants pay.
+  // Unfunded units come after those that grants pay.
   add(null, Math.max(0, end - Math.max(start, paid)))
 }
 
-/** A denial changes nothing in the ledger: that it happened is told here alone. */
+/** Adds a denial. It changes nothing in the ledger; usage is its only trace. */
 export function addDenial(entries: UsageEntry[], { user_id, country, message_type, units }: DrawCommand): void {
   addUsage(entries, { user_id, kind: 'denied', quota_id: null, country, message_type, units, messages: 1 })
 }

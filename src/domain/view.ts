@@ -2,7 +2,7 @@ import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindo
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
-/** What people see of a quota at `now`: rolled to that moment, with what is derived and without what is internal. */
+/** A quota as the API shows it at `now`: rolled to `now`, with derived fields and without internal ones. */
 export function viewOf(stored: Quota, now: EpochMs) {
   const { quota } = roll(stored, now)
   return {
@@ -40,7 +40,7 @@ export function viewOf(stored: Quota, now: EpochMs) {
   }
 }
 
-/** A reservation as senders see it. */
+/** A reservation as the API shows it. */
 export function reservationViewOf(reservation: Reservation) {
   return {
     id: reservation.id,
@@ -52,7 +52,7 @@ export function reservationViewOf(reservation: Reservation) {
     refunded: reservation.refunded,
     unfunded: unfundedOf(reservation),
     draws: reservation.draws.map(drawViewOf),
-    // With nothing outstanding there is nothing that time could close.
+    // Without outstanding units nothing can expire.
     expires_at: outstandingOf(reservation) > 0 ? formatTimestamp(reservation.expires_at) : null,
   }
 }
@@ -62,8 +62,8 @@ export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {
 }
 
 /**
- * What people see of a window that a quota has left behind. Its units all ended somewhere: limit + rolled_over +
- * overage = used + reserved + carried + released, unless a commit was forced into it after it had carried them on.
+ * A past window of a quota as the API shows it: limit + rolled_over + overage = used + reserved + carried + released,
+ * unless a commit was forced into the window after it carried its units into the next.
  */
 export function closedWindowViewOf(window: ClosedWindow) {
   const { window_no, window_start, window_end, limit, overage_limit, rolled_over, used, reserved, carried } = window

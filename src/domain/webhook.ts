@@ -1,10 +1,10 @@
 import { DAY_MS, type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
-/** Where events are sent. */
+/** An address that events are sent to. */
 export interface Webhook {
   id: number
   url: string
-  /** Null: all. */
+  /** Event types it receives; null is all. */
   types: string[] | null
   description: string | null
   enabled: boolean
@@ -19,20 +19,20 @@ export interface Webhook {
   updated_by: string
 }
 
-/** The states of a delivery: to be attempted, done, or given up. */
+/** The states of a delivery: still to be attempted, done, or given up. */
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
-/** What an administrator says of a webhook. */
+/** A request to create or change a webhook. */
 export type WebhookDraft = Pick<Webhook, 'url'> & Partial<Pick<Webhook, 'types' | 'description' | 'enabled'>>
 
-/** Webhooks there can be: each is asked after, and has connections of its own. */
+/** Webhooks per installation: the dispatcher checks each for due deliveries, and each has its own connections. */
 export const MAX_WEBHOOKS = 100
 
-/** How long the secret before a rotation signs as well. */
+/** How long the previous secret also signs after a rotation. */
 export const ROTATION_OVERLAP_MS = DAY_MS
 
-/** What people see of a webhook: never its secrets. */
+/** A webhook as the API shows it, without its secrets. */
 export function webhookView(webhook: Webhook, now: EpochMs) {
   const { secret: _, previous_secret: __, ...shown } = webhook
   const isOverlapping = shown.previous_until !== null && shown.previous_until > now

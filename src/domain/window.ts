@@ -1,20 +1,20 @@
 import { Temporal } from 'temporal-polyfill'
-import { type EpochMs, HOUR_MS } from './time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from './time.ts'
 
 /**
- * Calendar windows in a time zone: where they begin and how many there are. A window contains `at` when
+ * Calendar windows in a time zone: their boundaries and their number. A window contains `at` if
  * `lastBoundary <= at < nextBoundary`.
  *
- * A day, week, month or year begins at the first instant of its first date. A date that the zone skipped makes no
- * window. An hour begins when the clock reads HH:00, or when it jumps forward past an HH:00: an hour that the clock
- * shows twice is two windows, one it never shows is none, and half an hour shown twice makes one longer window.
+ * A day, week, month or year begins at the first instant of its first date. A date that the zone skips has no window.
+ * An hour begins when the local clock reads HH:00 or jumps forward past an HH:00: an hour that the clock shows twice is
+ * two windows, an hour that it skips is none, and half an hour shown twice makes one longer window.
  */
 export const PERIODS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type Period = (typeof PERIODS)[number]
 
 /**
- * The IANA name of a time zone in its proper case, or null. An alias stays the name it is: zones that share their rules
- * today can part tomorrow. Offsets are no names, and neither is `SystemV/…`, which only ICU knows.
+ * The IANA name of a time zone in its canonical case; null if there is no such zone. Aliases are kept, because zones with
+ * the same rules today may differ later. Rejects offsets, and `SystemV/…`, which only ICU knows.
  */
 export function timeZoneName(text: string): string | null {
   if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return null
@@ -35,7 +35,7 @@ export function lastBoundary(period: Period, timeZone: string, at: EpochMs): Epo
   return windowAt(period, timeZone, at).start
 }
 
-/** How many boundaries lie after `from` and not after `to`. The cost grows with the zone's clock changes in between. */
+/** The number of boundaries in (`from`, `to`]. The cost grows with the zone's clock changes in between. */
 export function boundariesBetween(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
   if (to < nextBoundary(period, timeZone, from)) return 0
   if (period === 'hour') return hoursBetween(timeZone, from, to)
@@ -51,16 +51,16 @@ interface Window {
   end: EpochMs
 }
 
-/** The window last found for each period and zone: callers ask about now, over and over. */
+/** A cache of the last window found for each period and zone: most calls concern the current time. */
 const lastFound = new Map<string, Window>()
-const MAX_REMEMBERED = 4096
+const MAX_CACHED = 4096
 
 function windowAt(period: Period, timeZone: string, at: EpochMs): Window {
   const key = `${period} ${timeZone}`
-  const known = lastFound.get(key)
-  if (known !== undefined && known.start <= at && at < known.end) return known
+  const cached = lastFound.get(key)
+  if (cached !== undefined && cached.start <= at && at < cached.end) return cached
   const found = period === 'hour' ? hourAt(timeZone, at) : datesAt(period, timeZone, at)
-  if (lastFound.size >= MAX_REMEMBERED) lastFound.clear()
+  if (lastFound.size >= MAX_CACHED) lastFound.clear()
   lastFound.set(key, found)
   return found
 }
@@ -71,7 +71,7 @@ function datesAt(period: DatePeriod, timeZone: string, at: EpochMs): Window {
   let date = firstDate(period, zonedAt(timeZone, at).toPlainDate())
   let next = date.add({ [`${period}s`]: 1 })
   let end = firstInstant(timeZone, next)
-  // A clock set back just after midnight shows yesterday again, in a day that has begun (America/St_Johns, 00:01).
+  // A clock set back just after midnight shows the previous date again, in a day that has begun (America/St_Johns, 00:01).
   while (end <= at) {
     date = next
     next = date.add({ [`${period}s`]: 1 })
@@ -80,7 +80,7 @@ function datesAt(period: DatePeriod, timeZone: string, at: EpochMs): Window {
   return { start: firstInstant(timeZone, date), end }
 }
 
-/** The first date of the week, month or year that a date lies in. */
+/** The first date of the day, week, month or year that contains a date. */
 function firstDate(period: DatePeriod, date: Temporal.PlainDate): Temporal.PlainDate {
   if (period === 'week') return date.subtract({ days: date.dayOfWeek - 1 })
   if (period === 'month') return date.with({ day: 1 })
@@ -88,7 +88,7 @@ function firstDate(period: DatePeriod, date: Temporal.PlainDate): Temporal.Plain
   return date
 }
 
-/** When a date begins; for a date that the zone skipped, when the next one does. */
+/** When a date begins; for a date that the zone skips, when the next one begins. */
 function firstInstant(timeZone: string, date: Temporal.PlainDate): EpochMs {
   return date.toZonedDateTime(timeZone).epochMilliseconds
 }
@@ -147,7 +147,7 @@ function hoursBetween(timeZone: string, from: EpochMs, to: EpochMs): number {
   }
 }
 
-/** Whether an hour begins where the clock changes: it then reads HH:00, or has passed over one. */
+/** Whether an hour window begins at a clock change: the clock then reads HH:00, or jumped past an HH:00. */
 function isHourBoundary(timeZone: string, change: EpochMs): boolean {
   const before = change + offsetAt(timeZone, change - 1)
   const after = change + offsetAt(timeZone, change)
@@ -157,25 +157,26 @@ function isHourBoundary(timeZone: string, change: EpochMs): boolean {
 
 /** The first change of the zone's offset after `after` and not after `until`. */
 function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs | null {
-  // Twice within an hour no clock was ever changed; asking for offsets is far cheaper than searching for a change.
+  // No zone ever changed its clock twice within an hour, and comparing offsets is far cheaper than a search.
   if (until - after <= HOUR_MS && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
   let from = after
   while (from < until) {
     const change = zonedAt(timeZone, from).getTimeZoneTransition('next')?.epochMilliseconds
     if (change !== undefined) return change <= until ? change : null
-    from += SEARCHED
+    from += MIN_SEARCH_MS
   }
   return null
 }
 
-/** How far ahead a search for a change surely looks: the polyfill gives up three years after the later of now and its start. */
-const SEARCHED = 1000 * 24 * HOUR_MS
+/** A span that every search covers: the polyfill stops three years after the later of now and the search's start. */
+const MIN_SEARCH_MS = 1000 * DAY_MS
 
 /** Milliseconds that the zone's clock is ahead of UTC. */
 function offsetAt(timeZone: string, at: EpochMs): number {
   return zonedAt(timeZone, at).offsetNanoseconds / 1e6
 }
 
+/** @param clock local time in milliseconds: an epoch timestamp plus the zone's offset */
 function floorHour(clock: number): number {
   return Math.floor(clock / HOUR_MS) * HOUR_MS
 }

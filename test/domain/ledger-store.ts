@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { createDraft, type Draft, quotaAt } from '../../src/domain/draft.ts'
+import { createDraft, type Draft, rolledQuotaAt } from '../../src/domain/draft.ts'
 import type { Allowance } from '../../src/domain/quota.ts'
 import type { Draw, Reservation } from '../../src/domain/reservation.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
@@ -70,7 +70,7 @@ function isUntouched({ quotas, reservations }: Store, draft: Draft): boolean {
 export function change(store: Store, quotaId: number, fields: Partial<Allowance>, now: EpochMs): Store {
   const draft = draftOf(store)
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
-  draft.quotas[index] = { ...quotaAt(draft, index, now), ...fields }
+  draft.quotas[index] = { ...rolledQuotaAt(draft, index, now), ...fields }
   return commit(store, draft)
 }
 

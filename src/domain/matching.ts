@@ -1,0 +1,89 @@
+import type { DrawCommand, Explanation } from './command.ts'
+import { type Draft, rolledQuotaAt } from './draft.ts'
+import { type Allowance, headroomOf, shownWindowEnd, statusOf } from './quota.ts'
+import type { EpochMs } from './time.ts'
+
+/** A user's quotas, sorted by whether they count for a request. */
+export interface Matches {
+  /** Live and matching, in burn order. */
+  grants: Allowance[]
+  /** Live and matching, by id. */
+  caps: Allowance[]
+  /** The others, and why they do not count. */
+  skipped: { quota: Allowance; verdict: Explanation['verdict'] }[]
+}
+
+/** Sorts the user's undeleted quotas, each rolled to `now`. */
+export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): Matches {
+  const matches: Matches = { grants: [], caps: [], skipped: [] }
+  for (let index = 0; index < draft.quotas.length; index++) {
+    const quota = rolledQuotaAt(draft, index, now)
+    if (quota.deleted_at !== null) continue
+    const verdict = mismatchOf(quota, command, effectiveTime(quota, now))
+    if (verdict !== null) matches.skipped.push({ quota, verdict })
+    else if (quota.kind === 'grant') matches.grants.push(quota)
+    else matches.caps.push(quota)
+  }
+  matches.grants.sort(compareBurnOrder)
+  matches.caps.sort((one, other) => one.id - other.id)
+  return matches
+}
+
+/**
+ * The time at which a quota is judged. If this process's clock lags behind a window that another process opened, the
+ * window's start counts; the same holds for a quota that began when it was created. Otherwise a new cap would not hold
+ * until the clock catches up, although its creation was confirmed.
+ */
+function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
+  const isOpen = quota.window_no > 0 || quota.starts_at <= quota.created_at
+  return isOpen ? Math.max(now, quota.window_start) : now
+}
+
+/** Why a quota that is not deleted does not count for this request; null if it does. */
+function mismatchOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explanation['verdict'] | null {
+  // A scoped quota matches only a request that names a listed value.
+  if (quota.countries !== null && (command.country === null || !quota.countries.includes(command.country)))
+    return 'other_country'
+  if (
+    quota.message_types !== null &&
+    (command.message_type === null || !quota.message_types.includes(command.message_type))
+  )
+    return 'other_message_type'
+  const status = statusOf(quota, at)
+  return status === 'suspended' || status === 'scheduled' || status === 'expired' ? status : null
+}
+
+/** Burn order: by priority, then the grant whose units expire soonest, then the lowest id. */
+function compareBurnOrder(one: Allowance, other: Allowance): number {
+  if (one.priority !== other.priority) return one.priority - other.priority
+  const end = shownWindowEnd(one) ?? Number.POSITIVE_INFINITY
+  const otherEnd = shownWindowEnd(other) ?? Number.POSITIVE_INFINITY
+  return end === otherEnd ? one.id - other.id : end - otherEnd
+}
+
+/** How many units the matching quotas still let a request draw; Infinity where nothing limits them. */
+export interface Capacity {
+  /** What the grants can still pay, overage included. */
+  grants: number
+  /** The headroom of the tightest cap. */
+  caps: number
+}
+
+export function capacityOf({ grants, caps }: Matches): Capacity {
+  return {
+    grants: grants.reduce((sum, grant) => sum + Math.max(0, headroomOf(grant)), 0),
+    caps: caps.reduce((least, cap) => Math.min(least, Math.max(0, headroomOf(cap))), Number.POSITIVE_INFINITY),
+  }
+}
+
+/** Units that the same request could still draw; null if nothing limits it. */
+export function drawableOf(matches: Matches): number | null {
+  const { grants, caps } = capacityOf(matches)
+  const drawable = Math.min(grants, caps)
+  return Number.isFinite(drawable) ? drawable : null
+}
+
+/** The units without which the request is denied. */
+export function neededBy({ allow_partial, units }: DrawCommand): number {
+  return allow_partial ? 1 : units
+}
