@@ -1,99 +1,133 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
+import { chainsFrom, cyclesOf, parseSource, readSources, type SourceFile } from './support/source-code.ts'
 
-const ROOT = resolve(import.meta.dirname, '..')
-const SOURCE = join(ROOT, 'src')
-
-/** Rooms from the inside out: a file imports from its own room and from those before it. */
-const ROOMS = [
-  { name: 'leaves', holds: /^errors\.ts$|^config\// },
-  { name: 'domain', holds: /^domain\// },
-  { name: 'contract', holds: /^contract\// },
-  { name: 'db', holds: /^db\// },
-  { name: 'engine', holds: /^engine\// },
-  { name: 'events', holds: /^events\// },
-  { name: 'jobs', holds: /^jobs\// },
-  { name: 'metrics', holds: /^metrics\.ts$/ },
-  { name: 'http', holds: /^http\// },
-  { name: 'app', holds: /^(app|clock)\.ts$/ },
-  { name: 'process', holds: /^main\.ts$|^cli\// },
+/** The rooms of src/ in levels, from the inside out. A file imports from its own room and from lower levels only. */
+const LEVELS: Record<string, RegExp>[] = [
+  { errors: /^errors\.ts$/, config: /^config\// },
+  { domain: /^domain\// },
+  { contract: /^contract\// },
+  { db: /^db\// },
+  { engine: /^engine\//, admin: /^admin\// },
+  { events: /^events\// },
+  { jobs: /^jobs\// },
+  { metrics: /^metrics\.ts$/ },
+  { http: /^http\// },
+  { clock: /^clock\.ts$/ },
+  { app: /^app\.ts$/ },
+  { main: /^main\.ts$/ },
+  { cli: /^cli\// },
 ]
 
-/** What the domain may import beside itself: it does no I/O and has no clock. */
-const PURE_PACKAGES = new Set(['temporal-polyfill', 'node:util', 'sms-segments-calculator', 'libphonenumber-js/min'])
+/** Packages that the domain may import: no I/O, no clock, no types of Node.js. */
+const PURE_PACKAGES = new Set(['temporal-polyfill', 'sms-segments-calculator', 'libphonenumber-js/min'])
 
-const files = filesIn(SOURCE)
-const CONSOLE = join(ROOT, 'console/src')
-const consoleFiles = filesIn(CONSOLE)
+const MAX_FILE_LINES = 350
+const MAX_FUNCTION_LINES = 70
+/** Functions that may be longer, as `path name`, each with its reason. */
+const LONG_FUNCTIONS: Record<string, string> = {}
 
-function filesIn(folder: string) {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.tsx?$/.test(path))
-    .map(path => ({ path, text: readFileSync(join(folder, path), 'utf8') }))
+const server = readSources('src')
+const consoleFiles = readSources('console/src')
+const all = [...server, ...consoleFiles]
+const inRoom = (room: string) => server.filter(({ path }) => path.startsWith(`src/${room}/`))
+
+function roomOf(path: string): { name: string; level: number } | undefined {
+  for (const [level, rooms] of LEVELS.entries()) {
+    for (const [name, pattern] of Object.entries(rooms)) {
+      if (pattern.test(path.replace(/^src\//, ''))) return { name, level }
+    }
+  }
+  return undefined
 }
 
-const DOMAIN = ROOMS.findIndex(room => room.name === 'domain')
-
-function roomOf(path: string): number {
-  return ROOMS.findIndex(room => room.holds.test(path))
+/** The lines of a file, without its comments, that match a pattern. */
+function linesWith({ path, code }: SourceFile, pattern: RegExp): string[] {
+  return code.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : []))
 }
 
-function importsOf(text: string): string[] {
-  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map(match => match[1] ?? '')
-}
-
-test('every file has its room', () => {
-  expect(files.length).toBeGreaterThan(20)
-  expect(files.filter(({ path }) => roomOf(path) < 0).map(({ path }) => path)).toEqual([])
+test('every file of src belongs to a room', () => {
+  expect(server.length).toBeGreaterThan(20)
+  expect(server.filter(({ path }) => roomOf(path) === undefined).map(({ path }) => path)).toEqual([])
 })
 
-test('imports run one way', () => {
-  const wrong = files.flatMap(({ path, text }) =>
-    importsOf(text)
-      .filter(name => name.startsWith('.'))
-      .map(name => relative(SOURCE, resolve(SOURCE, dirname(path), name)))
-      .filter(target => roomOf(target) > roomOf(path))
+test('rooms import lower rooms only', () => {
+  const wrong = server.flatMap(({ path, imports }) =>
+    imports
+      .filter(target => {
+        const [from, to] = [roomOf(path), roomOf(target)]
+        return from?.name !== to?.name && (to?.level ?? 0) >= (from?.level ?? 0)
+      })
       .map(target => `${path} imports ${target}`),
   )
   expect(wrong).toEqual([])
 })
 
-test('the domain imports nothing that does I/O and reads no clock', () => {
-  const domain = files.filter(({ path }) => path.startsWith('domain/'))
-  const outside = domain.flatMap(({ path, text }) =>
-    importsOf(text)
-      .filter(name => !name.startsWith('.') && !PURE_PACKAGES.has(name))
-      .map(name => `${path} imports ${name}`),
-  )
-  const clocks = domain.filter(({ text }) =>
-    /\bDate\.now\(|\bnew Date\(\)|\bTemporal\.Now\b|\bperformance\b/.test(text),
-  )
-  const waits = domain.filter(({ text }) => /\basync\b|\bawait\b|\bPromise\b/.test(text))
-  expect([outside, clocks, waits]).toEqual([[], [], []])
+test('no file imports itself through others, type-only imports included', () => {
+  expect(cyclesOf(all).map(cycle => cycle.join(' → '))).toEqual([])
 })
 
-test('SQL stays in db/', () => {
-  const statement = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
-  const texts = files
-    .filter(({ path }) => !path.startsWith('db/'))
-    .filter(({ text }) => [...text.matchAll(/`[^`]*`|'[^'\n]*'/g)].some(([literal]) => statement.test(literal)))
-  expect(texts.map(({ path }) => path)).toEqual([])
+test('the domain does no I/O, waits for nothing and reads no clock', () => {
+  const domain = inRoom('domain')
+  const impure = domain.flatMap(({ path, packages }) =>
+    packages.filter(name => !PURE_PACKAGES.has(name)).map(name => `${path} imports ${name}`),
+  )
+  const clocks = /\bDate\.now\(|\bnew Date\(\)|\bTemporal\.Now\b|\bperformance\b/
+  const waits = /\basync\b|\bawait\b|\bPromise\b/
+  const globals = /\bBuffer\b|\bprocess\.|\bNodeJS\b|\bfetch\(|\bconsole\./
+  expect(impure).toEqual([])
+  expect(domain.flatMap(file => [clocks, waits, globals].flatMap(pattern => linesWith(file, pattern)))).toEqual([])
 })
 
-test("the console knows of the service only the contract's types and the pure domain", () => {
+test('imports of the contract end in the contract, the domain, errors.ts and pure packages', () => {
+  expect(outsideOf(inRoom('contract'), /^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
+})
+
+test('imports of the console end in the console, the contract, the domain and errors.ts', () => {
   expect(consoleFiles.length).toBeGreaterThan(20)
-  const wrong = consoleFiles.flatMap(({ path, text }) =>
-    [...text.matchAll(/(import type|import|from)\b([^;\n]*?)'(\.[^']+)'/g)]
-      .map(([statement, , , name = '']) => ({ statement, target: resolve(CONSOLE, dirname(path), name) }))
-      .filter(({ target }) => !target.startsWith(`${CONSOLE}/`))
-      .filter(({ statement, target }) => {
-        const isContract = relative(SOURCE, target).startsWith('contract/')
-        return !(isContract && statement.startsWith('import type')) && roomOf(relative(SOURCE, target)) !== DOMAIN
-      })
-      .map(({ statement }) => `${path}: ${statement}`),
+  expect(outsideOf(consoleFiles, /^console\/src\/|^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
+})
+
+/** The chains of imports that leave the allowed files, or that end in a package which the allowed files of src/ may not use. */
+function outsideOf(start: readonly SourceFile[], allowed: RegExp): string[] {
+  const byPath = new Map(all.map(file => [file.path, file]))
+  return [...chainsFrom(start, all)].flatMap(([path, chain]) => {
+    if (!allowed.test(path)) return [chain.join(' → ')]
+    const isServers = path.startsWith('src/')
+    return (byPath.get(path)?.packages ?? [])
+      .filter(name => name.startsWith('node:') || (isServers && name !== 'typebox' && !PURE_PACKAGES.has(name)))
+      .map(name => [...chain, name].join(' → '))
+  })
+}
+
+test('the console itself imports the types of the contract and the domain, nothing else of the server', () => {
+  const wrong = consoleFiles.flatMap(({ path, imports, valueImports }) =>
+    imports
+      .filter(target => target.startsWith('src/') && !target.startsWith('src/domain/'))
+      .filter(target => !target.startsWith('src/contract/') || valueImports.includes(target))
+      .map(target => `${path} imports ${target}`),
   )
   expect(wrong).toEqual([])
+})
+
+test('SQL stays in src/db', () => {
+  const statement = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
+  const literals = ({ code }: SourceFile) => code.match(/`[^`]*`|'[^'\n]*'/g) ?? []
+  const wrong = server
+    .filter(({ path }) => !path.startsWith('src/db/'))
+    .filter(file => literals(file).some(literal => statement.test(literal)))
+  expect(wrong.map(({ path }) => path)).toEqual([])
+})
+
+test('the engine knows no HTTP', () => {
+  const words =
+    /\b(?:https?|fastify|headers?|retry-after|status_?code|Problem)\b|\b(?:40[134589]|41[235]|42[29]|50[234])\b/i
+  const imports = inRoom('engine').flatMap(({ path, imports, packages }) =>
+    [...imports, ...packages]
+      .filter(target => /^src\/errors\.ts$|^src\/http\/|^fastify|^@fastify\/|^node:https?$/.test(target))
+      .map(target => `${path} imports ${target}`),
+  )
+  expect([...imports, ...inRoom('engine').flatMap(file => linesWith(file, words))]).toEqual([])
 })
 
 test('the console renders no text as HTML', () => {
@@ -102,7 +136,48 @@ test('the console renders no text as HTML', () => {
   expect(consoleFiles.filter(({ text }) => markup.test(text)).map(({ path }) => path)).toEqual([])
 })
 
-test('a file is no longer than a person can hold', () => {
-  const long = [...files, ...consoleFiles].filter(({ text }) => text.split('\n').length > 350).map(({ path }) => path)
+test(`a file has at most ${MAX_FILE_LINES} lines`, () => {
+  const long = all.map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+  expect(long.filter(({ lines }) => lines > MAX_FILE_LINES)).toEqual([])
+})
+
+test(`a function of src has at most ${MAX_FUNCTION_LINES} lines`, () => {
+  const long = server.flatMap(({ path, functions }) =>
+    functions
+      .filter(({ name, lines }) => lines > MAX_FUNCTION_LINES && LONG_FUNCTIONS[`${path} ${name}`] === undefined)
+      .map(({ name, line, lines }) => `${path}:${line}: ${name} has ${lines} lines`),
+  )
   expect(long).toEqual([])
+})
+
+test('every exception for a long function is still needed', () => {
+  const long = server.flatMap(({ path, functions }) =>
+    functions.filter(({ lines }) => lines > MAX_FUNCTION_LINES).map(({ name }) => `${path} ${name}`),
+  )
+  expect(Object.keys(LONG_FUNCTIONS).filter(name => !long.includes(name))).toEqual([])
+})
+
+test('no file is a barrel or a collection of leftovers', () => {
+  const names = /^(?:index|utils?|helpers?|common|misc|shared)\.tsx?$/
+  expect(all.filter(({ path }) => names.test(basename(path))).map(({ path }) => path)).toEqual([])
+  expect(all.flatMap(({ path, reexports }) => reexports.map(name => `${path} exports from ${name}`))).toEqual([])
+})
+
+test('the checks above find what they look for', () => {
+  const file = (path: string, text: string) => parseSource(`src/${path}`, text)
+  const one = file('one.ts', "import type { Two } from './two.ts'\n// import './four.ts'\nexport type One = Two")
+  const two = file('two.ts', "export const load = () => import('./three.ts')")
+  const three = file('three.ts', "export type { One } from './one.ts'\nimport { readFile } from 'node:fs/promises'")
+  const four = file('four.ts', `export function long() {${'\n'.repeat(80)}}\nconst short = () => 1 // 404`)
+  const files = [one, two, three, four]
+  expect(files.map(({ imports }) => imports)).toEqual([['src/two.ts'], ['src/three.ts'], ['src/one.ts'], []])
+  expect(files.flatMap(({ valueImports }) => valueImports)).toEqual(['src/three.ts'])
+  expect([three.packages, three.reexports]).toEqual([['node:fs/promises'], ['./one.ts']])
+  expect(cyclesOf(files)).toEqual([['src/one.ts', 'src/two.ts', 'src/three.ts', 'src/one.ts']])
+  expect(chainsFrom([two], files).get('src/one.ts')).toEqual(['src/two.ts', 'src/three.ts', 'src/one.ts'])
+  expect(four.functions).toEqual([
+    { name: 'long', line: 1, lines: 81 },
+    { name: 'short', line: 82, lines: 1 },
+  ])
+  expect(linesWith(four, /404/)).toEqual([])
 })

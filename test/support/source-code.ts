@@ -1,0 +1,139 @@
+/** Reads TypeScript sources with a parser, so that the architecture test can follow imports and measure functions. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseAst } from 'vitest/node'
+
+export interface SourceFile {
+  /** From the project's root, as in `src/app.ts`. */
+  path: string
+  text: string
+  /** Without comments; offsets and lines are those of `text`. */
+  code: string
+  /** Project files it imports, type-only imports included, as in `src/errors.ts`. */
+  imports: string[]
+  /** Those of `imports` that remain when the types are stripped. */
+  valueImports: string[]
+  /** Packages and Node modules it imports, as in `node:fs` or `typebox`. */
+  packages: string[]
+  /** Files and packages that it exports again, as written. */
+  reexports: string[]
+  functions: { name: string; line: number; lines: number }[]
+}
+
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** All sources under a folder of the project. */
+export function readSources(folder: string): SourceFile[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter(path => /\.tsx?$/.test(path))
+    .sort()
+    .map(path => parseSource(`${folder}/${path}`, readFileSync(join(ROOT, folder, path), 'utf8')))
+}
+
+/** @param path from the project's root; it decides what relative imports mean */
+export function parseSource(path: string, text: string): SourceFile {
+  const file: SourceFile = {
+    path,
+    text,
+    code: withoutComments(text),
+    imports: [],
+    valueImports: [],
+    packages: [],
+    reexports: [],
+    functions: [],
+  }
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length
+  walk(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }), null, (node, parent) => {
+    const module = moduleOf(node)
+    if (module !== null) {
+      const target = relative(ROOT, resolve(ROOT, dirname(path), module))
+      if (module.startsWith('.')) file.imports.push(target)
+      else file.packages.push(module)
+      if (module.startsWith('.') && !isTypeOnly(node)) file.valueImports.push(target)
+      if (node.type.startsWith('Export')) file.reexports.push(module)
+    }
+    if (FUNCTIONS.has(node.type)) {
+      const [first, last] = [lineAt(node.start), lineAt(node.end)]
+      file.functions.push({
+        name: nameOf(node) ?? nameOf(parent) ?? '(anonymous)',
+        line: first,
+        lines: last - first + 1,
+      })
+    }
+  })
+  return file
+}
+
+/** The shortest chain of imports from any of the `start` files to each file that they reach. */
+export function chainsFrom(start: readonly SourceFile[], all: readonly SourceFile[]): Map<string, string[]> {
+  const byPath = new Map(all.map(file => [file.path, file]))
+  const chains = new Map(start.map(({ path }) => [path, [path]]))
+  // A Map iterates over the entries that are added while it is iterated: breadth first.
+  for (const [path, chain] of chains) {
+    for (const target of byPath.get(path)?.imports ?? []) {
+      if (byPath.has(target) && !chains.has(target)) chains.set(target, [...chain, target])
+    }
+  }
+  return chains
+}
+
+/** A cycle of imports for each group of files that import each other, as a chain that ends where it begins. */
+export function cyclesOf(all: readonly SourceFile[]): string[][] {
+  const cycles: string[][] = []
+  const inCycle = new Set<string>()
+  for (const file of all) {
+    if (inCycle.has(file.path)) continue
+    const targets = all.filter(({ path }) => file.imports.includes(path))
+    const chain = chainsFrom(targets, all).get(file.path)
+    if (chain === undefined) continue
+    for (const path of chain) inCycle.add(path)
+    cycles.push([file.path, ...chain])
+  }
+  return cycles
+}
+
+const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'])
+
+interface Node {
+  type: string
+  start: number
+  end: number
+}
+
+function isNode(value: unknown): value is Node & Record<string, unknown> {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
+}
+
+type Visit = (node: Node & Record<string, unknown>, parent: unknown) => void
+
+function walk(value: unknown, parent: unknown, visit: Visit): void {
+  if (Array.isArray(value)) {
+    for (const item of value) walk(item, parent, visit)
+  } else if (isNode(value)) {
+    visit(value, parent)
+    for (const child of Object.values(value)) walk(child, value, visit)
+  }
+}
+
+/** The module that a node imports or exports from: `import … from`, `export … from`, `import(…)`, `import('…').T`. */
+function moduleOf(node: Record<string, unknown>): string | null {
+  const source = node.type === 'TSImportType' ? (node.source ?? node.argument) : node.source
+  return isNode(source) && typeof source.value === 'string' ? source.value : null
+}
+
+function isTypeOnly(node: Record<string, unknown>): boolean {
+  return node.type === 'TSImportType' || node.importKind === 'type' || node.exportKind === 'type'
+}
+
+/** The name of a function, or of the variable, property or method that holds it. */
+function nameOf(node: unknown): string | null {
+  if (!isNode(node)) return null
+  const name = node.id ?? node.key
+  return isNode(name) && typeof name.name === 'string' ? name.name : null
+}
+
+/** Replaces comments by blanks. Strings, templates and regular expressions that look like comments stay. */
+function withoutComments(text: string): string {
+  const token = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|\/\*[\s\S]*?\*\/|(?<![:\\/])\/\/[^\n]*/g
+  return text.replace(token, match => (match.startsWith('/') ? match.replace(/[^\n]/g, ' ') : match))
+}
