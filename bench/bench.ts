@@ -1,24 +1,23 @@
 /**
- * Measures the service against what else could be used, on this machine, in one run: the table of goals.
+ * Measures the service and its alternatives (peers) on this machine in one run, and compares the ratios with the goals.
+ * `npm run bench -- --help` lists the options.
  *
- *     npm run bench [-- --quick] [-- --case http|engine|lists|growth|records|usage|crowd|console|soak] [-- --minutes N] [-- --profile FOLDER]
- *
- * It starts a PostgreSQL of its own, a Redis if there is one, the service, its peers and the callers, and leaves nothing
- * behind. A whole run writes docs/benchmarks.md; a quick one, or one of a single case, only prints.
+ * A run starts its own PostgreSQL, a Redis if the PATH has one, the service, the peers and the load generator, and
+ * removes everything afterwards. A full run writes docs/benchmarks.md; with --quick or --case it only prints.
  */
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
 import { consoleCase } from './cases/console.ts'
-import { crowdCase } from './cases/crowd.ts'
 import { engineCase } from './cases/engine.ts'
 import { growthCase } from './cases/growth.ts'
 import { httpCase } from './cases/http.ts'
 import { listsCase } from './cases/lists.ts'
-import { recordsCase } from './cases/records.ts'
+import { overloadCase } from './cases/overload.ts'
 import { soakCase } from './cases/soak.ts'
 import { usageCase } from './cases/usage.ts'
+import { usageOverheadCase } from './cases/usage-overhead.ts'
 import { factsOf, render } from './report.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { createCleanup } from './servers/processes.ts'
@@ -30,14 +29,23 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   engine: engineCase,
   lists: listsCase,
   growth: growthCase,
-  records: recordsCase,
   usage: usageCase,
-  crowd: crowdCase,
+  'usage-overhead': usageOverheadCase,
+  overload: overloadCase,
   console: consoleCase,
   soak: soakCase,
 }
-/** What is run unless a case is named. Lists take minutes to load and compare. */
-const TABLE = { quick: ['http', 'engine'], whole: ['http', 'engine', 'lists', 'growth'] }
+/** The cases of a run without --case. `lists` takes minutes to load and compare. */
+const DEFAULT_CASES = { quick: ['http', 'engine'], full: ['http', 'engine', 'lists', 'growth'] }
+
+const HELP = `npm run bench -- [options]
+
+  --quick            fewer and shorter rounds; the cases ${DEFAULT_CASES.quick.join(' and ')} only
+  --case NAME        one case only: ${Object.keys(CASES).join(', ')}
+  --minutes N        length of the case soak (10)
+  --profile FOLDER   write CPU profiles of the processes to FOLDER
+  --help             print this text
+`
 
 const { values: options } = parseArgs({
   options: {
@@ -45,15 +53,21 @@ const { values: options } = parseArgs({
     case: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     profile: { type: 'string' },
+    help: { type: 'boolean', default: false },
   },
 })
+
+if (options.help) {
+  process.stdout.write(HELP)
+  process.exit()
+}
 
 const settings: Settings = options.quick
   ? {
       rounds: 3,
       warmupMs: 500,
       measureMs: 1_500,
-      calm: { warmupMs: 300, measureMs: 1_000 },
+      lightLoad: { warmupMs: 300, measureMs: 1_000 },
       engineWarmupMs: 2_500,
       engineMs: 4_000,
       pastReservations: 1_000_000,
@@ -64,7 +78,7 @@ const settings: Settings = options.quick
       rounds: 5,
       warmupMs: 2_000,
       measureMs: 5_000,
-      calm: { warmupMs: 1_000, measureMs: 3_000 },
+      lightLoad: { warmupMs: 1_000, measureMs: 3_000 },
       engineWarmupMs: 3_000,
       engineMs: 8_000,
       pastReservations: 10_000_000,
@@ -72,10 +86,10 @@ const settings: Settings = options.quick
       isQuick: false,
     }
 
-const names = options.case === undefined ? TABLE[options.quick ? 'quick' : 'whole'] : [options.case]
+const names = options.case === undefined ? DEFAULT_CASES[options.quick ? 'quick' : 'full'] : [options.case]
 for (const name of names) {
   if (CASES[name] === undefined)
-    throw new Error(`there is no case ${name}: it is one of ${Object.keys(CASES).join(', ')}`)
+    throw new Error(`no such case: ${name}; the cases are ${Object.keys(CASES).join(', ')}`)
 }
 
 const cleanup = createCleanup()

@@ -1,4 +1,4 @@
-/** How long lists and summaries take in a small database and in a large one, near a list's start and far in. */
+/** Compares how long lists and summaries take: in a small and a large database, on the first and on a deep page. */
 import type { Database } from '../src/db/database.ts'
 import { listQuotas } from '../src/db/quota-lists.ts'
 import { quotasOfUser } from '../src/db/quotas.ts'
@@ -24,14 +24,18 @@ export interface Comparison {
   other: Figures
 }
 
-/** Of each side. */
+/** Measured calls per side. */
 export const CALLS = 4_000
 
 export async function compare(small: Side, large: Side): Promise<Comparison[]> {
   const bySize = (what: string, work: Work) =>
-    race(what, { name: titleOf(small), run: n => work(small, n) }, { name: titleOf(large), run: n => work(large, n) })
+    alternate(
+      what,
+      { name: titleOf(small), run: n => work(small, n) },
+      { name: titleOf(large), run: n => work(large, n) },
+    )
   const byDepth = (what: string, near: Work, far: Work) =>
-    race(
+    alternate(
       `${what}, ${titleOf(large)}`,
       { name: 'first page', run: n => near(large, n) },
       { name: 'deep by cursor', run: n => far(large, n) },
@@ -56,23 +60,23 @@ const userList: Work = ({ db, loaded }, n) =>
 const summary: Work = ({ db, loaded }, n) => quotasOfUser(db, userOf(loaded, n), loaded.now)
 const firstById: Work = ({ db, loaded }) => listQuotas(db, {}, NEWEST, FIRST, PAGE_SIZE, loaded.now)
 const firstByExpiry: Work = ({ db, loaded }) => listQuotas(db, {}, SOONEST, FIRST, PAGE_SIZE, loaded.now)
-/** Somewhere in the older half. */
+/** A page in the older half. */
 const deepById: Work = ({ db, loaded }, n) => {
-  const id = quotaIdOf(1000 + Math.floor((loaded.quotas / 2 - 1000) * scatter(n)), shardFrom(0))
+  const id = quotaIdOf(1000 + Math.floor((loaded.quotas / 2 - 1000) * spread(n)), shardFrom(0))
   return listQuotas(db, {}, NEWEST, { after: { value: id, id } }, PAGE_SIZE, loaded.now)
 }
-/** Past all that is expired and the next hundred days. */
+/** A page after all expired quotas and after the next hundred days. */
 const deepByExpiry: Work = ({ db, loaded }, n) => {
-  const value = loaded.now + Math.floor((100 + 200 * scatter(n)) * DAY)
+  const value = loaded.now + Math.floor((100 + 200 * spread(n)) * DAY)
   return listQuotas(db, {}, SOONEST, { after: { value, id: 1 } }, PAGE_SIZE, loaded.now)
 }
 
 function userOf({ users }: LoadOptions, n: number): number {
-  return 1 + Math.floor(users * scatter(n))
+  return 1 + Math.floor(users * spread(n))
 }
 
-/** From 0 to 1, evenly and the same in each run. */
-function scatter(n: number): number {
+/** The `n`-th of a sequence that spreads evenly from 0 to 1, the same in each run. */
+function spread(n: number): number {
   return (n * 0.6180339887498949) % 1
 }
 
@@ -85,8 +89,8 @@ interface Runner {
   run(n: number): Promise<unknown>
 }
 
-/** Calls the two in turn, one call each, the first being first only every other time. */
-async function race(what: string, one: Runner, other: Runner): Promise<Comparison> {
+/** Calls the two sides alternately and swaps their order each time. */
+async function alternate(what: string, one: Runner, other: Runner): Promise<Comparison> {
   const times = new Map<Runner, number[]>([
     [one, []],
     [other, []],

@@ -1,4 +1,4 @@
-/** Databases to measure in, side by side on one server: the one that DATABASE_URL names, or one that goes afterwards. */
+/** Databases for measurements, on the server that DATABASE_URL names or on a temporary one. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,15 +6,14 @@ import { type Database, openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
 
-/** What is made here may take as long as it takes. */
-const PATIENT = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
+const NO_TIMEOUTS = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
 
-/** Calls `work` with a function that makes a migrated database, and leaves nothing of it behind. */
+/** Calls `work` with a function that creates a migrated database. Drops all of them afterwards. */
 export async function withDatabases<T>(
   work: (makeDatabase: (name: string) => Promise<Database>) => Promise<T>,
 ): Promise<T> {
   const server = await openServer(process.env.DATABASE_URL)
-  const admin = openDatabase({ url: server.url, maxConnections: 1, ...PATIENT })
+  const admin = openDatabase({ url: server.url, maxConnections: 1, ...NO_TIMEOUTS })
   const made: { name: string; db: Database }[] = []
   try {
     return await work(async suffix => {
@@ -22,8 +21,8 @@ export async function withDatabases<T>(
       const url = new URL(server.url)
       url.pathname = name
       await admin.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
-      // One connection: whoever measures asks one thing at a time.
-      const db = openDatabase({ url: url.href, maxConnections: 1, ...PATIENT })
+      // One connection: measurements call one at a time.
+      const db = openDatabase({ url: url.href, maxConnections: 1, ...NO_TIMEOUTS })
       made.push({ name, db })
       await migrate({ url: url.href })
       return db

@@ -1,4 +1,4 @@
-/** The process of the engine alone, and of what it is measured against: bare bulk statements. */
+/** The process that measures the engine alone, or the plain bulk statements it is compared with. */
 import { openDatabase } from '../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectPipelined } from '../src/db/pipelined-connection.ts'
@@ -6,7 +6,7 @@ import { type Shard, shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
 import { createUsageRollup } from '../src/jobs/usage-rollup.ts'
 import { createHistogram } from './load-generator/histogram.ts'
-import { type Counted, MEASURED, MEASURING } from './load-generator/job.ts'
+import { type Counts, MEASURED, MEASURING } from './load-generator/job.ts'
 import { BARE_STATEMENTS, writeBare } from './peers/bulk.ts'
 import { serveParent } from './servers/worker.ts'
 
@@ -22,7 +22,7 @@ export interface EngineJob {
   warmupMs: number
   measureMs: number
   prefix: string
-  /** What is asked: units set aside (as if left out), or taken, which is usage. */
+  /** Default: reserve. A consume is recorded as usage. */
   op?: 'reserve' | 'consume'
   keepsUsage?: boolean
 }
@@ -33,8 +33,8 @@ serveParent((job: EngineJob, note: Note) => (job.side === 'engine' ? runEngine(j
 
 const silent = { info: () => {}, warn: console.warn, error: console.error }
 
-/** So many callers, each of which asks again when it was answered. */
-async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
+/** Runs `width` senders in a closed loop: each submits its next command when the last one is answered. */
+async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
@@ -43,8 +43,8 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   const counter = createOperationCounter(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
-  async function caller(): Promise<void> {
-    while (!counter.isOver()) {
+  async function sender(): Promise<void> {
+    while (!counter.isFinished()) {
       made += 1
       const begin = performance.now()
       const outcome = await engine.submit({
@@ -63,15 +63,15 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
       counter.add(1, begin, outcome.outcome === 'granted' ? null : outcome.outcome)
     }
   }
-  await Promise.all(Array.from({ length: job.width }, caller))
+  await Promise.all(Array.from({ length: job.width }, sender))
   await engine.close()
   await rollup?.stop()
   await db?.close()
-  return counter.counted()
+  return counter.counts()
 }
 
-/** As many connections, each of which writes batches of one shard after another: no reading, no deciding, no guards. */
-async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
+/** Writes batches on `connections` connections, one shard after another, without reads, decisions or guards. */
+async function runBulk(job: EngineJob, note: Note): Promise<Counts> {
   const usersOfShard = new Map<Shard, number[]>()
   for (let user = job.stride; user <= job.users; user += job.stride) {
     const shard = shardOf(user)
@@ -85,7 +85,7 @@ async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
   async function writer(number: number): Promise<void> {
     const statements = { ...LEDGER_STATEMENTS, ...BARE_STATEMENTS }
     const connection = await connectPipelined({ url: job.url, statements, settings: {} })
-    for (let next = number; !counter.isOver(); next += job.connections) {
+    for (let next = number; !counter.isFinished(); next += job.connections) {
       const [shard, users] = shards[next % shards.length] ?? []
       if (shard === undefined || users === undefined) throw new Error('there are no users')
       const begin = performance.now()
@@ -98,7 +98,7 @@ async function runBulk(job: EngineJob, note: Note): Promise<Counted> {
     await connection.close()
   }
   await Promise.all(Array.from({ length: job.connections }, (_, number) => writer(number)))
-  return counter.counted()
+  return counter.counts()
 }
 
 function pick(users: readonly number[], count: number): number[] {
@@ -119,7 +119,7 @@ function createOperationCounter({ warmupMs, measureMs }: EngineJob, note: Note) 
   let refused = 0
   let firstRefusal: string | null = null
   return {
-    isOver: () => performance.now() >= until,
+    isFinished: () => performance.now() >= until,
     add(count: number, begin: number, refusal: string | null) {
       const now = performance.now()
       if (now < from || now > until) return
@@ -129,7 +129,7 @@ function createOperationCounter({ warmupMs, measureMs }: EngineJob, note: Note) 
       refused += count
       firstRefusal ??= refusal
     },
-    counted: (): Counted => ({
+    counts: (): Counts => ({
       operations,
       refused,
       firstRefusal,

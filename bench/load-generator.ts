@@ -1,10 +1,10 @@
 /**
- * The process of the callers: sends requests to a server and says how long each took. On its own, so that its work is
- * not mixed up with a server's.
+ * The load generator: sends requests to a server and measures how long each takes. It is a process of its own, so that
+ * its CPU time is counted apart from the server's.
  */
 import { type Connection, openConnection } from './load-generator/connection.ts'
 import { createHistogram, type Histogram } from './load-generator/histogram.ts'
-import { type Called, type Job, MEASURED, MEASURING } from './load-generator/job.ts'
+import { type Job, type LoadResult, MEASURED, MEASURING } from './load-generator/job.ts'
 import { requestMaker } from './load-generator/requests.ts'
 import { serveParent } from './servers/worker.ts'
 
@@ -13,11 +13,11 @@ type Note = (text: string) => void
 serveParent((job: Job, note: Note) => run(job, note))
 
 const GRANTED = '"granted":true'
-/** How long to wait for the last answers before a server is said to hang. */
+/** How long to wait for the last responses before the run fails. */
 const TIMEOUT_MS = 30_000
 
-async function run(job: Job, note: Note): Promise<Called> {
-  const next = requestMaker(job)
+async function run(job: Job, note: Note): Promise<LoadResult> {
+  const nextRequest = requestMaker(job)
   const begin = performance.now()
   const from = begin + job.warmupMs
   const until = from + job.measureMs
@@ -31,15 +31,15 @@ async function run(job: Job, note: Note): Promise<Called> {
     stop = error => (error === undefined ? resolve() : reject(error))
   })
 
-  async function open(): Promise<Caller> {
-    // When the calls under way were due, in the order in which they are answered.
+  async function open(): Promise<LoadConnection> {
+    // When the calls in flight were due, in the order of their responses.
     const due = createQueue()
     let answered = 0
     const { hostname, port } = new URL(job.url)
     const connection = await openConnection({
       host: hostname,
       port: Number(port),
-      onAnswer(status, bytes, start, end) {
+      onResponse(status, bytes, start, end) {
         answered += 1
         const now = performance.now()
         const dueAt = due.shift()
@@ -52,44 +52,47 @@ async function run(job: Job, note: Note): Promise<Called> {
         refused += job.operations - granted
         firstRefusal ??= `${status} ${bytes.toString('utf8', start, Math.min(end, start + 500))}`
       },
-      onPause() {
-        const more = answered
+      onChunkEnd() {
+        const count = answered
         answered = 0
-        if (job.rate === null && performance.now() < until) send(more)
+        if (job.rate === null && performance.now() < until) send(count)
       },
       onLost: stop,
     })
     function send(count: number, dueAt = performance.now()): void {
       let requests = ''
       for (let n = 0; n < count; n++) {
-        requests += next()
+        requests += nextRequest()
         due.push(dueAt)
       }
       if (count > 0) connection.send(requests)
     }
-    return { connection, send, waiting: () => due.length() }
+    return { connection, send, inFlight: () => due.length() }
   }
 
-  const callers = await Promise.all(Array.from({ length: job.connections }, open))
+  const connections = await Promise.all(Array.from({ length: job.connections }, open))
   setTimeout(() => note(MEASURING), job.warmupMs)
   let isMeasured = false
   setTimeout(() => {
     note(MEASURED)
     isMeasured = true
   }, job.warmupMs + job.measureMs)
-  const giveUp = setTimeout(() => stop(new Error('calls were not answered')), job.warmupMs + job.measureMs + TIMEOUT_MS)
-  const ticking = setInterval(() => {
-    if (isMeasured && callers.every(caller => caller.waiting() === 0)) stop()
+  const timeout = setTimeout(
+    () => stop(new Error('the server did not answer all calls')),
+    job.warmupMs + job.measureMs + TIMEOUT_MS,
+  )
+  const poll = setInterval(() => {
+    if (isMeasured && connections.every(connection => connection.inFlight() === 0)) stop()
   }, 5)
-  const pacing = job.rate === null ? null : pace(callers, job.rate, begin, until)
-  if (job.rate === null) for (const caller of callers) caller.send(job.depth)
+  const pacing = job.rate === null ? null : pace(connections, job.rate, begin, until)
+  if (job.rate === null) for (const connection of connections) connection.send(job.depth)
   try {
     await stopped
   } finally {
-    clearTimeout(giveUp)
-    clearInterval(ticking)
+    clearTimeout(timeout)
+    clearInterval(poll)
     if (pacing !== null) clearInterval(pacing)
-    for (const { connection } of callers) connection.close()
+    for (const { connection } of connections) connection.close()
   }
   return {
     operations,
@@ -101,19 +104,21 @@ async function run(job: Job, note: Note): Promise<Called> {
   }
 }
 
-interface Caller {
+/** A connection with the calls in flight on it. */
+interface LoadConnection {
   connection: Connection
   send(count: number, dueAt?: number): void
-  waiting(): number
+  /** Calls without a response so far. */
+  inFlight(): number
 }
 
-/** Sends each call when it is due, or as soon after as a timer allows; the call is late all the same. */
-function pace(callers: readonly Caller[], rate: number, begin: number, until: number): NodeJS.Timeout {
+/** Sends each call when it is due, or as soon as the timer fires. Latency counts from the due time. */
+function pace(connections: readonly LoadConnection[], rate: number, begin: number, until: number): NodeJS.Timeout {
   let sent = 0
   return setInterval(() => {
     const now = Math.min(performance.now(), until)
     for (let dueAt = begin + (sent * 1000) / rate; dueAt <= now; dueAt = begin + (sent * 1000) / rate) {
-      callers[sent % callers.length]?.send(1, dueAt)
+      connections[sent % connections.length]?.send(1, dueAt)
       sent += 1
     }
   }, 1)
@@ -123,18 +128,18 @@ function quantilesOf(latencies: Histogram): { p50: number; p99: number } {
   return { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) }
 }
 
-function grantsIn(bytes: Buffer, start: number, end: number, most: number): number {
+function grantsIn(bytes: Buffer, start: number, end: number, max: number): number {
   let count = 0
   let at = bytes.indexOf(GRANTED, start, 'latin1')
   while (at >= 0 && at < end) {
     count += 1
-    if (count === most) return count
+    if (count === max) return count
     at = bytes.indexOf(GRANTED, at + 1, 'latin1')
   }
   return count
 }
 
-/** First in, first out, without moving what is in it. */
+/** A FIFO queue of numbers. */
 function createQueue() {
   let items: number[] = []
   let first = 0

@@ -1,5 +1,5 @@
-/** A measurement: how many operations, how long each took, and what it cost each process. */
-import { type Counted, MEASURED, MEASURING } from './load-generator/job.ts'
+/** Measures operations per second, latencies, and the cost in CPU time and write-ahead log. */
+import { type Counts, MEASURED, MEASURING } from './load-generator/job.ts'
 import type { Postgres } from './servers/postgres.ts'
 import { cpuSeconds, type Running, type Worker } from './servers/processes.ts'
 
@@ -7,59 +7,61 @@ export interface Sample {
   perSecond: number
   p50: number
   p99: number
-  /** Seconds of CPU per thousand operations, by process; null where the system does not say. */
+  /** Seconds of CPU per thousand operations, by process; null where the system does not report it. */
   cpu: Readonly<Record<string, number | null>>
   walBytesPerOperation: number
 }
 
 export interface Watched {
   postgres: Postgres
-  /** Processes whose CPU is told, beside PostgreSQL's. */
+  /** Processes whose CPU time is reported, in addition to PostgreSQL's. */
   processes: Readonly<Record<string, Running>>
 }
 
-/** Has a worker do a job that counts, and watches from the moment when it begins to count to its end. */
+/** Runs a job in a worker, and reads CPU and log positions when its measurement begins and ends. */
 export async function measure(worker: Worker, job: object, { postgres, processes }: Watched): Promise<Sample> {
   const names = Object.keys(processes)
-  const look = async () => ({
+  const readCounters = async () => ({
     wal: await postgres.walBytes(),
     cpu: await Promise.all([...Object.values(processes).map(({ pid }) => cpuSeconds(pid)), postgres.cpu()]),
   })
-  let before = await look()
+  let before = await readCounters()
   let after = before
-  const counted = await worker.ask<Counted>(job, async note => {
-    if (note === MEASURING) before = await look()
-    if (note === MEASURED) after = await look()
+  const counts = await worker.ask<Counts>(job, async note => {
+    if (note === MEASURING) before = await readCounters()
+    if (note === MEASURED) after = await readCounters()
   })
-  if (counted.refused > 0) throw new Error(`${counted.refused} were refused, such as: ${counted.firstRefusal}`)
-  if (counted.operations === 0) throw new Error('nothing was answered in the time that was measured')
+  if (counts.refused > 0)
+    throw new Error(`${counts.refused} operations were refused; the first: ${counts.firstRefusal}`)
+  if (counts.operations === 0) throw new Error('no call was answered during the measurement')
   const perThousand = (index: number) => {
     const [from, to] = [before.cpu[index] ?? null, after.cpu[index] ?? null]
-    return from === null || to === null ? null : ((to - from) / counted.operations) * 1000
+    return from === null || to === null ? null : ((to - from) / counts.operations) * 1000
   }
   return {
-    perSecond: counted.operations / counted.seconds,
-    p50: counted.p50,
-    p99: counted.p99,
+    perSecond: counts.operations / counts.seconds,
+    p50: counts.p50,
+    p99: counts.p99,
     cpu: Object.fromEntries([...names, 'postgres'].map((name, index) => [name, perThousand(index)])),
-    walBytesPerOperation: (after.wal - before.wal) / counted.operations,
+    walBytesPerOperation: (after.wal - before.wal) / counts.operations,
   }
 }
 
-export interface Contestant {
+/** One side of a comparison. */
+export interface Candidate {
   name: string
   run(round: number): Promise<Sample>
 }
 
-/** Lets them run in turn, the order reversed in every other round; answers the medians of each. */
-export async function race(
-  contestants: readonly Contestant[],
+/** Runs all candidates once per round, in reversed order every other round. Returns each candidate's medians. */
+export async function measureRounds(
+  candidates: readonly Candidate[],
   rounds: number,
-  say: (what: string) => void,
+  say: (text: string) => void,
 ): Promise<Map<string, Sample>> {
-  const samples = new Map<string, Sample[]>(contestants.map(({ name }) => [name, []]))
+  const samples = new Map<string, Sample[]>(candidates.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++) {
-    for (const { name, run } of round % 2 === 0 ? contestants : contestants.toReversed()) {
+    for (const { name, run } of round % 2 === 0 ? candidates : candidates.toReversed()) {
       const sample = await run(round)
       say(`  ${name}: ${Math.round(sample.perSecond).toLocaleString('en')}/s`)
       samples.get(name)?.push(sample)

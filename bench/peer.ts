@@ -1,4 +1,4 @@
-/** The process of a peer's server. */
+/** The process that runs a peer's HTTP server. */
 import { listen, type Reserve } from './peers/http.ts'
 import { postgresLimiter, redisLimiter } from './peers/limiters.ts'
 import { transactionPerRequest } from './peers/transaction.ts'
@@ -6,7 +6,7 @@ import { serveParent } from './servers/worker.ts'
 
 export interface PeerJob {
   kind: 'transaction' | 'redis' | 'postgres'
-  /** The database's URL or Redis's socket. */
+  /** URL of the database, or path of the Redis socket. */
   store: string
   connections: number
   secret: string

@@ -1,4 +1,4 @@
-/** The findings as Markdown: for the terminal, and for docs/benchmarks.md. */
+/** Renders the findings as Markdown, for the terminal and for docs/benchmarks.md. */
 import { cpus, loadavg, totalmem } from 'node:os'
 import type { Bench, Detail, Findings, Row } from './cases/bench.ts'
 
@@ -31,19 +31,19 @@ export function render(findings: readonly Findings[], facts: Facts): string {
   return `# Benchmarks
 
 Written by \`npm run bench\` on ${facts.date}: ${facts.machine}, ${facts.versions}; load average at the end ${facts.load}. All
-processes, the callers' too, share the machine: what counts is the ratio of two sides in the same run.
-${facts.rounds} rounds, the sides in turn; medians. ${Math.round(facts.seconds)} s.
+processes, including the load generator, share the machine: compare only the ratios of two sides in the same run.
+Medians of ${facts.rounds} rounds, with the sides alternating. Duration: ${Math.round(facts.seconds)} s.
 ${rows.length === 0 ? '' : `\n## Goals\n\n${table(['case', 'peer in the same run', 'sms-quota', 'peer', 'ratio', 'goal', 'met'], rows.map(cellsOf))}`}
-${details.length === 0 ? '' : `## Figures\n\nMilliseconds of a call; CPU in seconds per thousand operations; bytes of PostgreSQL's log per operation.\n\n${table(['load', 'side', 'operations/s', 'p50', 'p99', 'CPU in all', 'CPU server', 'CPU PostgreSQL', 'CPU Redis', 'CPU callers', 'WAL'], details.map(figuresOf))}`}
+${details.length === 0 ? '' : `## Figures\n\np50 and p99 in milliseconds per call; CPU in seconds per thousand operations; WAL in bytes per operation.\n\n${table(['load', 'side', 'operations/s', 'p50', 'p99', 'CPU total', 'CPU server', 'CPU PostgreSQL', 'CPU Redis', 'CPU load generator', 'WAL'], details.map(figuresOf))}`}
 ${notes.join('\n')}
 `
 }
 
 function cellsOf({ what, peer, ours, theirs, ratio, goal, isMet }: Row): string[] {
-  return [what, peer, ours, theirs, ratio === null ? 'not run' : `${ratio.toFixed(2)}×`, goal, said(isMet)]
+  return [what, peer, ours, theirs, ratio === null ? 'not run' : `${ratio.toFixed(2)}×`, goal, metText(isMet)]
 }
 
-function said(isMet: boolean | null): string {
+function metText(isMet: boolean | null): string {
   if (isMet === null) return '–'
   return isMet ? 'yes' : '**no**'
 }
@@ -62,7 +62,7 @@ function figuresOf({ load, side, sample }: Detail): string[] {
     server === null ? '–' : server.toFixed(3),
     seconds('postgres'),
     seconds('redis'),
-    seconds('callers'),
+    seconds('loadGenerator'),
     Math.round(walBytesPerOperation).toLocaleString('en'),
   ]
 }

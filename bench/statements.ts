@@ -1,4 +1,4 @@
-/** Every kind of list and summary that the service answers, through the functions that answer it. */
+/** Samples of every kind of list and summary, through the functions that the service uses. */
 
 import type { Queryable } from '../src/db/database.ts'
 import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/quota-lists.ts'
@@ -9,36 +9,36 @@ import type { LoadOptions } from './load.ts'
 
 export interface Sample {
   name: string
-  /** What of it takes longer the more quotas there are; undefined if nothing does. */
+  /** What its cost grows with; undefined if its cost does not grow with the number of quotas. */
   grows?: string
   run(db: Queryable): Promise<unknown>
 }
 
-/** For a database that `loadQuotas` filled with the same options. */
+/** @param loaded a database that `loadQuotas` filled with the same options */
 export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadOptions): Promise<Sample[]> {
   const list =
     (filter: QuotaFilter, order: QuotaOrder, start: PageStart = FIRST) =>
     (db: Queryable) =>
       listQuotas(db, filter, order, start, PAGE_SIZE, now)
   const user = Math.ceil(users / 2)
-  const busiest = 1
+  const busiestUser = 1
   const someId = (await quotasOfUser(loaded, user, now)).quotas[0]?.id ?? 0
   const tenth = { after: { value: null, id: quotaIdOf(Math.ceil(quotas / 10), shardFrom(0)) } }
   return [
     { name: 'A quota by its id', run: db => findQuota(db, someId) },
     { name: 'Summary of a user', run: db => quotasOfUser(db, user, now) },
-    { name: 'Summary of the user with the most quotas', run: db => quotasOfUser(db, busiest, now) },
+    { name: 'Summary of the user with the most quotas', run: db => quotasOfUser(db, busiestUser, now) },
     { name: "A user's list, newest first", run: list({ userId: user }, NEWEST) },
     { name: "A user's list, soonest expiry first", run: list({ userId: user }, SOONEST) },
     { name: "A user's list, most remaining first", run: list({ userId: user }, { by: 'remaining', descending: true }) },
     { name: "A user's list, active ones", run: list({ userId: user, status: 'active' }, NEWEST) },
-    { name: 'The list of the user with the most quotas', run: list({ userId: busiest }, NEWEST) },
-    { name: "A user's deleted quotas", run: list({ userId: busiest, status: 'deleted' }, NEWEST) },
+    { name: 'The list of the user with the most quotas', run: list({ userId: busiestUser }, NEWEST) },
+    { name: "A user's deleted quotas", run: list({ userId: busiestUser, status: 'deleted' }, NEWEST) },
     { name: 'All users, newest first', run: list({}, NEWEST) },
     { name: 'All users, newest first, deep by cursor', run: list({}, NEWEST, tenth) },
     {
       name: 'All users, newest first, deep by page number',
-      grows: 'the rows that are skipped',
+      grows: 'skipped rows',
       run: list({}, NEWEST, { skip: Math.floor(quotas * 0.85) }),
     },
     { name: 'All users, soonest expiry first', run: list({}, SOONEST) },
@@ -51,22 +51,22 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     { name: 'All users, caps, soonest expiry first', run: list({ kind: 'cap' }, SOONEST) },
     { name: 'All users, deleted', run: list({ status: 'deleted' }, NEWEST) },
     { name: 'All users, deleted, soonest expiry first', run: list({ status: 'deleted' }, SOONEST) },
-    { name: 'All users, expired', grows: 'the expired', run: list({ status: 'expired' }, NEWEST) },
+    { name: 'All users, expired', grows: 'expired quotas', run: list({ status: 'expired' }, NEWEST) },
     {
       name: 'All users, expired, latest expiry first, deep by cursor',
       run: list({ status: 'expired' }, LATEST, { after: { value: now - 300 * DAY, id: someId } }),
     },
-    { name: 'All users, suspended', grows: 'the suspended', run: list({ status: 'suspended' }, NEWEST) },
-    { name: 'All users, scheduled', grows: 'the scheduled', run: list({ status: 'scheduled' }, NEWEST) },
-    { name: 'All users, exhausted', grows: 'all that is not expired', run: list({ status: 'exhausted' }, NEWEST) },
+    { name: 'All users, suspended', grows: 'suspended quotas', run: list({ status: 'suspended' }, NEWEST) },
+    { name: 'All users, scheduled', grows: 'scheduled quotas', run: list({ status: 'scheduled' }, NEWEST) },
+    { name: 'All users, exhausted', grows: 'unexpired quotas', run: list({ status: 'exhausted' }, NEWEST) },
     {
       name: 'All users, active, newest first',
-      grows: 'all that is not expired',
+      grows: 'unexpired quotas',
       run: list({ status: 'active' }, NEWEST),
     },
     {
       name: 'All users, active, soonest expiry first',
-      grows: 'all that is not expired',
+      grows: 'unexpired quotas',
       run: list({ status: 'active' }, SOONEST),
     },
     { name: 'All users, active, newest first, deep by cursor', run: list({ status: 'active' }, NEWEST, tenth) },

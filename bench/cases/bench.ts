@@ -1,4 +1,4 @@
-/** What a case works with, and what it finds. */
+/** The input and the result of a benchmark case. */
 import type { Sample } from '../measure.ts'
 import type { Postgres } from '../servers/postgres.ts'
 import type { Cleanup } from '../servers/processes.ts'
@@ -7,11 +7,11 @@ export interface Settings {
   rounds: number
   warmupMs: number
   measureMs: number
-  /** The same where the load is light, and less time tells as much. */
-  calm: { warmupMs: number; measureMs: number }
+  /** Shorter times for light loads, whose figures vary less. */
+  lightLoad: { warmupMs: number; measureMs: number }
   engineWarmupMs: number
   engineMs: number
-  /** Past reservations that growth is shown at. */
+  /** Past reservations in the database of the cases `growth` and `usage`. */
   pastReservations: number
   soakMinutes: number
   isQuick: boolean
@@ -21,20 +21,21 @@ export interface Bench {
   settings: Settings
   postgres: Postgres
   cleanup: Cleanup
-  /** When the benchmark began; what is loaded is as of this moment. */
+  /** When the run began; the loaded data is as of this time. */
   now: number
-  say(what: string): void
-  /** Node's flags for a process of this name: a CPU profile, if one was asked for. */
+  /** Prints progress to stderr. */
+  say(text: string): void
+  /** Node's flags for a process of this name: a CPU profile, with --profile. */
   flagsFor(name: string): string[]
 }
 
-/** A row of the table of goals. */
+/** A row of the table of goals: a figure of the service, the peer's, and their ratio. */
 export interface Row {
   what: string
   peer: string
   ours: string
   theirs: string
-  /** Null if it was not measured. */
+  /** Null if not measured. */
   ratio: number | null
   goal: string
   isMet: boolean | null
@@ -49,18 +50,18 @@ export interface Detail {
 export interface Findings {
   rows: Row[]
   details: Detail[]
-  /** Further lines, in Markdown. */
+  /** Additional lines of the report, in Markdown. */
   notes: string[]
 }
 
 interface Throughputs {
   ours: Sample | undefined
   theirs: Sample | undefined
-  least: number
+  min: number
 }
 
-/** How many times the peer's throughput. */
-export function ratioRow(what: string, peer: string, { ours, theirs, least }: Throughputs): Row {
+/** A row that compares throughputs: more is better. */
+export function ratioRow(what: string, peer: string, { ours, theirs, min }: Throughputs): Row {
   const rate = (sample: Sample | undefined) =>
     sample === undefined ? 'not run' : `${Math.round(sample.perSecond).toLocaleString('en')}/s`
   const ratio = ours === undefined || theirs === undefined ? null : ours.perSecond / theirs.perSecond
@@ -70,16 +71,16 @@ export function ratioRow(what: string, peer: string, { ours, theirs, least }: Th
     ours: rate(ours),
     theirs: rate(theirs),
     ratio,
-    goal: `≥ ${least}×`,
-    isMet: ratio === null ? null : ratio >= least,
+    goal: `≥ ${min}×`,
+    isMet: ratio === null ? null : ratio >= min,
   }
 }
 
-/** How the peer's latency compares: less is better. */
+/** A row that compares latencies: less is better. */
 export function latencyRow(
   what: string,
   peer: string,
-  { ours, theirs, most }: { ours: number | undefined; theirs: number | undefined; most: number },
+  { ours, theirs, max }: { ours: number | undefined; theirs: number | undefined; max: number },
 ): Row {
   const time = (value: number | undefined) => (value === undefined ? 'not run' : `${value.toFixed(2)} ms`)
   const ratio = ours === undefined || theirs === undefined ? null : ours / theirs
@@ -89,7 +90,7 @@ export function latencyRow(
     ours: time(ours),
     theirs: time(theirs),
     ratio,
-    goal: `≤ ${most}×`,
-    isMet: ratio === null ? null : ratio <= most,
+    goal: `≤ ${max}×`,
+    isMet: ratio === null ? null : ratio <= max,
   }
 }

@@ -1,17 +1,17 @@
 /**
- * That nothing grows: what a command costs with ten thousand, a hundred thousand and a million quotas, and with no
- * reservations in the past and with millions. And that updates stay heap-only.
+ * Shows that the cost per command does not grow with the number of quotas (10k, 100k, 1M) or of past reservations (none,
+ * millions), and that updates stay heap-only.
  */
 import type { Database } from '../../src/db/database.ts'
 import type { EngineJob } from '../engine-runner.ts'
 import { fillReservations, fillUsers } from '../fill.ts'
-import { measure, race, type Sample } from '../measure.ts'
+import { measure, measureRounds, type Sample } from '../measure.ts'
 import { startWorker } from '../servers/processes.ts'
 import type { Bench, Findings, Row } from './bench.ts'
 
-/** Users that send, spread evenly over all: so the sides differ in the tables' size alone. */
+/** Active users, spread evenly over all users: the sides differ only in the size of the tables. */
 const ACTIVE = 10_000
-const MOST = 1.3
+const MAX_RATIO = 1.3
 
 interface Side {
   name: string
@@ -36,8 +36,8 @@ export async function growthCase(bench: Bench): Promise<Findings> {
   await postgres.checkpoint()
 
   say('growth: measuring')
-  const contestants = sides.map(side => ({ name: side.name, run: (round: number) => runSide(bench, side, round) }))
-  const samples = await race(contestants, settings.rounds, say)
+  const candidates = sides.map(side => ({ name: side.name, run: (round: number) => runSide(bench, side, round) }))
+  const samples = await measureRounds(candidates, settings.rounds, say)
   const [small, , large, past] = sides.map(({ name }) => samples.get(name))
   const middle = samples.get(sides[1]?.name ?? '')
   return {
@@ -76,19 +76,19 @@ async function runSide({ postgres, cleanup, settings, flagsFor }: Bench, side: S
   }
 }
 
-/** CPU of all processes per command: what the machine's other work does not change. */
+/** Compares the CPU time of all processes per command, which does not depend on other load on the machine. */
 function costRow(what: string, peer: string, ours: Sample | undefined, theirs: Sample | undefined): Row {
   const [one, other] = [costOf(ours), costOf(theirs)]
   const ratio = one === null || other === null ? null : one / other
-  const told = (cost: number | null) => (cost === null ? 'not known' : `${(cost * 1000).toFixed(1)} µs of CPU`)
+  const formatted = (cost: number | null) => (cost === null ? 'unknown' : `${(cost * 1000).toFixed(1)} µs of CPU`)
   return {
     what,
     peer,
-    ours: told(one),
-    theirs: told(other),
+    ours: formatted(one),
+    theirs: formatted(other),
     ratio,
-    goal: `≤ ${MOST}×`,
-    isMet: ratio === null ? null : ratio <= MOST,
+    goal: `≤ ${MAX_RATIO}×`,
+    isMet: ratio === null ? null : ratio <= MAX_RATIO,
   }
 }
 

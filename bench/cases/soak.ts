@@ -1,26 +1,26 @@
-/** That memory stays flat: the service at full load for minutes on end. */
+/** Shows that the service's memory does not grow during minutes of full load. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { median } from '../measure.ts'
 import { residentBytes } from '../servers/processes.ts'
 import type { Bench, Findings } from './bench.ts'
-import { CROWD, openArena, USERS } from './http.ts'
+import { FULL_LOAD, startTestBed, USERS } from './http.ts'
 
 const SAMPLES = 60
 const MIB = 2 ** 20
 
 export async function soakCase(bench: Bench): Promise<Findings> {
   const { say, settings } = bench
-  const { service, contestant } = await openArena(bench, [])
+  const { service, candidate } = await startTestBed(bench, [])
   const pid = service.processes.service?.pid ?? 0
   const measureMs = settings.soakMinutes * 60_000
-  const running = contestant(service, { ...CROWD, users: USERS, warmupMs: 10_000, measureMs }).run(0)
+  const running = candidate(service, { ...FULL_LOAD, users: USERS, warmupMs: 10_000, measureMs }).run(0)
 
   const sizes: number[] = []
-  let isOver = false
+  let isFinished = false
   const sampling = (async () => {
-    // What was compiled and remembered in the first seconds is there to stay.
+    // Compiled code and caches grow in the first seconds.
     await pause(10_000)
-    while (!isOver) {
+    while (!isFinished) {
       const bytes = await residentBytes(pid)
       if (bytes !== null) sizes.push(bytes / MIB)
       say(`  ${sizes.at(-1)?.toFixed(0)} MiB`)
@@ -28,7 +28,7 @@ export async function soakCase(bench: Bench): Promise<Findings> {
     }
   })()
   const sample = await running.finally(() => {
-    isOver = true
+    isFinished = true
   })
   await sampling
 
@@ -49,7 +49,7 @@ export async function soakCase(bench: Bench): Promise<Findings> {
     ],
     details: [{ load: `closed loop, 10k users, ${settings.soakMinutes} minutes`, side: service.name, sample }],
     notes: [
-      `Resident memory of the service: first ${sizes[0]?.toFixed(0)} MiB, median ${median(sizes).toFixed(0)} MiB, last ${sizes.at(-1)?.toFixed(0)} MiB, most ${Math.max(...sizes).toFixed(0)} MiB.`,
+      `Resident memory of the service: first ${sizes[0]?.toFixed(0)} MiB, median ${median(sizes).toFixed(0)} MiB, last ${sizes.at(-1)?.toFixed(0)} MiB, maximum ${Math.max(...sizes).toFixed(0)} MiB.`,
     ],
   }
 }

@@ -1,11 +1,11 @@
 /**
- * A keep-alive HTTP/1.1 connection that knows just enough of HTTP to be cheap: on two cores, whatever the callers cost
- * is missing to the service. Requests are sent as they are given; answers come in the same order.
+ * A keep-alive HTTP/1.1 connection with pipelining. It parses only the status and the content length, because the load
+ * generator shares the machine's cores with the service. Responses come in the order of the requests.
  */
 import { connect } from 'node:net'
 
 export interface Connection {
-  /** Sends what may be several requests. */
+  /** Sends one or more serialized requests. */
   send(requests: string): void
   close(): void
 }
@@ -13,18 +13,18 @@ export interface Connection {
 export interface ConnectionOptions {
   host: string
   port: number
-  /** Is told of each answer, in order. Its bytes are valid only for the time of the call. */
-  onAnswer(status: number, bytes: Buffer, from: number, to: number): void
-  /** Called when all answers of one piece from the network have been told. */
-  onPause(): void
+  /** Called for each response, in order. The bytes are valid only during the call. */
+  onResponse(status: number, bytes: Buffer, from: number, to: number): void
+  /** Called after the last complete response of each chunk from the network. */
+  onChunkEnd(): void
   onLost(error: Error): void
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
-/** The first letter may be large or small. */
+/** Without the first letter, whose case varies. */
 const LENGTH = Buffer.from('ontent-length: ')
 
-export function openConnection({ host, port, onAnswer, onPause, onLost }: ConnectionOptions): Promise<Connection> {
+export function openConnection({ host, port, onResponse, onChunkEnd, onLost }: ConnectionOptions): Promise<Connection> {
   const socket = connect({ host, port, noDelay: true })
   let rest: Buffer | null = null
   let closed = false
@@ -38,12 +38,12 @@ export function openConnection({ host, port, onAnswer, onPause, onLost }: Connec
       const body = headEnd + HEAD_END.length
       const end = body + lengthOf(bytes, at, headEnd)
       if (end > bytes.length) break
-      // HTTP/1.1 200
-      onAnswer(numberAt(bytes, at + 9), bytes, body, end)
+      // The status follows `HTTP/1.1 `.
+      onResponse(numberAt(bytes, at + 9), bytes, body, end)
       at = end
     }
     rest = at < bytes.length ? bytes.subarray(at) : null
-    onPause()
+    onChunkEnd()
   })
   return new Promise((resolve, reject) => {
     const lose = (error: Error) => {
@@ -52,7 +52,7 @@ export function openConnection({ host, port, onAnswer, onPause, onLost }: Connec
       closed = true
     }
     socket.on('error', lose)
-    socket.on('close', () => lose(new Error('the server has closed a connection')))
+    socket.on('close', () => lose(new Error('the server closed a connection')))
     socket.on('connect', () =>
       resolve({
         send: requests => socket.write(requests, 'latin1'),
@@ -67,7 +67,7 @@ export function openConnection({ host, port, onAnswer, onPause, onLost }: Connec
 
 function lengthOf(bytes: Buffer, from: number, headEnd: number): number {
   const at = bytes.indexOf(LENGTH, from)
-  if (at < 0 || at > headEnd) throw new Error('an answer without a length')
+  if (at < 0 || at > headEnd) throw new Error('a response has no content-length')
   return numberAt(bytes, at + LENGTH.length)
 }
 

@@ -1,4 +1,4 @@
-/** Latencies in buckets of 2 %, so that millions of them cost no memory and nothing is sampled. */
+/** A histogram of latencies with buckets of 2 %: it needs constant memory and counts every latency. */
 export interface Histogram {
   add(milliseconds: number): void
   quantile(q: number): number
@@ -20,10 +20,10 @@ export function createHistogram(): Histogram {
       count += 1
     },
     quantile(q) {
-      let left = q * count
+      let rest = q * count
       for (let bucket = 0; bucket <= BUCKETS; bucket++) {
-        left -= buckets[bucket] ?? 0
-        if (left <= 0) return SMALLEST * Math.exp(STEP * bucket)
+        rest -= buckets[bucket] ?? 0
+        if (rest <= 0) return SMALLEST * Math.exp(STEP * bucket)
       }
       return Number.NaN
     },

@@ -1,39 +1,39 @@
-/** What the process of the callers is asked to do, and what it answers. */
+/** A job of the load generator, and its result. */
 export interface Job {
   url: string
   token: string
-  /** Closed: each caller sends when it was answered. Open: so many calls a second, whatever is answered. */
+  /** Calls per second (open loop). Null is a closed loop: each response triggers the next call. */
   rate: number | null
   connections: number
   /** Calls in flight on a connection (closed loop). */
   depth: number
-  /** Ids are 1…users; one user is the hottest there can be. */
+  /** User ids are 1…users. */
   users: number
-  /** Operations in a call; 1 is a call of `reserve`, more are calls of `batch`. */
+  /** Operations per call: 1 calls `reserve`, more call `batch`. */
   operations: number
   warmupMs: number
   measureMs: number
-  /** Begins every reservation's id, so that no two jobs meet. */
+  /** Prefix of every reservation's id, so that the ids of two jobs differ. */
   prefix: string
 }
 
-export interface Counted {
-  /** Operations answered in the time that was measured, and those of them that were not granted. */
+export interface Counts {
+  /** Operations answered during the measurement, and those among them that were not granted. */
   operations: number
   refused: number
-  /** The first answer that was no grant. */
+  /** The first response that was no grant. */
   firstRefusal: string | null
   seconds: number
-  /** Milliseconds of a call; in an open loop from when it was due, so that a stall counts for all it held up. */
+  /** Latency of a call in milliseconds. In an open loop it counts from the due time, so that a stall affects every delayed call. */
   p50: number
   p99: number
 }
 
-/** What callers count besides: who was told 503, and after how many milliseconds. */
-export interface Called extends Counted {
+/** Adds the calls answered with 503, and their latencies in milliseconds. */
+export interface LoadResult extends Counts {
   overloaded: { calls: number; p50: number; p99: number }
 }
 
-/** Notes sent while a job runs. */
+/** Notes that a worker sends at the begin and the end of its measurement. */
 export const MEASURING = 'measuring'
 export const MEASURED = 'measured'

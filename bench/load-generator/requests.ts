@@ -1,12 +1,12 @@
-/** What callers send: requests to reserve one unit for some user. */
+/** The requests of the load generator: each operation reserves one unit for a random user. */
 import type { Job } from './job.ts'
 
-/** Makes the next request each time it is called. */
+/** Returns a function that serializes the next request on each call. */
 export function requestMaker({ url, token, users, operations, prefix }: Job): () => string {
   const { host } = new URL(url)
   const path = `/api/sms/sender/quota/${operations === 1 ? 'reserve' : 'batch'}`
   const head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: `
-  const random = evenRandom()
+  const random = seededRandom()
   let made = 0
   const fields = () => {
     made += 1
@@ -25,8 +25,8 @@ export function requestMaker({ url, token, users, operations, prefix }: Job): ()
   }
 }
 
-/** Numbers from 0 to 1, the same in every run (xorshift). */
-function evenRandom(): () => number {
+/** Uniform random numbers from 0 to 1, the same in every run (xorshift). */
+function seededRandom(): () => number {
   let state = 0x9e3779b9
   return () => {
     state ^= state << 13

@@ -1,4 +1,4 @@
-/** The least that could write a batch's rows: one statement for the counters, one for the reservations, a commit. */
+/** The minimum that writes a batch's rows: one statement for the counters, one for the reservations, a commit. */
 
 import { numbers } from '../../src/db/ledger/arrays.ts'
 import { noChanges, writeSteps } from '../../src/db/ledger/changes.ts'
@@ -11,7 +11,7 @@ export const BARE_STATEMENTS = {
     from unnest($2::bigint[], $3::bigint[]) k (id, reserved) where q.shard = $1 and q.id = k.id`,
 }
 
-/** One unit of each user's one grant, written like the engine writes it. Answers how many. */
+/** Reserves one unit of each user's only grant, with the engine's statement. Returns the number of reservations. */
 export async function writeBare(
   connection: PipelinedConnection,
   shard: Shard,
@@ -29,7 +29,7 @@ export async function writeBare(
     ...writeSteps(shard, { ...noChanges(), added }, now, false),
     { name: 'commit', values: [] },
   ])
-  if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('not all counters were there')
+  if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('some quotas were not found')
   return users.length
 }
 

@@ -1,6 +1,6 @@
 /**
- * The HTTP side of the peers: as lean as it can be written with the same framework, the same checks of the token and of
- * the body, and answers that are written by a compiled serializer. No logging, no security headers, no documentation.
+ * The HTTP server of the peers: as lean as possible with the same framework, the same checks of token and body, and a
+ * compiled serializer for responses. No logging, no security headers, no documentation.
  */
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
@@ -8,7 +8,7 @@ import Type from 'typebox'
 import { loadConfig } from '../../src/config/config.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 
-/** What a peer does with a call: true if the units were had. */
+/** How a peer reserves units. */
 export type Reserve = (userId: number, id: string, units: number) => Promise<{ granted: boolean; remaining: number }>
 
 const ReserveReq = Type.Object(
@@ -24,7 +24,7 @@ const ReserveReq = Type.Object(
   { additionalProperties: false },
 )
 
-const Answer = Type.Object({
+const ReserveRes = Type.Object({
   granted: Type.Boolean(),
   id: Type.String(),
   user_id: Type.Integer(),
@@ -32,10 +32,10 @@ const Answer = Type.Object({
   remaining: Type.Integer(),
 })
 
-/** Answers its address. */
+/** Starts the server and returns its URL. */
 export async function listen(reserve: Reserve, secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
-  if ('issues' in loaded) throw new Error('the configuration of a peer is wrong')
+  if ('issues' in loaded) throw new Error('the configuration of the peer is invalid')
   const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
   app.addHook('onRequest', async request => {
@@ -43,7 +43,7 @@ export async function listen(reserve: Reserve, secret: string): Promise<string> 
   })
   app.post(
     '/api/sms/sender/quota/reserve',
-    { schema: { body: ReserveReq, response: { 200: Answer } } },
+    { schema: { body: ReserveReq, response: { 200: ReserveRes } } },
     async request => {
       const { user_id, id, units } = request.body
       const { granted, remaining } = await reserve(user_id, id, units)

@@ -1,4 +1,4 @@
-/** One transaction per request: the same tables, the same driver, prepared statements, a pool of connections. */
+/** A peer with one transaction per request: the same tables and driver, prepared statements, a connection pool. */
 import pg from 'pg'
 import { shardOf } from '../../src/domain/shard.ts'
 import type { Reserve } from './http.ts'

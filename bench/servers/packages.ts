@@ -1,6 +1,6 @@
 /**
- * The packages of the peers. They are this folder's own, not the service's: whoever installs the service gets none of
- * them, and they are installed when a benchmark first needs them.
+ * The packages of the peers. They belong to this folder's own package.json, so that an installation of the service does
+ * not include them. The first benchmark that needs them installs them.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -14,10 +14,10 @@ export function installPeers(): void {
   const { status } = spawnSync('npm', ['ci', '--prefix', BENCH, '--ignore-scripts', '--no-audit', '--no-fund'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
-  if (status !== 0) throw new Error('the packages of the peers could not be installed')
+  if (status !== 0) throw new Error('cannot install the packages of the peers')
 }
 
-/** What of them is used: their own types are not there when the service's are checked. */
+/** The parts of the packages that the peers use. Their own types are missing when the service's types are checked. */
 interface Limiter {
   consume(key: string, points: number): Promise<{ remainingPoints: number }>
 }

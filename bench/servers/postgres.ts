@@ -1,4 +1,4 @@
-/** A PostgreSQL for a benchmark: the service's own, with the service's own settings, in a folder that goes afterwards. */
+/** A PostgreSQL for a benchmark: the embedded server with the service's settings, in a temporary folder. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,11 +11,11 @@ export interface Postgres {
   readonly version: string
   /** A database with the service's schema, or an empty one. */
   make(name: string, options?: { empty?: boolean }): Promise<Made>
-  /** Seconds of CPU of all its processes so far. */
+  /** Seconds of CPU that all its processes have used. */
   cpu(): Promise<number | null>
-  /** Bytes of the write-ahead log so far. */
+  /** Current position of the write-ahead log, in bytes. */
   walBytes(): Promise<number>
-  /** So that no side pays for what another has written. */
+  /** Writes a checkpoint, so that no side pays for pages that another side wrote. */
   checkpoint(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ interface Made {
   readonly db: Database
 }
 
-const PATIENT = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
+const NO_TIMEOUTS = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 } as const
 
 export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
   const dataDir = await mkdtemp(join(tmpdir(), 'sms-quota-bench-'))
@@ -34,7 +34,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
     log: { info: () => {}, warn: console.warn, error: console.error },
   })
   cleanup.add(() => server.stop())
-  const admin = openDatabase({ url: server.url, maxConnections: 1, ...PATIENT })
+  const admin = openDatabase({ url: server.url, maxConnections: 1, ...NO_TIMEOUTS })
   cleanup.add(() => admin.close())
   const [row] = await admin.query<{ pid: number }>({
     text: `select split_part(pg_read_file('postmaster.pid'), chr(10), 1)::int as pid`,
@@ -48,7 +48,7 @@ export async function startPostgres(cleanup: Cleanup): Promise<Postgres> {
       url.pathname = name
       await admin.query({ text: `create database ${name} template template0 encoding 'UTF8'` })
       if (!empty) await migrate({ url: url.href })
-      const db = openDatabase({ url: url.href, maxConnections: 2, ...PATIENT })
+      const db = openDatabase({ url: url.href, maxConnections: 2, ...NO_TIMEOUTS })
       cleanup.add(() => db.close())
       return { url: url.href, db }
     },

@@ -1,4 +1,4 @@
-/** The processes of a benchmark: started, watched for what CPU they use, and ended again whatever happens. */
+/** Starts the processes of a benchmark, measures their CPU and memory, and stops them. */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir, readFile } from 'node:fs/promises'
@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url'
 
 export const PROJECT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What is to be undone, in the reverse of the order in which it was done. */
+/** Steps that undo what a benchmark started, run in reverse order. */
 export interface Cleanup {
   add(undo: () => Promise<unknown>): void
-  /** Never rejects: what cannot be undone is told, and the rest goes on. */
+  /** Never rejects: a failing step is printed, and the others run. */
   run(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export function createCleanup(): Cleanup {
     add: undo => steps.push(undo),
     async run() {
       for (let undo = steps.pop(); undo !== undefined; undo = steps.pop()) {
-        await undo().catch(error => console.error('could not tidy up:', error))
+        await undo().catch(error => console.error('cleanup failed:', error))
       }
     },
   }
@@ -31,20 +31,20 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** A child of this project that answers messages. It ends with us: a broken channel ends it. */
+/** A child process that answers messages. It exits when the channel to this process closes. */
 export interface Worker extends Running {
-  /** Sends a message and answers the child's reply; what the child tells meanwhile goes to `onNote`. */
+  /** Sends a message and resolves with the child's answer. Notes that arrive before it go to `onNote`. */
   ask<A>(message: object, onNote?: (note: string) => Promise<void>): Promise<A>
 }
 
-/** What a worker sends. */
+/** A message from a worker. */
 export type WorkerMessage = { note: string } | { answer: unknown } | { failure: string }
 
 export function startWorker(file: string, options: { flags?: string[]; env?: Record<string, string> } = {}): Worker {
   const child = fork(new URL(file, new URL('../', import.meta.url)), [], {
     execArgv: options.flags ?? [],
     env: { PATH: process.env.PATH ?? '', ...options.env },
-    // Not for the terminal's Ctrl-C, which we pass on in good order.
+    // In a process group of its own: the terminal's Ctrl-C does not reach it, and Cleanup stops it in order.
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
@@ -58,15 +58,15 @@ export function startWorker(file: string, options: { flags?: string[]; env?: Rec
           child.off('message', onMessage)
           settle()
         }
-        // What a note sets off is part of the job: the answer waits for it.
-        let noted = Promise.resolve()
+        // The answer waits for the handlers of the notes before it.
+        let notesHandled = Promise.resolve()
         const onMessage = (reply: WorkerMessage) => {
-          if ('answer' in reply) finish(() => noted.then(() => resolve(reply.answer as never), reject))
+          if ('answer' in reply) finish(() => notesHandled.then(() => resolve(reply.answer as never), reject))
           else if ('failure' in reply) finish(() => reject(new Error(`${file}: ${reply.failure}`)))
-          else noted = noted.then(() => onNote?.(reply.note))
+          else notesHandled = notesHandled.then(() => onNote?.(reply.note))
         }
         child.on('message', onMessage)
-        ended.then(code => finish(() => reject(new Error(`${file} has ended with ${code}`))))
+        ended.then(code => finish(() => reject(new Error(`${file} exited with ${code}`))))
         child.send(message)
       })
     },
@@ -76,15 +76,15 @@ export function startWorker(file: string, options: { flags?: string[]; env?: Rec
 export interface ServerOptions {
   args: readonly string[]
   env?: Readonly<Record<string, string>>
-  /** Found in what it prints when it is up; the first group is what is answered. */
+  /** Matches its output once it is ready; the first group becomes `readyMatch`. */
   ready: RegExp
 }
 
-/** A server that says on its output when it is up. */
+/** Starts a server and waits until its output matches `ready`. */
 export async function startServer(
   program: string,
   { args, env, ready }: ServerOptions,
-): Promise<Running & { said: string }> {
+): Promise<Running & { readyMatch: string }> {
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH ?? '', ...env },
     detached: true,
@@ -92,9 +92,9 @@ export async function startServer(
   })
   const ended = endOf(child)
   let printed = ''
-  const said = new Promise<string>((resolve, reject) => {
+  const readyMatch = new Promise<string>((resolve, reject) => {
     const onText = (text: string) => {
-      // Of a server that goes on talking only the end is kept.
+      // Keeps only the end of a long output.
       printed = (printed + text).slice(-20_000)
       const match = ready.exec(printed)
       if (match !== null) resolve(match[1] ?? '')
@@ -102,13 +102,13 @@ export async function startServer(
     child.stdout.setEncoding('utf8').on('data', onText)
     child.stderr.setEncoding('utf8').on('data', onText)
     child.on('error', reject)
-    ended.then(code => reject(new Error(`${program} has ended with ${code}:\n${printed}`)))
+    ended.then(code => reject(new Error(`${program} exited with ${code}:\n${printed}`)))
   })
-  return { pid: pidOf(child), said: await said, stop: () => stop(child, ended) }
+  return { pid: pidOf(child), readyMatch: await readyMatch, stop: () => stop(child, ended) }
 }
 
 function pidOf({ pid, spawnfile }: ChildProcess): number {
-  if (pid === undefined) throw new Error(`${spawnfile} cannot be started`)
+  if (pid === undefined) throw new Error(`${spawnfile} could not be started`)
   return pid
 }
 
@@ -118,28 +118,28 @@ async function endOf(child: ChildProcess): Promise<number | NodeJS.Signals> {
   return code ?? signal
 }
 
-/** Longest that a process may take to end by itself. */
-const END_MS = 15_000
+/** How long a process may take to exit after SIGTERM. */
+const STOP_TIMEOUT_MS = 15_000
 
 async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
-  const patience = new AbortController()
-  await Promise.race([ended, pause(END_MS, undefined, { signal: patience.signal }).catch(() => {})])
-  patience.abort()
+  const timeout = new AbortController()
+  await Promise.race([ended, pause(STOP_TIMEOUT_MS, undefined, { signal: timeout.signal }).catch(() => {})])
+  timeout.abort()
   if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
   await ended
 }
 
 /**
- * Seconds of CPU that a process has used so far, and with `family` all that it started: those that have ended are
- * counted with it. Null where the system does not say.
+ * Seconds of CPU that a process has used, and with `withChildren` also those of its running and its exited children. Null
+ * on systems without /proc.
  */
-export async function cpuSeconds(pid: number, family = false): Promise<number | null> {
+export async function cpuSeconds(pid: number, withChildren = false): Promise<number | null> {
   const stat = await statOf(pid)
   if (stat === null) return null
   let ticks = stat.own
-  if (family) {
+  if (withChildren) {
     ticks += stat.ended
     for (const name of await readdir('/proc')) {
       const other = /^\d+$/.test(name) ? await statOf(Number(name)) : null
@@ -149,13 +149,13 @@ export async function cpuSeconds(pid: number, family = false): Promise<number | 
   return ticks / TICKS_PER_SECOND
 }
 
-/** Linux's for programs, on every architecture that Node.js runs on. */
+/** USER_HZ of Linux, the same on every architecture that Node.js runs on. */
 const TICKS_PER_SECOND = 100
 
 async function statOf(pid: number): Promise<{ parent: number; own: number; ended: number } | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (text === null) return null
-  // Behind the name, which may hold anything: state, parent, …
+  // The fields after the name, which may contain spaces: state, parent, …
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
     .split(' ')
@@ -164,7 +164,7 @@ async function statOf(pid: number): Promise<{ parent: number; own: number; ended
   return { parent: fields[1] ?? 0, own: user + system, ended: childUser + childSystem }
 }
 
-/** Bytes of memory that a process holds. Null where the system does not say. */
+/** Resident memory of a process in bytes. Null on systems without /proc. */
 export async function residentBytes(pid: number): Promise<number | null> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(text)?.[1]

@@ -1,4 +1,4 @@
-/** The other end of `startWorker`: answers each message that comes, one after the other, and ends with its parent. */
+/** The child's side of `startWorker`: answers each message, and exits when the parent does. */
 import type { WorkerMessage } from './processes.ts'
 
 export function serveParent(answer: (message: never, note: (text: string) => void) => Promise<unknown>): void {
@@ -10,6 +10,6 @@ export function serveParent(answer: (message: never, note: (text: string) => voi
     )
   })
   process.on('disconnect', () => process.exit())
-  // Through `exit`, so that a CPU profile is written.
+  // Calls exit so that Node.js writes the CPU profile.
   process.on('SIGTERM', () => process.exit())
 }

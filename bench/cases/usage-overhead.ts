@@ -1,7 +1,7 @@
-/** What it costs to keep usage: the engine with and without, on one database, where every command is usage. */
+/** The cost of recording usage: the engine with and without it on one database. Every command is a consume. */
 import type { EngineJob } from '../engine-runner.ts'
 import { fillUsers } from '../fill.ts'
-import { measure, race } from '../measure.ts'
+import { measure, measureRounds } from '../measure.ts'
 import { startWorker } from '../servers/processes.ts'
 import { type Bench, type Findings, ratioRow } from './bench.ts'
 
@@ -10,18 +10,18 @@ const LOADS = [
   { load: 'consume, 1,000 busy users', stride: 100 },
 ]
 const USERS = 100_000
-const MAX_LOST = 0.1
+const MAX_LOSS = 0.1
 
-export async function recordsCase(bench: Bench): Promise<Findings> {
+export async function usageOverheadCase(bench: Bench): Promise<Findings> {
   const { postgres, cleanup, settings, say } = bench
-  const { db, url } = await postgres.make('bench_records')
+  const { db, url } = await postgres.make('bench_usage_overhead')
   await fillUsers(db, USERS, bench.now)
   await postgres.checkpoint()
   const findings: Findings = { rows: [], details: [], notes: [] }
   for (const { load, stride } of LOADS) {
-    say(`usage kept or not: ${load}`)
-    const samples = await race(
-      (['kept', 'not kept'] as const).map(side => ({
+    say(`usage recorded or not: ${load}`)
+    const samples = await measureRounds(
+      (['recorded', 'not recorded'] as const).map(side => ({
         name: side,
         async run(round) {
           const worker = startWorker('engine-runner.ts', { flags: bench.flagsFor(side) })
@@ -35,9 +35,9 @@ export async function recordsCase(bench: Bench): Promise<Findings> {
             width: 8_000,
             warmupMs: settings.engineWarmupMs,
             measureMs: settings.engineMs,
-            prefix: `${side === 'kept' ? 'k' : 'n'}${stride}-${round}-`,
+            prefix: `${side === 'recorded' ? 'k' : 'n'}${stride}-${round}-`,
             op: 'consume',
-            keepsUsage: side === 'kept',
+            keepsUsage: side === 'recorded',
           }
           try {
             return await measure(worker, job, { postgres, processes: { engine: worker } })
@@ -49,8 +49,8 @@ export async function recordsCase(bench: Bench): Promise<Findings> {
       settings.rounds,
       say,
     )
-    const sides = { ours: samples.get('kept'), theirs: samples.get('not kept'), least: 1 - MAX_LOST }
-    findings.rows.push(ratioRow(`usage kept, ${load}`, 'the same engine without it', sides))
+    const sides = { ours: samples.get('recorded'), theirs: samples.get('not recorded'), min: 1 - MAX_LOSS }
+    findings.rows.push(ratioRow(`usage recorded, ${load}`, 'the engine without usage', sides))
     findings.details.push(...[...samples].map(([side, sample]) => ({ load, side: `usage ${side}`, sample })))
   }
   return findings
