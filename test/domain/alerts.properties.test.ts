@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { newAlerts } from '../../src/domain/alerts.ts'
 import { decide } from '../../src/domain/decide.ts'
 import { type Allowance, roll } from '../../src/domain/quota.ts'
-import { life, type Step } from './ledger-arbitrary.ts'
+import { type Step, scenarios } from './ledger-arbitrary.ts'
 import { change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
 function step(store: Store, { now, action }: Step): Store {
@@ -22,7 +22,7 @@ const reachedBy = ({ limit, rolled_over, used, alert_at, deleted_at }: Allowance
 test('each percent is told once a window, as soon as a command reaches it, whatever comes back and is used again', () => {
   const percents = fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 4 })
   fc.assert(
-    fc.property(life({ lag: true }), percents, ({ quotas, steps }, alert_at) => {
+    fc.property(scenarios({ lag: true }), percents, ({ quotas, steps }, alert_at) => {
       let store = openStore(quotas.map(quota => ({ ...quota, alert_at: alert_at.toSorted((a, b) => a - b) })))
       const told = new Map<string, number[]>()
       for (const one of steps) {
@@ -52,7 +52,7 @@ test('each percent is told once a window, as soon as a command reaches it, whate
 
 test('a batch tells all that its commands would have told one by one', () => {
   fc.assert(
-    fc.property(life(), ({ quotas, steps }) => {
+    fc.property(scenarios(), ({ quotas, steps }) => {
       const commands = steps.flatMap(({ action }) => (action.op === 'change' ? [] : [action]))
       const now = steps.at(-1)?.now ?? 0
       const opened = openStore(quotas.map(quota => roll(quota, now).quota))

@@ -4,12 +4,11 @@ import { cap, grant, table } from './ledger-lines.ts'
 
 const DAY = { period: 'day', window_start: at('2026-01-10'), window_end: at('2026-01-11') } as const
 
-// Contract, section 6, "Denied".
 describe('the reason', () => {
   table('without any quota', [], [['reserve a 1', 'denied no_quota remaining 0 by null retry never']])
 
   table(
-    'is no_quota if no live grant matches, whatever the caps say',
+    'is no_quota if no live grant matches, even if a cap blocks too',
     [
       grant(1, 5, { enabled: false }),
       grant(2, 5, { countries: ['DE'] }),
@@ -24,7 +23,7 @@ describe('the reason', () => {
   )
 
   table(
-    'is cap_reached if both a cap and the grants stand in the way',
+    'is cap_reached if a cap blocks and the grants are exhausted',
     [grant(1, 5), grant(2, 3), cap(8, 9), cap(7, 8), cap(9, 99)],
     [
       ['reserve a 9', 'denied cap_reached remaining 8 by 7'],
@@ -36,7 +35,7 @@ describe('the reason', () => {
   )
 
   table(
-    'names the last matching grant in burn order',
+    'limiting_quota_id is the last matching grant in burn order',
     [grant(1, 1, { priority: 101 }), grant(2, 1), grant(3, 1, DAY), grant(4, 9, { countries: ['DE'], priority: 200 })],
     [['reserve a 5', 'denied quota_exhausted by 1']],
   )
@@ -44,7 +43,7 @@ describe('the reason', () => {
 
 describe('remaining', () => {
   table(
-    'is what the same request could still draw, caps and overage applied',
+    'is the number of units that the same request could still draw, with caps and overage applied',
     [grant(1, 5, { overage_limit: 2, countries: ['DE'] }), grant(2, 3), cap(9, 8, { countries: ['DE'] })],
     [
       ['check 1', 'granted 1 remaining 3'],
@@ -59,7 +58,7 @@ describe('remaining', () => {
   )
 
   table(
-    'is null if nothing bounds it, but not if a cap does',
+    'is null if unlimited, and the headroom of a cap if there is one',
     [grant(1, null), grant(2, 5), cap(9, 10, { countries: ['DE'] })],
     [
       ['check 1000000000', 'granted 1000000000 remaining null'],
@@ -71,13 +70,13 @@ describe('remaining', () => {
   )
 
   table(
-    'is never below 0, however far a quota is overdrawn',
+    'is never below 0, even if a quota is overdrawn',
     [grant(1, 5), grant(2, 2, { countries: ['DE'] }), cap(9, 5, { message_types: ['otp'] })],
     [
       ['consume a 9 type otp force', 'granted 9 draws 1:9+9:9 remaining 0'],
       ['check 1', 'denied quota_exhausted remaining 0'],
       ['check 1 type otp', 'denied cap_reached remaining 0'],
-      // What one is overdrawn by is not taken from another.
+      // The overdraft of one grant is not taken from another.
       ['check 2 to DE', 'granted 2 draws 2:2 remaining 2'],
       ['check 3 to DE', 'denied quota_exhausted remaining 2'],
     ],
@@ -110,7 +109,7 @@ describe('explain', () => {
       'consume b 2 explain',
       `granted 2 explained 10:has_headroom:2+1:exhausted:0+2:draws:1+3:draws:1+${passedOver}+11:other_country:0`,
     ],
-    // Denied: nothing draws, and no grant was not needed.
+    // In a denial, no grant draws and none is "not needed".
     [
       'check 1 explain',
       `denied cap_reached explained 10:blocks:0+1:exhausted:0+2:exhausted:0+3:has_headroom:0+${passedOver}+11:other_country:0`,
@@ -118,7 +117,7 @@ describe('explain', () => {
   ])
 
   table(
-    'tells of a grant on the line twice once, and of what force books past a cap',
+    'lists a grant with two draws once, and counts forced units past a cap',
     [grant(1, 3, { priority: 1, overage_limit: 4 }), grant(2, 1, { priority: 2 }), cap(3, 5)],
     [
       ['consume a 9 force explain', 'granted 9 explained 3:blocks:9+1:draws:7+2:draws:2'],

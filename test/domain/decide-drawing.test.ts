@@ -5,10 +5,9 @@ import { cap, grant, SINGLE, table } from './ledger-lines.ts'
 const OTP = { message_types: ['otp'] }
 const DACH = { countries: ['AT', 'CH', 'DE'] }
 
-// Contract, section 6, "Who pays".
-describe('who pays', () => {
+describe('burn order', () => {
   table(
-    'by priority first, whatever would be lost soonest',
+    'is by priority first, regardless of expiry',
     [
       grant(1, 2, { priority: 3, expires_at: at('2026-01-11') }),
       grant(2, 2, { priority: 2 }),
@@ -24,7 +23,7 @@ describe('who pays', () => {
   )
 
   table(
-    'then the one whose units would be lost soonest: the earlier of expiry and window end',
+    'then by the earlier of expiry and window end',
     [
       grant(1, 1, SINGLE),
       grant(2, 1),
@@ -39,13 +38,13 @@ describe('who pays', () => {
   )
 
   table(
-    'then the lowest id, in whatever order they are loaded',
+    'then by id, in any order of loading',
     [grant(30, 1), grant(4, 1), grant(200, 1), grant(5, 1)],
     [['check 4', 'granted 4 draws 4:1+5:1+30:1+200:1']],
   )
 
   table(
-    'all own units before any overage, which burns in the same order',
+    'draws own units of all grants before any overage, which burns in the same order',
     [
       grant(1, 2, { priority: 1, overage_limit: 3 }),
       grant(2, 2, { priority: 2, overage_limit: 1 }),
@@ -55,10 +54,10 @@ describe('who pays', () => {
       ['check 10', 'granted 10 draws 1:2+2:2+3:2+1:3+2:1'],
       ['check 11', 'denied quota_exhausted remaining 10'],
       ['consume a 7', 'granted 7 draws 1:2+2:2+3:2+1:1 remaining 3'],
-      // What is overdrawn already has less overage left.
+      // An overdrawn grant has less overage left.
       ['consume b 3', 'granted 3 draws 1:2+2:1 remaining 0'],
       ['refund a 1', 'settled'],
-      // One unit of the overage came back: what was drawn last is given back first.
+      // One unit of overage is released: the last units drawn are released first.
       ['consume c 1', 'granted 1 draws 1:1'],
       ['refund a 3', 'settled'],
       ['consume d 2', 'granted 2 draws 3:2'],
@@ -66,7 +65,7 @@ describe('who pays', () => {
   )
 
   table(
-    'the last grant’s own units and its overage as one draw',
+    'joins the last grant’s own units and its overage in one draw',
     [grant(1, 2, { overage_limit: 3 })],
     [
       ['consume a 4', 'granted 4 draws 1:4 remaining 1'],
@@ -75,7 +74,7 @@ describe('who pays', () => {
   )
 
   table(
-    'an unlimited grant pays for all that comes to it, and nothing after it',
+    'an unlimited grant pays for all remaining units',
     [grant(1, 2, { priority: 1 }), grant(2, null, { priority: 2 }), grant(3, 5, { priority: 3 })],
     [
       ['consume a 5000', 'granted 5000 draws 1:2+2:4998 remaining null'],
@@ -84,13 +83,13 @@ describe('who pays', () => {
   )
 
   table(
-    'what rolled over is a grant’s own',
+    'units rolled over are a grant’s own units',
     [grant(1, 5, { priority: 1, rolled_over: 3, overage_limit: 2 }), grant(2, 1, { priority: 2 })],
     [['check 11', 'granted 11 draws 1:8+2:1+1:2']],
   )
 
   table(
-    'neither the suspended, the scheduled, the expired nor the deleted',
+    'skips suspended, scheduled, expired and deleted grants',
     [
       grant(1, 5, { enabled: false }),
       grant(2, 5, { starts_at: at('2026-01-11') }),
@@ -105,7 +104,7 @@ describe('who pays', () => {
   )
 
   table(
-    'a limit of nothing pays nothing but its overage',
+    'a grant with limit 0 pays with its overage only',
     [grant(1, 0), grant(2, 0, { overage_limit: 1 })],
     [
       ['consume a 1', 'granted 1 draws 2:1'],
@@ -114,7 +113,7 @@ describe('who pays', () => {
   )
 
   table(
-    'one with a limit lowered below its use is not paid back by the others',
+    'an overdrawn grant does not reduce the others',
     [grant(1, 10, { priority: 1, overage_limit: 4 }), grant(2, 5, { priority: 2 })],
     [
       ['consume a 8', 'granted 8'],
@@ -128,9 +127,9 @@ describe('who pays', () => {
   )
 })
 
-describe('whole or not at all', () => {
+describe('all units or none', () => {
   table(
-    'a large refusal takes nothing, and does not stand in the way of a small request',
+    'a denied large request draws nothing and does not block a small one',
     [grant(1, 3), grant(2, 3)],
     [
       ['reserve a 7', 'denied quota_exhausted remaining 6'],
@@ -140,7 +139,7 @@ describe('whole or not at all', () => {
   )
 
   table(
-    'with allow_partial as many as there are, at least one',
+    'with allow_partial as many as available, at least one',
     [grant(1, 3), grant(2, 3, { overage_limit: 2 }), cap(9, 7)],
     [
       ['reserve a 2 partial', 'granted 2 remaining 5'],
@@ -158,7 +157,7 @@ describe('whole or not at all', () => {
 
 describe('caps', () => {
   table(
-    'all that match must hold the whole, and all of them count it, overage included',
+    'every matching cap must have room for all units, and counts them, overage included',
     [grant(1, 5, { overage_limit: 5 }), cap(8, 7), cap(9, 4)],
     [
       ['reserve a 5', 'denied cap_reached remaining 4 by 9'],
@@ -173,7 +172,7 @@ describe('caps', () => {
   )
 
   table(
-    'count nothing retroactively, nor when they are suspended, scheduled, expired or deleted',
+    'count nothing retroactively or while suspended, scheduled, expired or deleted',
     [
       grant(1, 50),
       cap(5, 1, { enabled: false }),
@@ -195,7 +194,7 @@ describe('caps', () => {
   )
 
   table(
-    'have no priority: a cap’s does not matter to who pays',
+    'do not affect burn order by their priority',
     [cap(1, 9, { priority: 0 }), grant(2, 9), cap(3, 9, { priority: 255 })],
     [['check 9', 'granted 9 draws 2:9+1:9+3:9']],
   )
@@ -220,13 +219,13 @@ describe('scopes', () => {
     ['check 18 type otp', 'granted 18 draws 3:9+4:9+7:18+8:18'],
     ['check 18 to FR type otp', 'granted 18 draws 3:9+4:9+7:18+8:18'],
     ['check 9 to FR type marketing', 'granted 9 draws 4:9+8:9'],
-    // A number with no country matches no country.
+    // A request without a country matches no quota with a country list.
     ['check 9', 'granted 9 draws 4:9+8:9'],
     ['check 10', 'denied quota_exhausted remaining 9 by 4'],
   ])
 
   table(
-    'edited count nothing retroactively',
+    'that change count nothing retroactively',
     [grant(1, 20), cap(9, 5, DACH)],
     [
       ['consume a 5 to FR', 'granted 5 draws 1:5'],

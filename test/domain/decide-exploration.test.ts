@@ -21,7 +21,7 @@ const SINGLE = {
   window_end: null,
 } as const
 
-/** Two grants, one of which starts anew each hour, and a cap over both. */
+/** Two grants, one of which resets each hour, and a cap over both. */
 function quotasOf(user_id: number): Allowance[] {
   const id = user_id * 10
   return [
@@ -47,7 +47,7 @@ function settle(user_id: number, op: SettleCommand['op'], id: string, total_unit
   return { user_id, op, id, total_units, force }
 }
 
-/** The clock moves on as one of the commands, and with it time and again the end of a window or of a reservation. */
+/** A pseudo-command that advances the clock to the next of `TIMES`. */
 const TICK = null
 
 const COMMANDS: (Command | typeof TICK)[] = [
@@ -65,50 +65,50 @@ const COMMANDS: (Command | typeof TICK)[] = [
   draw(2, 'check', '', 9, { allow_partial: true }),
 ]
 
-/** At the second, to the instant, an hour ends; at the third what was reserved for an hour at the first. */
+/** The second time is exactly the end of a window; at the third, a reservation of the first for an hour expires. */
 const TIMES = [at('2026-01-10 10:30'), at('2026-01-10 11:00'), at('2026-01-10 11:30')]
 
-/** All that is known after some commands: what the database holds of either user, and the naive model. */
-interface World {
+/** A state after some commands: what the database holds of both users, and the naive model. */
+interface State {
   time: number
   stores: readonly [Store, Store]
   naive: NaiveLedger
-  /** How it came about. */
+  /** The command that led to it, and the state before that. */
   last: Command | typeof TICK
-  before: World | null
+  before: State | null
 }
 
-function openWorld(): World {
-  const stores = [theOne(openStore(quotasOf(1))), theOne(openStore(quotasOf(2)))] as const
+function initialState(): State {
+  const stores = [canonical(openStore(quotasOf(1))), canonical(openStore(quotasOf(2)))] as const
   return { time: 0, stores, naive: openNaive([...quotasOf(1), ...quotasOf(2)]), last: TICK, before: null }
 }
 
-/** The world after a command, in which the domain and the naive model agree, or null after the last tick. */
-function after(before: World, last: Command | typeof TICK): World | null {
+/** The state after a command, on which the domain and the naive model must agree; null after the last tick. */
+function after(before: State, last: Command | typeof TICK): State | null {
   const { time, stores } = before
   if (last === TICK) return time + 1 < TIMES.length ? { ...before, time: time + 1, last, before } : null
   const naive = cloneNaive(before.naive)
   const now = TIMES[time] ?? Number.NaN
   const step = (store: Store, userId: number) =>
-    last.user_id === userId ? theOne(decideBoth(store, naive, last, now)) : store
+    last.user_id === userId ? canonical(decideBoth(store, naive, last, now)) : store
   return { time, stores: [step(stores[0], 1), step(stores[1], 2)], naive, last, before }
 }
 
-/** Whatever has the same key goes on in the same way: all that either side knows is in it. */
-function keyOf({ time, stores, naive }: World): string {
-  const bookings = naive.bookings.map(({ asked, tokens, ...rest }) => {
-    const laid = tokens.map(({ state, payer, caps }) => `${state[0]}${payer},${caps}`)
-    return [asked.user_id, asked.id, ...Object.values(rest), ...laid].join(' ')
+/** A key that holds all of a state: states with equal keys have equal futures. */
+function keyOf({ time, stores, naive }: State): string {
+  const reservations = naive.reservations.map(({ asked, tokens, ...rest }) => {
+    const tokenTexts = tokens.map(({ state, payer, caps }) => `${state[0]}${payer},${caps}`)
+    return [asked.user_id, asked.id, ...Object.values(rest), ...tokenTexts].join(' ')
   })
   const numbers = stores.map(store => numberOf.get(store))
-  return [time, ...numbers, ...bookings.sort(), ...[...naive.carries].sort()].join('|')
+  return [time, ...numbers, ...reservations.sort(), ...[...naive.carries].sort()].join('|')
 }
 
-/** Each state of the books is kept once, by a text that says all of it, and has a number. */
+/** Each distinct store is kept once, by a text of all its content, and has a number. */
 const known = new Map<string, Store>()
 const numberOf = new WeakMap<Store, number>()
 
-function theOne(store: Store): Store {
+function canonical(store: Store): Store {
   const counters = store.quotas.flatMap(({ id, window_no, used, reserved, rolled_over }) => {
     return [id, window_no, used, reserved, rolled_over]
   })
@@ -117,40 +117,40 @@ function theOne(store: Store): Store {
     [...Object.values(rest), ...draws.flatMap(draw => [draw.quota_id, draw.window_no, draw.from, draw.to])].join(' '),
   )
   const text = [...counters, ...windows.sort(), ...reservations.sort()].join('|')
-  const one = known.get(text)
-  if (one !== undefined) return one
-  // Each is met in many worlds, and audited once.
+  const existing = known.get(text)
+  if (existing !== undefined) return existing
+  // A store belongs to many states, and is audited once.
   audit(store)
   known.set(text, store)
   numberOf.set(store, known.size)
   return store
 }
 
-/** The commands that lead to a world, for whoever has to find out why it is wrong. */
-function pathTo(world: World): string {
+/** The commands that lead to a state, for the message of a failure. */
+function pathTo(state: State): string {
   const commands: string[] = []
-  for (let at: World | null = world; at?.before != null; at = at.before) commands.unshift(JSON.stringify(at.last))
+  for (let at: State | null = state; at?.before != null; at = at.before) commands.unshift(JSON.stringify(at.last))
   return commands.join('\n')
 }
 
-test('in whatever order a dozen commands come, and however often, the naive model says the same', () => {
-  const worlds = [openWorld()]
-  const seen = new Set(worlds.map(keyOf))
-  // Each command is tried in each world there is until no new one appears: so every sequence of any length is covered.
-  for (const world of worlds) {
+test('the naive model agrees for every sequence of a dozen commands', () => {
+  const states = [initialState()]
+  const seen = new Set(states.map(keyOf))
+  // Tries each command in each state until no new state appears, which covers sequences of any length.
+  for (const state of states) {
     for (const command of COMMANDS) {
       try {
-        const next = after(world, command)
+        const next = after(state, command)
         const key = next === null ? '' : keyOf(next)
         if (next === null || seen.has(key)) continue
         for (const store of next.stores) expectSameCounters(store, next.naive)
         seen.add(key)
-        worlds.push(next)
+        states.push(next)
       } catch (error) {
-        throw new Error(`after\n${pathTo(world)}\ncomes ${JSON.stringify(command)}`, { cause: error })
+        throw new Error(`after\n${pathTo(state)}\nfails ${JSON.stringify(command)}`, { cause: error })
       }
     }
   }
-  // Some 23,000 worlds: far fewer would mean that the commands had lost their bite.
-  expect(worlds.length).toBeGreaterThan(15_000)
+  // About 23,000 states. Far fewer would mean that the commands have too little effect.
+  expect(states.length).toBeGreaterThan(15_000)
 }, 60_000)

@@ -1,10 +1,9 @@
 import { describe } from 'vitest'
 import { cap, grant, SINGLE, table } from './ledger-lines.ts'
 
-// Contract, section 6, "Force" and the last sentence of "Settling is by target".
 describe('consume with force', () => {
   table(
-    'books what no grant can hold on the last matching grant as overage',
+    'draws units that no grant can hold as overage of the last matching grant',
     [
       grant(1, 2, { priority: 1, overage_limit: 1 }),
       grant(2, 2, { priority: 2, overage_limit: 1 }),
@@ -15,7 +14,7 @@ describe('consume with force', () => {
       ['consume a 9', 'denied quota_exhausted remaining 6'],
       ['consume a 9 force', 'granted 9 state committed unfunded 0 draws 1:2+2:2+1:1+2:4 remaining 0'],
       ['quota 2', 'window 0 used 6 reserved 0'],
-      // There is no less to be had than nothing.
+      // `remaining` is never below 0.
       ['consume b 2 force', 'granted 2 draws 2:2 remaining 0'],
       ['consume b 2 force', 'granted 2 replayed'],
       ['consume b 2', 'mismatch force'],
@@ -26,7 +25,7 @@ describe('consume with force', () => {
   )
 
   table(
-    'is an ordinary one as long as there are units',
+    'draws as usual while there are units',
     [grant(1, 5), grant(2, 5), cap(9, 20)],
     [
       ['consume a 7 force', 'granted 7 draws 1:5+2:2+9:7 remaining 3'],
@@ -35,7 +34,7 @@ describe('consume with force', () => {
   )
 
   table(
-    'is unfunded with no grant live, and caps count it all the same',
+    'is unfunded without a live grant, and caps still count it',
     [grant(1, 5, { enabled: false }), cap(9, 5), cap(10, 5, { countries: ['DE'] })],
     [
       ['consume a 9 force', 'granted 9 unfunded 9 draws 9:9 remaining 0'],
@@ -47,10 +46,10 @@ describe('consume with force', () => {
     ],
   )
 
-  table('with nothing at all is unfunded', [], [['consume a 3 force', 'granted 3 unfunded 3 draws none remaining 0']])
+  table('is unfunded without any quota', [], [['consume a 3 force', 'granted 3 unfunded 3 draws none remaining 0']])
 
   table(
-    'goes past caps, which count it',
+    'exceeds caps, which count it',
     [grant(1, 20), cap(9, 5)],
     [
       ['consume a 9', 'denied cap_reached'],
@@ -60,7 +59,7 @@ describe('consume with force', () => {
   )
 
   table(
-    'books a send whole, a part being allowed or not',
+    'grants all units, with or without allow_partial',
     [grant(1, 5)],
     [
       ['consume a 2 partial', 'granted 2'],
@@ -74,7 +73,7 @@ describe('consume with force', () => {
 
 describe('commit with force', () => {
   table(
-    'books on its own draws what was released, past any limit',
+    'takes released units again on the same draws, past any limit',
     [grant(1, 5, { priority: 1 }), grant(2, 5, { priority: 2 }), cap(9, 8)],
     [
       ['reserve a 7', 'granted 7 draws 1:5+2:2+9:7'],
@@ -97,7 +96,7 @@ describe('commit with force', () => {
   )
 
   table(
-    'books what time had released',
+    'takes units again that expiry released',
     [grant(1, 5)],
     [
       ['reserve a 5 ttl 60', 'granted 5'],
@@ -112,7 +111,7 @@ describe('commit with force', () => {
   )
 
   table(
-    'takes what is outstanding before what was given back',
+    'takes outstanding units before released ones',
     [grant(1, 9)],
     [
       ['reserve a 9', 'granted 9'],
@@ -125,7 +124,7 @@ describe('commit with force', () => {
   )
 
   table(
-    'does not take again what was refunded: that was committed',
+    'does not take refunded units again: they were committed',
     [grant(1, 9)],
     [
       ['reserve a 6', 'granted 6'],
@@ -140,7 +139,7 @@ describe('commit with force', () => {
   )
 
   table(
-    'finds nothing where there was nothing, and forces neither release nor refund',
+    'needs an existing reservation, and does not apply to release and refund',
     [grant(1, 9)],
     [
       ['commit a force', 'not_found'],
@@ -152,10 +151,9 @@ describe('commit with force', () => {
   )
 })
 
-// Contract, section 6, "Observe mode".
-describe('observing', () => {
+describe('observe mode', () => {
   table(
-    'grants everything, and says what would have been denied',
+    'grants everything, and would_deny says what would be denied',
     [grant(1, 5), cap(9, 6), grant(2, 5, { countries: ['DE'], ...SINGLE })],
     [
       ['reserve a 4', 'granted 4 remaining 1'],
@@ -169,7 +167,7 @@ describe('observing', () => {
       ['consume d 1', 'granted 1 would_deny no_quota unfunded 1 draws 9:1'],
       ['consume e 1', 'granted 1 would_deny no_quota unfunded 1 draws 9:1'],
       ['quota 9', 'window 0 used 3 reserved 4'],
-      // Nothing else is let through: an id is still an id, a target still a target.
+      // The rules of ids and targets still apply.
       ['reserve b 3', 'mismatch units'],
       ['reserve b 2', 'closed'],
       ['commit b', 'closed'],
@@ -179,7 +177,7 @@ describe('observing', () => {
   )
 
   table(
-    'books whole what would have been denied, but in part what would have been granted so',
+    'grants all units of a would-be denial, and the usual part of a partial grant',
     [grant(1, 5)],
     [
       ['reserve a 9 partial', 'granted 5'],
@@ -189,7 +187,7 @@ describe('observing', () => {
   )
 
   table(
-    'says nothing of what was asked by force, which is never denied',
+    'has no would_deny for forced commands, which are never denied',
     [grant(1, 5)],
     [['consume a 9 force', 'granted 9 draws 1:9']],
     true,

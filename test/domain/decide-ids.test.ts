@@ -1,10 +1,9 @@
 import { describe } from 'vitest'
 import { cap, grant, table } from './ledger-lines.ts'
 
-// Contract, section 6, "Ids" and "Asking again".
-describe('asking again', () => {
+describe('a repeated id', () => {
   table(
-    'with the same content gets the reservation as it stands, and takes nothing',
+    'with the same content returns the current reservation and draws nothing',
     [grant(1, 10)],
     [
       ['reserve a 4', 'granted 4 state reserved remaining 6'],
@@ -21,7 +20,7 @@ describe('asking again', () => {
 
   const asked = 'reserve a 4 to DE type otp'
   table(
-    'with another content names each field that differs',
+    'with other content names each differing field',
     [grant(1, 10), grant(2, 10, { countries: ['DE'] })],
     [
       [asked, 'granted 4'],
@@ -34,7 +33,7 @@ describe('asking again', () => {
       [`${asked} force`, 'mismatch force'],
       ['consume a 4 to DE type otp', 'mismatch op'],
       ['consume a 5 partial force', 'mismatch units op country message_type allow_partial force'],
-      // How long it is held and how it ends may differ: a retry need not remember them.
+      // ttl and on_expiry may differ: a retry need not repeat them.
       [`${asked} ttl 60 on_expiry commit`, 'granted 4 replayed until 01-10T12:10'],
       [`${asked} explain`, 'granted 4 replayed explained null'],
       ['quota 1', 'window 0 used 0 reserved 4'],
@@ -42,7 +41,7 @@ describe('asking again', () => {
   )
 
   table(
-    'compares with what was asked, not with the part that was granted',
+    'is compared by the requested units, not by the granted part',
     [grant(1, 3)],
     [
       ['reserve a 5 partial', 'granted 3'],
@@ -52,7 +51,7 @@ describe('asking again', () => {
   )
 
   table(
-    'after all of it came back is closed, by whichever way',
+    'is closed after all units came back, by release, refund or expiry',
     [grant(1, 10)],
     [
       ['reserve a 2', 'granted 2'],
@@ -63,20 +62,20 @@ describe('asking again', () => {
       ['consume b 2', 'closed state refunded'],
       ['reserve c 2 ttl 60', 'granted 2'],
       ['@01-10T12:01 reserve c 2 ttl 60', 'closed state expired'],
-      // Part refunded, the rest released.
+      // One part refunded, the rest released.
       ['reserve d 2', 'granted 2'],
       ['commit d 1', 'settled'],
       ['refund d 1', 'settled state reserved'],
       ['release d', 'settled state refunded'],
       ['reserve d 2', 'closed'],
-      // Another content is still another content.
+      // Other content is still a mismatch.
       ['reserve d 3', 'mismatch units'],
       ['quota 1', 'window 0 used 0 reserved 0'],
     ],
   )
 
   table(
-    'while a part of it is reserved or committed is not closed',
+    'is not closed while any unit is reserved or committed',
     [grant(1, 10)],
     [
       ['reserve a 3', 'granted 3'],
@@ -91,7 +90,7 @@ describe('asking again', () => {
   )
 
   table(
-    'for what was denied is judged afresh, and may ask for something else',
+    'of a denied command is decided anew, and its content may differ',
     [grant(1, 5)],
     [
       ['reserve a 6', 'denied quota_exhausted'],
@@ -108,7 +107,7 @@ describe('asking again', () => {
   )
 
   table(
-    'is told of what was taken, though the quotas would deny it now',
+    'returns the reservation even if the quotas would deny it now',
     [grant(1, 5), cap(9, 5)],
     [
       ['reserve a 5', 'granted 5'],
@@ -120,7 +119,7 @@ describe('asking again', () => {
   )
 
   table(
-    'is safe across the end of a window: charged once, in the window it was granted in',
+    'counts once across the end of a window, in the window of the grant',
     [grant(1, 5)],
     [
       ['consume a 5', 'granted 5'],
@@ -131,7 +130,7 @@ describe('asking again', () => {
   )
 
   table(
-    'closes first what time has closed, and then answers',
+    'first closes an expired reservation',
     [grant(1, 5)],
     [
       ['reserve a 5 ttl 60 on_expiry commit', 'granted 5'],
@@ -143,7 +142,7 @@ describe('asking again', () => {
 
 describe('a check', () => {
   table(
-    'answers what a reservation would, and takes nothing',
+    'answers like a reservation and draws nothing',
     [grant(1, 5), grant(2, 3)],
     [
       ['check 6', 'granted 6 state reserved draws 1:5+2:1 remaining 8'],

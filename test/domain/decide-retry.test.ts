@@ -5,7 +5,6 @@ import { cap, grant, SINGLE, table } from './ledger-lines.ts'
 const DAY = { period: 'day', window_start: at('2026-01-10'), window_end: at('2026-01-11') } as const
 const WEEK = { period: 'week', window_start: at('2026-01-05'), window_end: at('2026-01-12') } as const
 
-// Contract, section 6, "Denied": a lower bound, the later of what the caps say and what the grants say.
 describe('retry_at', () => {
   table(
     'is the end of the blocking cap’s window',
@@ -18,7 +17,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is the latest of the blocking caps’, and of those only',
+    'is the latest window end of the blocking caps, and of no others',
     [grant(1, 99), cap(7, 5, DAY), cap(8, 7, WEEK), cap(9, 99)],
     [
       ['consume a 5', 'granted 5'],
@@ -29,7 +28,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is a blocking cap’s expiry if that is earlier, or if it never has room enough',
+    'is a blocking cap’s expiry if that is earlier, or if its windows are always too small',
     [
       grant(1, 99),
       cap(8, 5, { expires_at: at('2026-01-20') }),
@@ -45,7 +44,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is never if a blocking cap stays for ever',
+    'is null if a blocking cap never ends',
     [grant(1, 99), cap(8, 5, SINGLE), cap(9, 7, DAY)],
     [
       ['reserve a 8', 'denied cap_reached retry never'],
@@ -57,7 +56,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is the earliest next window of a matching grant if grants fall short',
+    'is the earliest next window of a matching grant if the grants fall short',
     [grant(1, 5), grant(2, 5, WEEK), grant(3, 5, { ...DAY, countries: ['DE'] }), grant(4, 5, SINGLE)],
     [
       ['reserve a 15', 'granted 15'],
@@ -67,7 +66,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is the start of a matching grant, if that is earlier or no other comes',
+    'is the start of a matching scheduled grant if that is earlier, or the only one',
     [
       grant(1, 5),
       grant(2, 5, { ...SINGLE, starts_at: at('2026-01-12') }),
@@ -85,7 +84,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'is the later of what the caps and what the grants say',
+    'is the later of the times of the caps and of the grants',
     [grant(1, 5, WEEK), cap(8, 5, DAY), cap(9, 99)],
     [
       ['consume a 5', 'granted 5'],
@@ -96,10 +95,10 @@ describe('retry_at', () => {
   )
 
   table(
-    'is never for what no window of a grant brings',
+    'is null if no later window of a grant has units',
     [
       grant(1, 5, SINGLE),
-      // Its last window: another never comes.
+      // The grant expires with this window.
       grant(2, 5, { expires_at: at('2026-01-20') }),
       grant(3, 5, { expires_at: at('2026-02-01') }),
       grant(4, 0, DAY),
@@ -120,14 +119,14 @@ describe('retry_at', () => {
   )
 
   table(
-    'is never for more than the grants can ever hold at once',
+    'is null for more units than the grants can ever hold at once',
     [grant(1, 5, DAY)],
     [
       ['reserve a 6', 'denied quota_exhausted remaining 5 retry never'],
       ['reserve a 6 partial', 'granted 5'],
       ['reserve b 5', 'denied quota_exhausted retry 01-11'],
       ['reserve b 6', 'denied quota_exhausted retry never'],
-      // With what rolls over and what may be overdrawn it can hold more one day.
+      // Rollover and overage let a grant hold more in a later window.
       ['set 1 {"overage_limit":1}', 'done'],
       ['reserve b 6', 'denied quota_exhausted retry 01-11'],
       ['reserve b 7', 'denied quota_exhausted retry never'],
@@ -138,7 +137,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'counts in what the others hold now, and what begins later',
+    'includes what other grants hold now, and scheduled grants',
     [grant(1, 5, DAY), grant(2, 3, SINGLE), grant(3, 4, { ...SINGLE, starts_at: at('2026-01-20') })],
     [
       ['consume a 1', 'granted 1 draws 1:1'],
@@ -152,7 +151,7 @@ describe('retry_at', () => {
   )
 
   table(
-    'counts in what was carried when more could be carried',
+    'includes units that rolled over under a higher rollover limit',
     [grant(1, 5, { rolled_over: 5 }), grant(2, 3, DAY)],
     [
       ['consume a 3', 'granted 3 draws 2:3'],
@@ -162,13 +161,13 @@ describe('retry_at', () => {
   )
 
   table(
-    'is not the end of a last window, after which nothing comes',
+    'is not the end of a grant’s last window',
     [grant(1, 5, { expires_at: at('2026-01-20') }), grant(2, 5, { ...SINGLE, starts_at: at('2026-03-01') })],
     [['reserve a 6', 'denied quota_exhausted retry 03-01']],
   )
 
   table(
-    'is the end of the row’s window when the clock lags behind it',
+    'is the end of the stored window if the clock lags behind it',
     [grant(1, 2, { ...DAY, window_no: 3 }), cap(9, 2, { ...DAY, window_no: 3 })],
     [
       ['@01-09T23:59 consume a 2', 'granted 2 draws 1#3:2+9#3:2'],

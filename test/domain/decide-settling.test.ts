@@ -1,10 +1,9 @@
 import { describe } from 'vitest'
 import { cap, grant, table } from './ledger-lines.ts'
 
-// Contract, section 6, "Settling is by target" and "States".
 describe('settling by target', () => {
   table(
-    'commit: so much in all, not so much more',
+    'commit: the target is a total, not an increment',
     [grant(1, 10)],
     [
       ['reserve a 5', 'granted 5'],
@@ -22,7 +21,7 @@ describe('settling by target', () => {
   )
 
   table(
-    'commit: what was released cannot be reached any more, but what was not can',
+    'commit: cannot include released units',
     [grant(1, 10)],
     [
       ['reserve a 5', 'granted 5'],
@@ -33,7 +32,7 @@ describe('settling by target', () => {
       ['commit a', 'replayed committed 3'],
       ['reserve b 5', 'granted 5'],
       ['release b', 'settled state released'],
-      // There is nothing left to commit: that is no success.
+      // Nothing is left to commit: that is no success.
       ['commit b', 'closed state released'],
       ['commit b 1', 'closed'],
       ['commit b 0', 'replayed'],
@@ -42,7 +41,7 @@ describe('settling by target', () => {
   )
 
   table(
-    'release: gives back what is outstanding',
+    'release: returns outstanding units',
     [grant(1, 10)],
     [
       ['reserve a 5', 'granted 5'],
@@ -57,7 +56,7 @@ describe('settling by target', () => {
       ['release a', 'replayed released 4'],
       ['release a 5', 'closed'],
       ['consume b 1', 'granted 1'],
-      // Nothing of it was ever outstanding.
+      // A consumption never has outstanding units.
       ['release b', 'closed'],
       ['release b 1', 'closed'],
       ['quota 1', 'window 0 used 2 reserved 0'],
@@ -65,7 +64,7 @@ describe('settling by target', () => {
   )
 
   table(
-    'refund: gives back what is committed',
+    'refund: returns committed units',
     [grant(1, 10)],
     [
       ['reserve a 5', 'granted 5'],
@@ -79,7 +78,7 @@ describe('settling by target', () => {
       ['quota 1', 'window 0 used 2 reserved 2'],
       ['refund a', 'settled committed 3 refunded 3'],
       ['refund a', 'replayed refunded 3'],
-      // What is committed later can be refunded later.
+      // Units committed later can be refunded later.
       ['commit a', 'settled state committed committed 5 refunded 3'],
       ['refund a', 'settled state refunded refunded 5'],
       ['commit a', 'replayed state refunded'],
@@ -89,14 +88,14 @@ describe('settling by target', () => {
   )
 
   table(
-    'each in the other’s way: what one has is no longer there for the others',
+    'units settled one way cannot be settled another way',
     [grant(1, 10)],
     [
       ['consume a 4', 'granted 4 state committed committed 4'],
       ['commit a', 'replayed'],
       ['commit a 4', 'replayed'],
       ['refund a 4', 'settled state refunded'],
-      // Committed it was, and so a repeated commit stays repeatable.
+      // Refunded units stay committed, so that a repeated commit succeeds.
       ['commit a 4', 'replayed state refunded'],
       ['release a 1', 'closed'],
       ['reserve b 4', 'granted 4'],
@@ -107,7 +106,7 @@ describe('settling by target', () => {
   )
 
   table(
-    'a partial grant settles up to what was granted',
+    'a partial grant settles up to the granted units',
     [grant(1, 3)],
     [
       ['reserve a 5 partial', 'granted 3'],
@@ -121,7 +120,7 @@ describe('settling by target', () => {
 
 describe('states', () => {
   table(
-    'outstanding before all else; then committed or refunded; then expired or released',
+    'reserved while units are outstanding; else committed or refunded; else expired or released',
     [grant(1, 90)],
     [
       ['reserve a 3', 'granted 3 state reserved'],
@@ -139,18 +138,18 @@ describe('states', () => {
       ['reserve e 3 ttl 60', 'granted 3'],
       ['commit e 1', 'settled'],
       ['@01-10T12:01 find d', 'found state expired released 3'],
-      // Time closed it, but what was committed is committed.
+      // It expired, but it has committed units.
       ['find e', 'found state committed committed 1 released 2'],
       ['refund e', 'settled state refunded'],
-      // Released whole before its time came: not expired.
+      // Released in full before its expiry: not expired.
       ['find c', 'found state released'],
       ['@01-10T13:00 find c', 'found state released'],
     ],
   )
 })
 
-describe('which draws are used, reserved and given back', () => {
-  // The first committed − refunded units along the draws are used, the next outstanding ones reserved, the rest back.
+describe('which draws are used, reserved and returned', () => {
+  // The first (committed − refunded) units of the draws are used, the next outstanding ones reserved, the rest returned.
   table(
     'in burn order',
     [grant(1, 3, { priority: 1 }), grant(2, 3, { priority: 2 }), cap(9, 10)],
@@ -163,7 +162,7 @@ describe('which draws are used, reserved and given back', () => {
       ['quota 1', 'window 0 used 2 reserved 1'],
       ['quota 2', 'window 0 used 0 reserved 1'],
       ['quota 9', 'window 0 used 2 reserved 2'],
-      // A refund moves what is outstanding to the front.
+      // A refund moves the outstanding units forward.
       ['refund a 1', 'settled'],
       ['quota 1', 'window 0 used 1 reserved 2'],
       ['quota 2', 'window 0 used 0 reserved 0'],
@@ -178,7 +177,7 @@ describe('which draws are used, reserved and given back', () => {
   )
 
   table(
-    'with a grant on the line twice, for its own units and for its overage',
+    'with two draws on one grant, for its own units and for its overage',
     [grant(1, 2, { priority: 1, overage_limit: 2 }), grant(2, 1, { priority: 2 })],
     [
       ['consume a 5', 'granted 5 draws 1:2+2:1+1:2'],
@@ -191,7 +190,7 @@ describe('which draws are used, reserved and given back', () => {
   )
 })
 
-describe('a quota’s status does not matter to what settles', () => {
+describe('a quota’s status does not affect settling', () => {
   const reserved = [
     ['reserve a 3', 'granted 3'],
     ['reserve b 3', 'granted 3'],

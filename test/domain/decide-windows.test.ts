@@ -2,10 +2,9 @@ import { describe } from 'vitest'
 import { at } from './fixture.ts'
 import { cap, grant, SINGLE, table } from './ledger-lines.ts'
 
-// Contract, section 6, "Expiry".
-describe('a reservation whose time has come', () => {
+describe('a reservation past its expires_at', () => {
   table(
-    'is open until then, and at that instant what is outstanding is released',
+    'is open until that time, and then its outstanding units are released',
     [grant(1, 5)],
     [
       ['reserve a 5 ttl 60', 'granted 5 until 01-10T12:01'],
@@ -18,7 +17,7 @@ describe('a reservation whose time has come', () => {
   )
 
   table(
-    'is committed instead, if it says so',
+    'is committed instead if on_expiry is commit',
     [grant(1, 5)],
     [
       ['reserve a 5 ttl 60 on_expiry commit', 'granted 5'],
@@ -32,7 +31,7 @@ describe('a reservation whose time has come', () => {
   )
 
   table(
-    'holds its units until somebody closes it: by its id, a command or the sweeper',
+    'holds its units until a command with its id or the sweeper closes it',
     [grant(1, 5)],
     [
       ['reserve a 5 ttl 60', 'granted 5'],
@@ -47,15 +46,15 @@ describe('a reservation whose time has come', () => {
   const quotas = [grant(1, 5)]
   const empty = ['quota 1', 'window 0 used 0 reserved 0'] as const
   const full = ['quota 1', 'window 0 used 5 reserved 0'] as const
-  describe('is closed first by the command that meets it', () => {
+  describe('is closed by the next command with its id', () => {
     table('commit', quotas, [expiring, ['@01-10T12:01 commit a', 'closed state expired'], empty])
     table('commit by force', quotas, [expiring, ['@01-10T12:01 commit a force', 'settled state committed'], full])
     table('release', quotas, [expiring, ['@01-10T12:01 release a', 'replayed state expired'], empty])
     table('release of a part', quotas, [expiring, ['@01-10T12:01 release a 2', 'replayed released 5'], empty])
     table('refund', quotas, [expiring, ['@01-10T12:01 refund a', 'closed state expired'], empty])
     table('find', quotas, [expiring, ['@01-10T12:01 find a', 'found state expired'], empty])
-    table('asking again', quotas, [expiring, ['@01-10T12:01 reserve a 5', 'closed state expired'], empty])
-    table('asking another', quotas, [expiring, ['@01-10T12:01 reserve a 4', 'mismatch units'], empty])
+    table('a repeated reserve', quotas, [expiring, ['@01-10T12:01 reserve a 5', 'closed state expired'], empty])
+    table('a reserve with other content', quotas, [expiring, ['@01-10T12:01 reserve a 4', 'mismatch units'], empty])
     table('a target too high', quotas, [expiring, ['@01-10T12:01 commit a 6', 'exceeds state expired'], empty])
     table('commit, late', quotas, [committing, ['@01-10T12:01 commit a 3', 'replayed committed 5'], full])
     table('release, late', quotas, [committing, ['@01-10T12:01 release a', 'closed state committed'], full])
@@ -63,7 +62,7 @@ describe('a reservation whose time has come', () => {
   })
 
   table(
-    'if it has nothing outstanding is left alone: a consumption never expires',
+    'is not closed without outstanding units: a consumption never expires',
     [grant(1, 5)],
     [
       ['consume a 5 ttl 60', 'granted 5 until 01-10T12:00'],
@@ -73,8 +72,7 @@ describe('a reservation whose time has come', () => {
   )
 })
 
-// Contract, section 6, "Windows", and section 4 on rolling.
-describe('a window that has closed', () => {
+describe('a closed window', () => {
   const quotas = [grant(1, 10, { rollover_limit: 5 }), cap(9, 20)]
   const closed = [
     ['@01-31 reserve a 8 ttl 604800', 'granted 8'],
@@ -109,7 +107,7 @@ describe('a window that has closed', () => {
     headroom,
   ])
 
-  table('is corrected by an expiry, though that was due within it', quotas, [
+  table('is corrected by an expiry that was due within it', quotas, [
     ['@01-31T23:58 reserve a 8 ttl 60', 'granted 8'],
     ['@02-01 expire a', 'found state expired'],
     ['window 1 0', 'closed used 0 reserved 0 carried 2'],
@@ -117,7 +115,7 @@ describe('a window that has closed', () => {
     headroom,
   ])
 
-  table('is corrected past its limit by a commit with force, which is no debt', quotas, [
+  table('is corrected past its limit by a forced commit, which is not carried as debt', quotas, [
     ['reserve a 8', 'granted 8'],
     ['release a', 'settled'],
     ['consume b 10', 'granted 10'],
@@ -126,7 +124,7 @@ describe('a window that has closed', () => {
     ['quota 1', 'window 1 used 0 reserved 0 rolled_over 0'],
   ])
 
-  table('long ago is corrected, whatever came in between', quotas, [
+  table('of long ago is corrected, after any other commands', quotas, [
     ['reserve a 6', 'granted 6'],
     ['consume b 2', 'granted 2'],
     ['commit a 4', 'settled'],
@@ -142,7 +140,7 @@ describe('a window that has closed', () => {
   ])
 
   table(
-    'for one of the quotas only is closed for that one only',
+    'of one quota does not close the windows of others',
     [
       grant(1, 3, { period: 'day', window_start: at('2026-01-10'), window_end: at('2026-01-11') }),
       grant(2, 9),
@@ -161,7 +159,7 @@ describe('a window that has closed', () => {
   )
 
   table(
-    'at its end takes no more, and the next one begins at that instant',
+    'takes nothing from its end on, when the next one begins',
     [grant(1, 5)],
     [
       ['@01-31T23:59:59.999 consume a 5', 'granted 5 draws 1:5'],
@@ -171,7 +169,7 @@ describe('a window that has closed', () => {
   )
 
   table(
-    'carries what is neither used nor reserved, with overage no debt',
+    'carries units neither used nor reserved, and no debt for overage',
     [grant(1, 10, { rollover_limit: 100, overage_limit: 5 })],
     [
       ['reserve a 3 ttl 604800', 'granted 3'],
@@ -184,9 +182,9 @@ describe('a window that has closed', () => {
   )
 })
 
-describe('a quota that is over', () => {
+describe('an expired or deleted quota', () => {
   table(
-    'by its expiry still takes what settles, in its last window',
+    'still counts what settles, in its last window',
     [grant(1, 5, { expires_at: at('2026-02-15') }), cap(9, 5)],
     [
       ['reserve a 2 ttl 604800', 'granted 2'],
@@ -202,7 +200,7 @@ describe('a quota that is over', () => {
   )
 
   table(
-    'by its expiry, never met since, closes its windows up to that when something settles',
+    'closes its windows up to its expiry when a reservation settles',
     [grant(1, 5, { expires_at: at('2026-03-15'), rollover_limit: 9 })],
     [
       ['consume a 3', 'granted 3'],
@@ -213,7 +211,7 @@ describe('a quota that is over', () => {
   )
 
   table(
-    'by deletion stays in the window it was deleted in',
+    'stays in the window in which it was deleted',
     [grant(1, 5), cap(9, 5)],
     [
       ['reserve a 5', 'granted 5'],
@@ -227,12 +225,11 @@ describe('a quota that is over', () => {
   )
 })
 
-// Contract, section 4: "a clock that lags behind the window counts as its start".
 describe('a clock that lags behind a window', () => {
   const opened = { window_no: 1, window_start: at('2026-02-01'), window_end: at('2026-03-01') }
 
   table(
-    'books in the window that the row stands in',
+    'draws in the stored window',
     [grant(1, 5, opened), cap(9, 4, opened)],
     [
       ['@01-31T23:59:59.999 reserve a 3', 'granted 3 draws 1#1:3+9#1:3 remaining 1'],
@@ -244,7 +241,7 @@ describe('a clock that lags behind a window', () => {
   )
 
   table(
-    'corrects what is closed, though by that clock it is not',
+    'corrects closed windows, even if they are open by that clock',
     [grant(1, 5), grant(2, 5, { period: 'day', window_start: at('2026-01-31'), window_end: at('2026-02-01') })],
     [
       ['@01-31T23:59 consume a 6', 'granted 6 draws 1:5+2:1'],
@@ -257,12 +254,12 @@ describe('a clock that lags behind a window', () => {
   )
 
   table(
-    'counts as its start: what has begun by then has, what has ended by then has, and what has not has not',
+    'counts as its start for starts and expiries',
     [
       grant(1, 5, { ...opened, starts_at: at('2026-01-31 23:59:59') }),
       grant(2, 5, { ...opened, expires_at: at('2026-02-01 00:00:01') }),
       grant(3, 5, { ...opened, expires_at: at('2026-01-31 23:59:59') }),
-      // No window of it has closed yet, and it was made before: this one is not lagged behind, but to come.
+      // Its first window is the stored one and it was created earlier: it is scheduled, and the clock does not lag.
       grant(4, 5, {
         ...{ created_at: at('2026-01-31'), starts_at: at('2026-02-01') },
         ...{ window_start: at('2026-02-01'), window_end: at('2026-03-01') },
@@ -275,7 +272,7 @@ describe('a clock that lags behind a window', () => {
   )
 
   table(
-    'counts as the start of what began when it was made: a cap holds from its answer on',
+    'counts as the start of a quota that began at its creation: a cap holds as soon as its creation is answered',
     [
       grant(1, 5),
       cap(9, 2, {

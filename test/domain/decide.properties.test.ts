@@ -5,33 +5,33 @@ import { decide } from '../../src/domain/decide.ts'
 import type { Draft } from '../../src/domain/draft.ts'
 import { outstandingOf, spentOf } from '../../src/domain/reservation.ts'
 import { type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
-import { BEGIN, drawing, type Life, life, type Step } from './ledger-arbitrary.ts'
+import { BEGIN, drawing, type Scenario, type Step, scenarios } from './ledger-arbitrary.ts'
 import { audit, change, commit, draftOf, expectNothingOversold, openStore, type Store } from './ledger-store.ts'
 import { changeNaive, openNaive } from './naive-ledger.ts'
 import { decideBoth, expectSameCounters } from './side-by-side.ts'
 
-/** What came of a command, on a draft of its own. */
-function ask(store: Store, command: Command, now: EpochMs, observe = false): { store: Store; outcome: Outcome } {
+/** Decides a command on a draft of its own. */
+function run(store: Store, command: Command, now: EpochMs, observe = false): { store: Store; outcome: Outcome } {
   const draft = draftOf(store)
   const outcome = decide(draft, command, now, { observe })
   return { store: commit(store, draft), outcome }
 }
 
 function step(store: Store, { now, action }: Step): Store {
-  return action.op === 'change' ? change(store, action.quota_id, action.fields, now) : ask(store, action, now).store
+  return action.op === 'change' ? change(store, action.quota_id, action.fields, now) : run(store, action, now).store
 }
 
-/** Every state that a life goes through. */
-function statesOf({ quotas, steps }: Life): Store[] {
+/** The states before and after each step of a scenario. */
+function statesOf({ quotas, steps }: Scenario): Store[] {
   const states = [openStore(quotas)]
   for (const one of steps) states.push(step(states.at(-1) ?? openStore([]), one))
   return states
 }
 
-test('never oversold: without force no window of any quota holds more than it may, though clocks lag', () => {
+test('no window exceeds its limit without force, even if clocks lag', () => {
   fc.assert(
-    fc.property(life({ force: false, lowering: false, lag: true }), lived => {
-      for (const store of statesOf(lived)) expectNothingOversold(store)
+    fc.property(scenarios({ force: false, lowering: false, lag: true }), scenario => {
+      for (const store of statesOf(scenario)) expectNothingOversold(store)
     }),
     { numRuns: 1000 },
   )
@@ -39,22 +39,22 @@ test('never oversold: without force no window of any quota holds more than it ma
 
 test('conservation: every unit is accounted for, and every counter is the sum over the reservations', () => {
   fc.assert(
-    fc.property(life({ lag: true }), lived => {
-      for (const store of statesOf(lived)) audit(store)
+    fc.property(scenarios({ lag: true }), scenario => {
+      for (const store of statesOf(scenario)) audit(store)
     }),
     { numRuns: 500 },
   )
 })
 
-test('the same holds where everything is let through', () => {
+test('conservation holds in observe mode', () => {
   fc.assert(
-    fc.property(life({ lag: true }), ({ quotas, steps }) => {
+    fc.property(scenarios({ lag: true }), ({ quotas, steps }) => {
       let store = openStore(quotas)
       for (const { now, action } of steps) {
         if (action.op === 'change') continue
-        const asked = ask(store, action, now, true)
-        expect(asked.outcome.outcome).not.toBe('denied')
-        store = asked.store
+        const result = run(store, action, now, true)
+        expect(result.outcome.outcome).not.toBe('denied')
+        store = result.store
         audit(store)
       }
     }),
@@ -62,9 +62,9 @@ test('the same holds where everything is let through', () => {
   )
 })
 
-test('a naive model that moves unit by unit says the same', () => {
+test('a naive model that counts unit by unit agrees', () => {
   fc.assert(
-    fc.property(life(), ({ quotas, steps }) => {
+    fc.property(scenarios(), ({ quotas, steps }) => {
       const naive = openNaive(quotas)
       let store = openStore(quotas)
       for (const { now, action } of steps) {
@@ -79,9 +79,9 @@ test('a naive model that moves unit by unit says the same', () => {
   )
 })
 
-test('asking again gives the same answer and takes nothing, whatever happened in between', () => {
+test('a repeated id gives the same answer and draws nothing, after any other commands', () => {
   fc.assert(
-    fc.property(life({ lag: true }), ({ quotas, steps }) => {
+    fc.property(scenarios({ lag: true }), ({ quotas, steps }) => {
       let store = openStore(quotas)
       const granted = new Map<string, Command>()
       for (const { now, action } of steps) {
@@ -98,28 +98,28 @@ test('asking again gives the same answer and takes nothing, whatever happened in
 })
 
 function expectReplay(store: Store, command: Command, now: EpochMs): Store {
-  // Time may close it first: that is what is looked at here.
-  const seen = ask(store, { op: 'find', user_id: command.user_id, id: command.id }, now)
-  const asked = ask(seen.store, command, now)
-  const reservation = seen.store.reservations.get(command.id)
-  if (reservation === undefined) throw new Error('what was granted is gone')
+  // `find` closes the reservation first if it is past its expires_at.
+  const found = run(store, { op: 'find', user_id: command.user_id, id: command.id }, now)
+  const result = run(found.store, command, now)
+  const reservation = found.store.reservations.get(command.id)
+  if (reservation === undefined) throw new Error('a granted reservation is missing')
   const isClosed = outstandingOf(reservation) + spentOf(reservation) === 0
-  expect(asked.outcome).toMatchObject(isClosed ? { outcome: 'reservation_closed' } : { replayed: true, reservation })
-  expect(asked.store.reservations).toEqual(seen.store.reservations)
-  return asked.store
+  expect(result.outcome).toMatchObject(isClosed ? { outcome: 'reservation_closed' } : { replayed: true, reservation })
+  expect(result.store.reservations).toEqual(found.store.reservations)
+  return result.store
 }
 
-test('settling again gives the same answer and changes nothing', () => {
+test('a repeated settlement gives the same answer and changes nothing', () => {
   fc.assert(
-    fc.property(life({ lag: true }), ({ quotas, steps }) => {
+    fc.property(scenarios({ lag: true }), ({ quotas, steps }) => {
       let store = openStore(quotas)
       for (const { now, action } of steps) {
         if (action.op === 'change' || !('total_units' in action)) {
           store = step(store, { now, action })
           continue
         }
-        const once = ask(store, action, now)
-        const twice = ask(once.store, action, now)
+        const once = run(store, action, now)
+        const twice = run(once.store, action, now)
         expect(twice.store).toEqual(once.store)
         expect(twice.outcome).toEqual(
           once.outcome.outcome === 'settled' ? { ...once.outcome, replayed: true } : once.outcome,
@@ -131,10 +131,10 @@ test('settling again gives the same answer and changes nothing', () => {
   )
 })
 
-test('deciding in batches is deciding one by one', () => {
+test('a batch gives the same outcomes as single commands', () => {
   const cuts = fc.array(fc.boolean(), { minLength: 24, maxLength: 24 })
   fc.assert(
-    fc.property(life({ lag: true }), cuts, fc.boolean(), ({ quotas, steps }, cuts, observe) => {
+    fc.property(scenarios({ lag: true }), cuts, fc.boolean(), ({ quotas, steps }, cuts, observe) => {
       let alone = openStore(quotas)
       let batched = alone
       let draft: Draft | null = null
@@ -150,9 +150,9 @@ test('deciding in batches is deciding one by one', () => {
         }
         draft ??= draftOf(batched)
         const outcome = decide(draft, action, now, { observe })
-        const asked = ask(alone, action, now, observe)
-        alone = asked.store
-        expect(outcome).toEqual(asked.outcome)
+        const result = run(alone, action, now, observe)
+        alone = result.store
+        expect(outcome).toEqual(result.outcome)
       })
       expect(draft === null ? batched : commit(batched, draft)).toEqual(alone)
     }),
@@ -161,14 +161,14 @@ test('deciding in batches is deciding one by one', () => {
 })
 
 test('the order of independent users does not matter', () => {
-  const turns = fc.array(fc.boolean(), { minLength: 48, maxLength: 48 })
+  const picks = fc.array(fc.boolean(), { minLength: 48, maxLength: 48 })
   fc.assert(
-    fc.property(life({ user_id: 7 }), life({ user_id: 8 }), turns, (one, other, turns) => {
+    fc.property(scenarios({ user_id: 7 }), scenarios({ user_id: 8 }), picks, (one, other, picks) => {
       const stores: [Store, Store] = [openStore(one.quotas), openStore(other.quotas)]
-      const left: [Step[], Step[]] = [[...one.steps], [...other.steps]]
-      for (const turn of turns) {
-        const user = left[turn ? 1 : 0].length > 0 === turn ? 1 : 0
-        const next = left[user].shift()
+      const steps: [Step[], Step[]] = [[...one.steps], [...other.steps]]
+      for (const pick of picks) {
+        const user = steps[pick ? 1 : 0].length > 0 === pick ? 1 : 0
+        const next = steps[user].shift()
         if (next !== undefined) stores[user] = step(stores[user], next)
       }
       expect(stores).toEqual([statesOf(one).at(-1), statesOf(other).at(-1)])
@@ -177,17 +177,17 @@ test('the order of independent users does not matter', () => {
   )
 })
 
-test('the same draft, command and moment always decide the same, and what was given stays as it was', () => {
+test('the same draft, command and time give the same outcome, and the inputs do not change', () => {
   fc.assert(
-    fc.property(life({ lag: true }), fc.boolean(), (lived, observe) => {
-      const states = statesOf(lived)
-      lived.steps.forEach(({ now, action }, index) => {
+    fc.property(scenarios({ lag: true }), fc.boolean(), (scenario, observe) => {
+      const states = statesOf(scenario)
+      scenario.steps.forEach(({ now, action }, index) => {
         const store = states[index]
         if (action.op === 'change' || store === undefined) return
         const before = structuredClone(store)
         const command = structuredClone(action)
-        const once = ask(store, action, now, observe)
-        expect(ask(store, action, now, observe)).toEqual(once)
+        const once = run(store, action, now, observe)
+        expect(run(store, action, now, observe)).toEqual(once)
         expect([store, action]).toEqual([before, command])
       })
     }),
@@ -195,20 +195,20 @@ test('the same draft, command and moment always decide the same, and what was gi
   )
 })
 
-test('retry_at is a lower bound, and null only if time alone will not help', () => {
-  const denying = fc.tuple(life({ force: true, lowering: true, reserving: false }), drawing(7, false))
+test('retry_at is a lower bound, and null only if time alone does not help', () => {
+  const denying = fc.tuple(scenarios({ force: true, lowering: true, reserving: false }), drawing(7, false))
   let denied = 0
   fc.assert(
-    fc.property(denying, ([lived, command]) => {
-      const store = statesOf(lived).at(-1) ?? openStore([])
-      const now = lived.steps.at(-1)?.now ?? BEGIN
+    fc.property(denying, ([scenario, command]) => {
+      const store = statesOf(scenario).at(-1) ?? openStore([])
+      const now = scenario.steps.at(-1)?.now ?? BEGIN
       const check = { ...command, op: 'check', id: '' } as const
-      const { outcome } = ask(store, check, now)
+      const { outcome } = run(store, check, now)
       if (outcome.outcome !== 'denied') return
       denied++
-      for (const moment of momentsOf(lived, now)) {
-        if (moment >= (outcome.retry_at ?? Number.POSITIVE_INFINITY)) continue
-        expect(ask(store, check, moment).outcome.outcome, new Date(moment).toISOString()).toBe('denied')
+      for (const time of timesOf(scenario, now)) {
+        if (time >= (outcome.retry_at ?? Number.POSITIVE_INFINITY)) continue
+        expect(run(store, check, time).outcome.outcome, new Date(time).toISOString()).toBe('denied')
       }
     }),
     { numRuns: 1000 },
@@ -216,10 +216,10 @@ test('retry_at is a lower bound, and null only if time alone will not help', () 
   expect(denied).toBeGreaterThan(200)
 })
 
-/** The moments from now on at which time alone can change anything, for as many hours as any quota needs to fill up. */
-function momentsOf({ quotas }: Life, now: EpochMs): EpochMs[] {
+/** The times from now on at which quotas change by themselves, for the 12 hours that any quota needs to fill up. */
+function timesOf({ quotas }: Scenario, now: EpochMs): EpochMs[] {
   const hour = HOUR_MS
   const hours = Array.from({ length: 12 }, (_, index) => (Math.floor(now / hour) + index + 1) * hour)
   const edges = quotas.flatMap(({ starts_at, expires_at }) => [starts_at, expires_at ?? now])
-  return [...hours, ...edges].filter(moment => moment >= now).sort((one, other) => one - other)
+  return [...hours, ...edges].filter(time => time >= now).sort((one, other) => one - other)
 }

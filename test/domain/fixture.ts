@@ -6,7 +6,7 @@ export function at(text: string): EpochMs {
   return Date.parse(text.length > 10 ? `${text.replace(' ', 'T')}Z` : text)
 }
 
-/** A grant of 100 units a month in the window of January 2026, untouched but for what `fields` say. */
+/** An unused grant of 100 units a month in the window of January 2026, with `fields` replaced. */
 export function aQuota(fields: Partial<Quota> = {}): Quota {
   return {
     id: 64,
@@ -45,9 +45,9 @@ export function aQuota(fields: Partial<Quota> = {}): Quota {
   }
 }
 
-/** The quota that a draft makes; throws if it is refused. */
+/** Creates a quota; throws if the draft is invalid. */
 export function created(draft: Partial<QuotaDraft>, now: EpochMs): Quota {
-  const made = createQuota({ user_id: 7, limit: 100, ...draft }, { id: 64, now, actor: 'ada' })
-  if ('issues' in made) throw new Error(JSON.stringify(made.issues))
-  return made.quota
+  const result = createQuota({ user_id: 7, limit: 100, ...draft }, { id: 64, now, actor: 'ada' })
+  if ('issues' in result) throw new Error(JSON.stringify(result.issues))
+  return result.quota
 }

@@ -19,28 +19,27 @@ const inDays = (days: number) => new Date(NOW + days * DAY_MS).toISOString()
 const steady = past(() => 10)
 
 describe('the rate', () => {
-  // biome-ignore format: one case a line.
   const cases: [what: string, past: PastUsage, rate: number | null][] = [
-    ['nothing was ever used', { first: null, days: [] }, null],
+    ['no usage ever', { first: null, days: [] }, null],
     ['six days of use', past(() => 10, 6 * DAY_MS), null],
     ['a week of use', past(day => (day < 7 ? 10 : 0), 7 * DAY_MS), 10],
-    ['ten days: the whole week of them counts', past(day => (day < 7 ? 10 : 99), 10 * DAY_MS), 10],
+    ['ten days of use: the one whole week counts', past(day => (day < 7 ? 10 : 99), 10 * DAY_MS), 10],
     ['steady', steady, 10],
-    ['nothing for four weeks', past(() => 0), 0],
+    ['no use for four weeks', past(() => 0), 0],
     ['only on weekdays', past(day => (day % 7 < 5 ? 14 : 0)), 10],
     ['a burst today', past(day => (day === 0 ? 700 : 0)), 40],
     ['the same burst 27 days ago', past(day => (day === 27 ? 700 : 0)), 10],
-    ['twice as much as in the weeks before', past(day => (day < 7 ? 20 : 10)), 14],
-    ['more given back than sent', past(day => (day < 7 ? -10 : 10)), 6],
+    ['twice the use of the weeks before', past(day => (day < 7 ? 20 : 10)), 14],
+    ['more refunded than used', past(day => (day < 7 ? -10 : 10)), 6],
   ]
   test.each(cases)('%s', (_what, history, rate) => {
     expect(forecast([grantOf({})], history, NOW)?.daily_rate ?? null).toBe(rate)
   })
 
-  test('a weekly rhythm gives the same on every day of the week', () => {
+  test('a weekly pattern gives the same rate on every weekday', () => {
     const week = fc.array(fc.nat(1000), { minLength: 7, maxLength: 7 })
     fc.assert(
-      fc.property(week, fc.nat(6), (units, turn) => {
+      fc.property(week, fc.nat(6), (units, shift) => {
         const today = forecast(
           [],
           past(day => units[day % 7] ?? 0),
@@ -48,7 +47,7 @@ describe('the rate', () => {
         )
         const later = forecast(
           [],
-          past(day => units[(day + turn) % 7] ?? 0),
+          past(day => units[(day + shift) % 7] ?? 0),
           NOW,
         )
         expect(later?.daily_rate).toBe(today?.daily_rate)
@@ -73,31 +72,46 @@ describe('the rate', () => {
   })
 })
 
-describe('the end', () => {
-  // biome-ignore format: one case a line.
+describe('runs_out_at', () => {
   const cases: [what: string, quotas: Quota[], end: string | null][] = [
     ['one grant', [grantOf({})], inDays(70)],
-    ['what is reserved is gone', [{ ...grantOf({}), used: 100, reserved: 100 }], inDays(50)],
+    ['reserved units do not remain', [{ ...grantOf({}), used: 100, reserved: 100 }], inDays(50)],
     ['nothing left', [{ ...grantOf({}), used: 700 }], inDays(0)],
     ['no grants', [], inDays(0)],
     ['two grants add up', [grantOf({}), grantOf({})], inDays(140)],
     ['unlimited', [grantOf({ limit: null }), grantOf({})], null],
-    ['longer than anyone can tell', [grantOf({ limit: 5000 })], null],
-    ['what expires unused is lost', [grantOf({}), { ...grantOf({ limit: 900 }), expires_at: NOW + 30 * DAY_MS }], inDays(100)],
-    ['units to come count from when they come', [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 200 })], inDays(90)],
-    ['but not if the others end before', [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 50 })], inDays(5)],
-    ['suspended ones do not', [grantOf({ enabled: false }), grantOf({ limit: 50 })], inDays(5)],
+    ['beyond the horizon', [grantOf({ limit: 5000 })], null],
+    [
+      'unused units are lost at expiry',
+      [grantOf({}), { ...grantOf({ limit: 900 }), expires_at: NOW + 30 * DAY_MS }],
+      inDays(100),
+    ],
+    [
+      'a scheduled grant counts from its start',
+      [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 200 })],
+      inDays(90),
+    ],
+    [
+      'a scheduled grant does not count if the others run out before',
+      [{ ...grantOf({}), starts_at: NOW + 10 * DAY_MS }, grantOf({ limit: 50 })],
+      inDays(5),
+    ],
+    ['a suspended grant does not count', [grantOf({ enabled: false }), grantOf({ limit: 50 })], inDays(5)],
     ['a cap pays nothing', [grantOf({ kind: 'cap', limit: 5000 }), grantOf({ limit: 50 })], inDays(5)],
-    ['a window that is enough', [grantOf({ limit: 10, period: 'day' })], null],
-    ['a month that is enough though little is left', [{ ...grantOf({ limit: 310, period: 'month' }), used: 170 }], null],
-    ['a month that is not', [{ ...grantOf({ limit: 310, period: 'month' }), used: 300 }], inDays(1)],
-    ['the next month is not', [grantOf({ limit: 150, period: 'month' })], inDays(14 + 15)],
+    ['a daily grant that suffices', [grantOf({ limit: 10, period: 'day' })], null],
+    [
+      'a monthly grant that suffices with little left',
+      [{ ...grantOf({ limit: 310, period: 'month' }), used: 170 }],
+      null,
+    ],
+    ['a monthly grant that does not suffice', [{ ...grantOf({ limit: 310, period: 'month' }), used: 300 }], inDays(1)],
+    ['a monthly grant that does not suffice next month', [grantOf({ limit: 150, period: 'month' })], inDays(14 + 15)],
   ]
   test.each(cases)('%s', (_what, quotas, end) => {
     expect(forecast(quotas, steady, NOW)?.runs_out_at).toBe(end)
   })
 
-  test('nothing used runs out never', () => {
+  test('is null without use', () => {
     expect(
       forecast(
         [grantOf({})],
@@ -107,7 +121,7 @@ describe('the end', () => {
     ).toEqual({ daily_rate: 0, runs_out_at: null })
   })
 
-  test('comes no later for using more, and no sooner for having more', () => {
+  test('is no later with more use and no earlier with more units', () => {
     const quota = fc
       .record({ limit: fc.integer({ min: 1, max: 500 }), period: fc.constantFrom(null, 'day', 'week', 'month') })
       .map(grantOf)

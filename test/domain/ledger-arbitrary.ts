@@ -4,8 +4,8 @@ import type { Allowance } from '../../src/domain/quota.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { at, created } from './fixture.ts'
 
-/** Some hours of one user's life, made up: quotas, and what is asked of them or changed about them. */
-export interface Life {
+/** Some hours of one user: quotas, the commands on them, and the changes to them. */
+export interface Scenario {
   quotas: Allowance[]
   steps: Step[]
 }
@@ -17,31 +17,31 @@ export interface Step {
 
 interface Traits {
   user_id?: number
-  /** Whether sends are booked past limits. */
+  /** Whether commands are forced. */
   force?: boolean
-  /** Whether administrators lower limits, below what is used too. */
+  /** Whether administrators lower limits, even below usage. */
   lowering?: boolean
-  /** Whether clocks lag behind each other, by some minutes. */
+  /** Whether clocks lag behind each other by some minutes. */
   lag?: boolean
-  /** Whether units are set aside, or only taken. */
+  /** Whether there are reservations, or consumptions only. */
   reserving?: boolean
 }
 
 const MINUTE = 60_000
 export const BEGIN = at('2026-01-10 10:30')
 
-/** Mostly nothing: what is scoped too narrowly is never drawn on. */
+/** Mostly null: quotas with narrow scopes are hardly ever drawn on. */
 const sometimes = <T>(value: T) => fc.constantFrom(null, null, null, value)
 
-export function life({ user_id = 7, force = true, lowering = true, lag = false, reserving = true }: Traits = {}) {
+export function scenarios({ user_id = 7, force = true, lowering = true, lag = false, reserving = true }: Traits = {}) {
   const actions: fc.Arbitrary<Step['action']>[] = [
     drawing(user_id, force, reserving),
     drawing(user_id, force, reserving),
     changing(lowering),
   ]
   const settles = settling(user_id, force)
-  if (reserving) actions.push(settles, settles, settles, settles, looking(user_id))
-  // Most of what happens, happens soon after what happened before: else every hour has a command.
+  if (reserving) actions.push(settles, settles, settles, settles, reading(user_id))
+  // Most steps follow soon after the previous one. Otherwise every hour would have a command.
   const later = fc.oneof({ weight: 3, arbitrary: fc.nat(6) }, { weight: 1, arbitrary: fc.nat(70) })
   const step = fc.record({ later, behind: lag ? fc.nat(15) : fc.constant(0), action: fc.oneof(...actions) })
   return fc
@@ -49,7 +49,7 @@ export function life({ user_id = 7, force = true, lowering = true, lag = false, 
       quotas: fc.array(quota, { minLength: 1, maxLength: 4 }),
       steps: fc.array(step, { minLength: 1, maxLength: 24, size: 'max' }),
     })
-    .map(({ quotas, steps }): Life => {
+    .map(({ quotas, steps }): Scenario => {
       let clock = BEGIN
       return {
         quotas: quotas.map((made, index) => ({ ...made, user_id, id: user_id * 10 + index })),
@@ -73,12 +73,12 @@ const quota = fc
     overage: fc.constantFrom(0, 0, 1, 2),
     priority: fc.constantFrom(1, 1, 2),
     start: fc.constantFrom(-20, -20, -20, -20, -20, -100, 50, 90),
-    life: fc.option(fc.constantFrom(60, 110, 180), { nil: null, freq: 2 }),
+    lifetime: fc.option(fc.constantFrom(60, 110, 180), { nil: null, freq: 2 }),
     countries: sometimes(['DE']),
     message_types: sometimes(['otp']),
     enabled: fc.constantFrom(true, true, true, true, true, false),
   })
-  .map(({ kind, limit, hourly, rollover, overage, start, life, ...fields }) => {
+  .map(({ kind, limit, hourly, rollover, overage, start, lifetime, ...fields }) => {
     const isLimitedGrant = kind === 'grant' && limit !== null
     const starts_at = BEGIN + start * MINUTE
     const draft = {
@@ -89,9 +89,9 @@ const quota = fc
       rollover_limit: isLimitedGrant && hourly ? rollover : 0,
       overage_limit: isLimitedGrant ? overage : 0,
       starts_at,
-      expires_at: life === null ? null : starts_at + life * MINUTE,
+      expires_at: lifetime === null ? null : starts_at + lifetime * MINUTE,
     }
-    // What starts later was made before the story begins.
+    // Scheduled quotas are created before the scenario begins.
     return created(draft, Math.min(starts_at, BEGIN))
   })
 
@@ -113,7 +113,7 @@ export function drawing(userId: number, force: boolean, reserving = true): fc.Ar
         force: force ? fc.constantFrom(false, false, true) : fc.constant(false),
         explain: fc.boolean(),
       })
-      // Only a consumption is forced, and a check has no id.
+      // Only consumptions are forced, and a check has no id.
       .map(({ op, id, force, ...rest }) => {
         return { op, id: op === 'check' ? '' : id, force: force && op === 'consume', ...rest }
       })
@@ -130,7 +130,7 @@ function settling(userId: number, force: boolean): fc.Arbitrary<Command> {
   })
 }
 
-function looking(userId: number): fc.Arbitrary<Command> {
+function reading(userId: number): fc.Arbitrary<Command> {
   return fc.record({ op: fc.constantFrom('expire', 'find'), user_id: fc.constant(userId), id })
 }
 

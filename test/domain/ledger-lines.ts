@@ -8,20 +8,20 @@ import { aQuota, at } from './fixture.ts'
 import { audit, change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
 /**
- * Tables of operations, one a line, each ending in the expected outcome.
+ * Tables of operations, one per line, each with the expected outcome.
  *
- *     @02-01T12:00 …                          the clock stands there from here on (in 2026; it begins at 01-10T12:00)
+ *     @02-01T12:00 …                          sets the clock (in 2026; it starts at 01-10T12:00)
  *     reserve a 5 to DE type otp ttl 60 on_expiry commit partial force explain
  *     check 5 …    consume a 5 …              draws; a check has no id
  *     commit a 3 force    release a    refund a    expire a    find a
  *     quota 1      window 1 0                 a quota's counters now, and those of its closed window 0
  *     set 1 {"enabled":false}                 an administrator's change; null deletes
  *
- * An expectation begins with the outcome and names, in the order of `factsOf`, those facts that matter to the line.
+ * An expectation starts with the outcome, followed by the facts that matter, in the order of `factsOf`.
  */
 type Line = readonly [operation: string, expected: string]
 
-/** A quota of the month of January 2026, which stays in one window if `fields` say `...SINGLE`. */
+/** A monthly quota in the window of January 2026; with `...SINGLE` in `fields`, without a period. */
 export const grant = (id: number, limit: number | null, fields: Partial<Allowance> = {}) =>
   aQuota({ id, limit, ...fields })
 export const cap = (id: number, limit: number, fields: Partial<Allowance> = {}) =>
@@ -30,13 +30,13 @@ export const SINGLE = { period: null, window_end: null } as const
 
 interface Mode {
   observe: boolean
-  /** Whether as many lines as can be are decided on one draft, as a batch is, or each on one of its own. */
+  /** Whether lines share a draft as far as possible, like a batch, or have a draft each. */
   batched: boolean
 }
 
 /**
- * A test that every line has its outcome, decided one by one and in batches, and that after each transaction the books
- * are right.
+ * Tests that every line has its outcome, decided one by one and in batches, and that the ledger is consistent after each
+ * transaction.
  */
 export function table(name: string, quotas: readonly Allowance[], lines: readonly Line[], observe = false): void {
   test(name, () => {
@@ -57,13 +57,13 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
   }
   const shownLines = lines.map(([operation, expected]): Line => {
     const words = operation.split(' ')
-    if (words[0]?.startsWith('@')) now = momentOf(words.shift()?.slice(1) ?? '')
+    if (words[0]?.startsWith('@')) now = timeOf(words.shift()?.slice(1) ?? '')
     const [verb = '', ...rest] = words
     if (verb === 'quota' || verb === 'window' || verb === 'set') {
       settle()
       if (verb === 'set') store = changed(store, rest, now)
       draft = draftOf(store)
-      return [operation, verb === 'set' ? 'done' : shown(lookUp(store, verb, rest, now), expected)]
+      return [operation, verb === 'set' ? 'done' : shown(readCounters(store, verb, rest, now), expected)]
     }
     const outcome = decide(draft, commandOf(verb, rest), now, { observe })
     if (!batched) settle()
@@ -73,9 +73,9 @@ function outcomes(quotas: readonly Allowance[], lines: readonly Line[], { observ
   return shownLines
 }
 
-/* ── Reading a line ─────────────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Parsing a line ─────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function momentOf(text: string): EpochMs {
+function timeOf(text: string): EpochMs {
   return at((/^\d{4}-/.test(text) ? text : `2026-${text}`).replace('T', ' '))
 }
 
@@ -136,14 +136,14 @@ function changed(store: Store, [id = '', ...json]: string[], now: EpochMs): Stor
 /* ── Writing an outcome ─────────────────────────────────────────────────────────────────────────────────────────── */
 
 interface Facts {
-  /** Always shown. */
+  /** Always printed. */
   head: string
-  /** Shown, in this order, if the expectation names them. */
+  /** Printed in this order if the expectation names them. */
   [name: string]: string | number | boolean | null
 }
 
 function shown({ head, ...facts }: Facts, expected: string): string {
-  // After the outcome, names and facts alternate: a fact may be the word that names another.
+  // After the outcome, names and values alternate; a value may equal another fact's name.
   const pairs = expected.startsWith(head) ? expected.slice(head.length).trim() : ''
   const named = new Set(pairs.split(' ').filter((_, index) => index % 2 === 0))
   const words = Object.entries(facts).filter(([name]) => named.has(name))
@@ -162,7 +162,7 @@ function factsOf(outcome: Outcome): Facts {
     case 'denied': {
       const { reason, remaining, limiting_quota_id, retry_at, explanation } = outcome
       const explained = explanation === null ? null : explainedBy(explanation)
-      return { head: `denied ${reason}`, remaining, by: limiting_quota_id, retry: shownMoment(retry_at), explained }
+      return { head: `denied ${reason}`, remaining, by: limiting_quota_id, retry: formatTime(retry_at), explained }
     }
     case 'settled':
     case 'found':
@@ -188,7 +188,7 @@ function reservationFacts(reservation: Reservation) {
     outstanding: outstandingOf(reservation),
     unfunded: unfundedOf(reservation),
     draws: draws.map(shownDraw).join('+') || 'none',
-    until: shownMoment(expires_at),
+    until: formatTime(expires_at),
   }
 }
 
@@ -201,16 +201,16 @@ function explainedBy(explanation: readonly { quota_id: number; verdict: string; 
   return explanation.map(({ quota_id, verdict, units }) => `${quota_id}:${verdict}:${units}`).join('+')
 }
 
-/** `02-01`, `02-01T12:00`, `2027-01-01`; never, if there is no such moment. */
-function shownMoment(moment: EpochMs | null): string {
-  if (moment === null) return 'never'
-  return formatTimestamp(moment)
+/** `02-01`, `02-01T12:00`, `2027-01-01`; `never` for null. */
+function formatTime(time: EpochMs | null): string {
+  if (time === null) return 'never'
+  return formatTimestamp(time)
     .replace(/^2026-/, '')
     .replace(/(:00)?\.000Z$/, '')
     .replace(/T00:00$/, '')
 }
 
-function lookUp(store: Store, what: 'quota' | 'window', [id, windowNo]: string[], now: EpochMs): Facts {
+function readCounters(store: Store, what: 'quota' | 'window', [id, windowNo]: string[], now: EpochMs): Facts {
   if (what === 'quota') {
     const stored = store.quotas.find(quota => quota.id === Number(id))
     if (stored === undefined) throw new Error(`no quota ${id}`)

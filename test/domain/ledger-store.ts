@@ -5,15 +5,15 @@ import type { Draw, Reservation } from '../../src/domain/reservation.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 
 /**
- * What a database would hold of one user, and what a transaction does to it. A store never changes: committing a draft
- * makes another one, so that a test can go on from the same state in several ways.
+ * What a database would hold of one user. A store is immutable: committing a draft returns a new one, so that a test can
+ * continue from the same state in several ways.
  */
 export interface Store {
   readonly quotas: readonly Allowance[]
   /** Closed windows, by `quota:window`. */
   readonly windows: ReadonlyMap<string, StoredWindow>
   readonly reservations: ReadonlyMap<string, Reservation>
-  /** Counters that the store began with, which no reservation of it accounts for, by `quota:window`. */
+  /** Initial counters, which no reservation accounts for, by `quota:window`. */
   readonly opening: ReadonlyMap<string, Counters>
 }
 
@@ -23,8 +23,8 @@ export interface Counters {
 }
 
 interface StoredWindow extends Counters {
-  /** All that could lawfully be drawn in it; Infinity when unlimited. */
-  most: number
+  /** Units that may be drawn in it; Infinity when unlimited. */
+  max: number
   carried: number
 }
 
@@ -33,22 +33,22 @@ export function openStore(quotas: readonly Allowance[]): Store {
   return deepFrozen({ quotas, windows: new Map(), reservations: new Map(), opening: new Map(opening) })
 }
 
-/** A draft of all that the store holds. All of it is frozen: a decision that changed what it was given would throw. */
+/** A draft of everything in the store. It is frozen, so that a decision which changes its input throws. */
 export function draftOf(store: Store): Draft {
   return createDraft(store.quotas[0]?.user_id ?? 0, store.quotas, store.reservations.values())
 }
 
-/** What the database would hold after the draft's transaction; the same store if that changes nothing. */
+/** The store after the draft's transaction; the same store if nothing changes. */
 export function commit(store: Store, draft: Draft): Store {
   if (isUntouched(store, draft)) return store
   const windows = new Map(store.windows)
   for (const [key, { used, reserved, carried, ...closed }] of draft.closed) {
     expect(windows.has(key), `window ${key} closed once`).toBe(false)
-    windows.set(key, { used, reserved, carried, most: mostOf(closed) })
+    windows.set(key, { used, reserved, carried, max: maxOf(closed) })
   }
   for (const [key, correction] of draft.corrections) {
     const window = store.windows.get(key)
-    // The statement that corrects windows finds only those closed before: another one fails the batch.
+    // The statement that corrects windows finds only windows closed by earlier batches; otherwise the batch fails.
     if (window === undefined) throw new Error(`window ${key} is corrected, but was not closed before`)
     const used = window.used + correction.used
     windows.set(key, { ...window, used, reserved: window.reserved + correction.reserved })
@@ -66,7 +66,7 @@ function isUntouched({ quotas, reservations }: Store, draft: Draft): boolean {
   })
 }
 
-/** A store in which an administrator has changed a quota. As every write does, this one first rolls the quota. */
+/** The store after an administrator's change of a quota, which is rolled first, as in every write. */
 export function change(store: Store, quotaId: number, fields: Partial<Allowance>, now: EpochMs): Store {
   const draft = draftOf(store)
   const index = draft.quotas.findIndex(quota => quota.id === quotaId)
@@ -74,30 +74,30 @@ export function change(store: Store, quotaId: number, fields: Partial<Allowance>
   return commit(store, draft)
 }
 
-/** Counters of every window that was drawn in or closed, by `quota:window`, and the most each may hold. */
-export function countersOf({ quotas, windows }: Store): Map<string, Counters & { most: number }> {
-  const counters = new Map<string, Counters & { most: number }>(windows)
+/** Counters of every current and closed window, by `quota:window`, and the units it may hold. */
+export function countersOf({ quotas, windows }: Store): Map<string, Counters & { max: number }> {
+  const counters = new Map<string, Counters & { max: number }>(windows)
   for (const quota of quotas) {
     const { id, window_no, used, reserved } = quota
-    counters.set(`${id}:${window_no}`, { used, reserved, most: mostOf(quota) })
+    counters.set(`${id}:${window_no}`, { used, reserved, max: maxOf(quota) })
   }
   return counters
 }
 
-function mostOf({ limit, rolled_over, overage_limit }: Pick<Allowance, 'limit' | 'rolled_over' | 'overage_limit'>) {
+function maxOf({ limit, rolled_over, overage_limit }: Pick<Allowance, 'limit' | 'rolled_over' | 'overage_limit'>) {
   return limit === null ? Number.POSITIVE_INFINITY : limit + rolled_over + overage_limit
 }
 
 /**
- * Fails unless the books are right: every reservation's units are accounted for, its draws lie on its line as they
- * should, and every counter is the sum over the reservations, counted here unit by unit.
+ * Fails unless the ledger is consistent: the units of every reservation add up, its draws cover the right ranges, and
+ * every counter is the sum over the reservations, counted here unit by unit.
  */
 export function audit(store: Store): void {
   const counted = new Map<string, Counters>()
   for (const [key, { used, reserved }] of store.opening) counted.set(key, { used, reserved })
   for (const reservation of store.reservations.values()) {
-    expectAccountedFor(reservation)
-    expectLine(reservation)
+    expectUnitsAddUp(reservation)
+    expectRanges(reservation)
     for (const draw of reservation.draws) countUnits(counted, reservation, draw)
   }
   const stored = new Map<string, Counters>()
@@ -106,14 +106,14 @@ export function audit(store: Store): void {
   expect(Object.fromEntries([...stored].sort())).toEqual(Object.fromEntries([...counted].sort()))
 }
 
-/** Fails if a quota's window holds more than it may. Only what is forced, and a lowered limit, may bring that about. */
+/** Fails if a quota's window exceeds its limit, which only forced commands and a lowered limit may cause. */
 export function expectNothingOversold(store: Store): void {
-  for (const [key, { used, reserved, most }] of countersOf(store)) {
-    expect(used + reserved, `units in window ${key}`).toBeLessThanOrEqual(most)
+  for (const [key, { used, reserved, max }] of countersOf(store)) {
+    expect(used + reserved, `units in window ${key}`).toBeLessThanOrEqual(max)
   }
 }
 
-/** The contract's own words: the first committed − refunded units are used, the next outstanding ones reserved. */
+/** The first (committed − refunded) units are used, the next outstanding ones reserved. */
 function countUnits(counted: Map<string, Counters>, reservation: Reservation, draw: Draw): void {
   const key = `${draw.quota_id}:${draw.window_no}`
   const counters = counted.get(key) ?? { used: 0, reserved: 0 }
@@ -126,15 +126,15 @@ function countUnits(counted: Map<string, Counters>, reservation: Reservation, dr
   counted.set(key, counters)
 }
 
-/** units = committed + released + outstanding, none below nothing, and nothing refunded that was not committed. */
-function expectAccountedFor({ units, committed, released, refunded, asked }: Reservation): void {
+/** units = committed + released + outstanding, none of them negative, and refunded ≤ committed. */
+function expectUnitsAddUp({ units, committed, released, refunded, asked }: Reservation): void {
   expect(Math.min(units, committed, released, refunded, committed - refunded)).toBeGreaterThanOrEqual(0)
   expect(committed + released).toBeLessThanOrEqual(units)
   expect(units).toBeLessThanOrEqual(asked)
 }
 
-/** The grants follow each other from 0 on, every cap spans all. */
-function expectLine({ units, draws }: Reservation): void {
+/** The ranges of grants follow each other from 0 on; every cap's range is all units. */
+function expectRanges({ units, draws }: Reservation): void {
   let end = 0
   for (const { kind, from, to } of draws) {
     expect([from, to - from > 0, to <= units]).toEqual([kind === 'grant' ? end : 0, true, true])

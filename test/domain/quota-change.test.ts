@@ -5,7 +5,7 @@ import { aQuota, at, created } from './fixture.ts'
 const NOW = at('2026-01-10 12:00')
 const change = (quota: Quota, patch: QuotaPatch, now = NOW) => changeQuota(quota, patch, { now, actor: 'bob' })
 
-/** The quota a change makes; throws if the change is refused or changes nothing. */
+/** The changed quota; throws if the change is refused or changes nothing. */
 function changed(quota: Quota, patch: QuotaPatch, now = NOW): Quota {
   const result = change(quota, patch, now)
   if (result.outcome !== 'changed') throw new Error(JSON.stringify(result))
@@ -21,7 +21,7 @@ const full = aQuota({
   metadata: { tier: 'gold', shop: 'a' },
 })
 
-describe('a change merges', () => {
+describe('a change sets', () => {
   test.each<[QuotaPatch]>([
     [{ name: 'February' }],
     [{ limit: 200 }],
@@ -36,7 +36,7 @@ describe('a change merges', () => {
     [{ external_ref: 'order-2' }],
     [{ metadata: { tier: 'silver' } }],
     [{ metadata: {} }],
-    // Null clears what can be cleared.
+    // Null clears nullable fields.
     [{ name: null }],
     [{ limit: null }],
     [{ expires_at: null }],
@@ -54,7 +54,7 @@ describe('a change merges', () => {
 
   test.each<[string, QuotaPatch]>([
     ['nothing', {}],
-    ['what is so already', { name: 'January', limit: 100, enabled: true, starts_at: full.starts_at }],
+    ['fields with their current values', { name: 'January', limit: 100, enabled: true, starts_at: full.starts_at }],
     ['equal lists and maps', { countries: ['AT', 'DE'], alert_at: [80, 100], metadata: { shop: 'a', tier: 'gold' } }],
     ['equal immutable fields', { user_id: 7, kind: 'grant', period: 'month', time_zone: 'UTC' }],
     ['only allow_below_usage', { allow_below_usage: true }],
@@ -62,7 +62,7 @@ describe('a change merges', () => {
     expect(change(full, patch)).toEqual({ outcome: 'unchanged' })
   })
 
-  test('changes nothing, not even the window, if a later month finds all as it should be', () => {
+  test('changes nothing, not even the window, if all fields are equal in a later month', () => {
     expect(change(full, { limit: 100 }, at('2026-05-01'))).toEqual({ outcome: 'unchanged' })
   })
 })
@@ -86,8 +86,8 @@ describe('a change is refused', () => {
     ['a cap rolls over', { kind: 'cap' }, { rollover_limit: 1 }, ['/rollover_limit']],
     ['a cap gets overage', { kind: 'cap' }, { overage_limit: 1 }, ['/overage_limit']],
     ['a single window rolls over', { period: null, window_end: null }, { rollover_limit: 1 }, ['/rollover_limit']],
-    ['what is no more limited rolls over', { rollover_limit: 9 }, { limit: null }, ['/rollover_limit']],
-    ['what is no more limited has overage', { overage_limit: 9 }, { limit: null }, ['/overage_limit']],
+    ['a quota made unlimited rolls over', { rollover_limit: 9 }, { limit: null }, ['/rollover_limit']],
+    ['a quota made unlimited has overage', { overage_limit: 9 }, { limit: null }, ['/overage_limit']],
     ['it would end before it starts', {}, { expires_at: at('2025-12-31') }, ['/expires_at']],
     ['it would end when it starts', {}, { expires_at: at('2026-01-01') }, ['/expires_at']],
   ])('when %s', (_, fields, patch, paths) => {
@@ -95,7 +95,7 @@ describe('a change is refused', () => {
     expect(result.outcome === 'invalid' && result.issues.map(issue => issue.path)).toEqual(paths)
   })
 
-  test('unless another field of it makes up for the fault', () => {
+  test('unless the same change corrects the other field', () => {
     expect(
       changed(aQuota({ rollover_limit: 9, overage_limit: 9 }), { limit: null, rollover_limit: 0, overage_limit: 0 })
         .limit,
@@ -103,28 +103,28 @@ describe('a change is refused', () => {
   })
 })
 
-describe('a start to come', () => {
+describe('the start of a scheduled quota', () => {
   const scheduled = created({ period: 'month', starts_at: at('2026-03-05') }, NOW)
 
   test.each<[string, string, string]>([
     ['2026-02-20', '2026-02-20', '2026-03-01'],
     ['2026-06-01', '2026-06-01', '2026-07-01'],
     ['2026-01-10 12:00', '2026-01-10 12:00', '2026-02-01'],
-    // Moved to the past, it opens the window that holds now.
+    // A start in the past opens the window that contains now.
     ['2025-06-15', '2026-01-01', '2026-02-01'],
   ])('moves to %s', (starts, start, end) => {
     const quota = changed(scheduled, { starts_at: at(starts) })
     expect(quota).toMatchObject({ starts_at: at(starts), window_start: at(start), window_end: at(end), window_no: 0 })
   })
 
-  test('moves until it is reached', () => {
+  test('can change until it is reached', () => {
     const before = at('2026-03-05') - 1
     expect(changed(scheduled, { starts_at: at('2026-04-01') }, before).starts_at).toBe(at('2026-04-01'))
     expect(change(scheduled, { starts_at: at('2026-04-01') }, before + 1).outcome).toBe('immutable_field')
   })
 
-  test.each([['month'], [null]] as const)('takes along the units its first window opened with (period %s)', period => {
-    // The ledger holds them, as a draw on window 0: counters that forgot them would differ from it for ever.
+  test.each([['month'], [null]] as const)('moves with the opening units of its first window (period %s)', period => {
+    // The ledger holds them as a draw on window 0: counters without them would differ from it for ever.
     const opened = { ...created({ period, starts_at: at('2026-03-05') }, NOW), used: 30 }
     const quota = changed(opened, { starts_at: at('2026-06-01') })
     expect(quota).toMatchObject({ window_no: 0, window_start: at('2026-06-01'), used: 30 })
@@ -161,15 +161,15 @@ describe('a limit below what is used', () => {
     expect(change(aQuota(fields), patch).outcome).toBe(outcome)
   })
 
-  test('takes nothing back if it is set on purpose', () => {
+  test('takes no units back if it is allowed', () => {
     expect(changed(aQuota(drawn), { limit: 10, allow_below_usage: true })).toMatchObject({ limit: 10, ...drawn })
   })
 
-  test('says how much is used', () => {
+  test('names the units in use', () => {
     expect(change(aQuota(drawn), { limit: 79 })).toMatchObject({ detail: expect.stringContaining('80 units') })
   })
 
-  test('is judged by the window of now, not by the one last drawn in', () => {
+  test('is compared with the current window, not with the last one drawn in', () => {
     expect(change(aQuota(drawn), { limit: 10 }, at('2026-02-10')).outcome).toBe('changed')
   })
 })
@@ -184,24 +184,24 @@ describe('a change first rolls', () => {
     })
   })
 
-  test('and closes nothing within a window', () => {
+  test('closes nothing within a window', () => {
     expect(change(aQuota({ used: 40 }), { limit: 50 })).toMatchObject({ closed: [], quota: { used: 40, window_no: 0 } })
   })
 })
 
-describe('an expiry moved', () => {
+describe('an expiry set', () => {
   const ended = aQuota({ expires_at: at('2026-02-15'), used: 40, rollover_limit: 500 })
 
   test.each<[string]>([['2026-01-05'], ['2026-01-10 12:00']])('to %s ends the quota in its window', expires => {
     expect(changed(aQuota({ used: 40 }), { expires_at: at(expires) })).toMatchObject({ used: 40, window_no: 0 })
   })
 
-  test('to before a window that has opened leaves it there', () => {
+  test('to before the current window keeps that window', () => {
     const quota = changed(aQuota({ used: 40 }), { expires_at: at('2026-01-20') }, at('2026-04-10'))
     expect(quota).toMatchObject({ window_no: 3, window_start: at('2026-04-01'), used: 0 })
   })
 
-  test('later revives it, and the gap counts as untouched windows', () => {
+  test('to later revives the quota, and the gap counts as idle windows', () => {
     // 60 of January, then 100 each of February, March and April.
     expect(change(ended, { expires_at: null }, at('2026-05-10'))).toMatchObject({
       quota: { window_no: 4, window_start: at('2026-05-01'), used: 0, rolled_over: 360 },
@@ -212,21 +212,21 @@ describe('an expiry moved', () => {
     })
   })
 
-  test('later revives it within its last window as it was', () => {
+  test('to later within the last window revives the quota unchanged', () => {
     expect(changed({ ...ended, expires_at: at('2026-01-05') }, { expires_at: null })).toMatchObject({
       used: 40,
       window_no: 0,
     })
   })
 
-  test('later, but not after now, opens the windows up to it', () => {
+  test('to later, but not after now, opens the windows up to it', () => {
     const quota = changed(ended, { expires_at: at('2026-03-15') }, at('2026-05-10'))
     expect(quota).toMatchObject({ window_no: 2, window_start: at('2026-03-01'), rolled_over: 160 })
   })
 })
 
 describe('deleteQuota', () => {
-  test('marks the quota in the window that holds now, and hands over the one it closes', () => {
+  test('marks the quota in the window that contains now, and returns the window it closes', () => {
     const quota = aQuota({ used: 40, reserved: 5, version: 3 })
     const result = deleteQuota(quota, { now: at('2026-02-10'), actor: 'bob' })
     expect(result.closed).toMatchObject([{ window_no: 0, used: 40, reserved: 5 }])

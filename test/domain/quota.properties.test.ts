@@ -8,12 +8,12 @@ import { at, created } from './fixture.ts'
 
 const units = fc.oneof(fc.nat(20), fc.nat(10 ** 12))
 
-/** Days of idleness that make some dozens of windows at most. */
+/** Idle days per period that give at most some dozens of windows. */
 const IDLE_DAYS = { hour: 2, day: 40, week: 200, month: 1000, year: 6000 }
 
 interface Case {
   quota: Quota
-  /** Three timestamps in order, the first of which may lie before the quota's window. */
+  /** Three ascending timestamps; the first may lie before the quota's window. */
   times: [number, number, number]
 }
 
@@ -25,14 +25,14 @@ const anyCase: fc.Arbitrary<Case> = fc
     counters: fc.record({ used: units, reserved: units, rolled_over: units, window_no: fc.nat(99) }),
     rollover: units,
     starts_at: fc.integer({ min: at('2006-10-01'), max: at('2012-01-10') }),
-    life: fc.option(fc.double({ min: 0.001, max: 1.5, noNaN: true })),
+    lifetime: fc.option(fc.double({ min: 0.001, max: 1.5, noNaN: true })),
     timestamps: fc.array(fc.double({ min: -0.1, max: 1, noNaN: true }), { minLength: 3, maxLength: 3 }),
     deleted: fc.boolean(),
   })
-  .map(({ period, time_zone, limit, counters, rollover, starts_at, life, timestamps, deleted }) => {
+  .map(({ period, time_zone, limit, counters, rollover, starts_at, lifetime, timestamps, deleted }) => {
     const reach = IDLE_DAYS[period ?? 'year'] * DAY_MS
     const rollover_limit = period === null || limit === null ? 0 : rollover
-    const expires_at = life === null ? null : starts_at + Math.ceil(life * reach)
+    const expires_at = lifetime === null ? null : starts_at + Math.ceil(lifetime * reach)
     const quota = created({ period, time_zone, limit, rollover_limit, starts_at, expires_at }, starts_at)
     const [first = 0, second = 0, third = 0] = timestamps
       .map(share => starts_at + Math.floor(share * reach))
@@ -41,7 +41,7 @@ const anyCase: fc.Arbitrary<Case> = fc
     return { quota: { ...quota, ...counters, deleted_at }, times: [first, second, third] }
   })
 
-/** Rolls through every window, one by one, in the words of the contract. */
+/** Rolls window by window. */
 function rolledOneByOne(quota: Quota, now: number): Quota {
   const { period, time_zone, limit, rollover_limit, expires_at, deleted_at } = quota
   let { window_no, window_start, window_end, used, reserved, rolled_over } = quota
@@ -58,7 +58,7 @@ function rolledOneByOne(quota: Quota, now: number): Quota {
   return { ...quota, window_no, window_start, window_end, used, reserved, rolled_over }
 }
 
-test('rolling in one step is rolling through every window', () => {
+test('rolling in one step equals rolling window by window', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [, , now] }) => {
       expect(roll(quota, now).quota).toEqual(rolledOneByOne(quota, now))
@@ -67,7 +67,7 @@ test('rolling in one step is rolling through every window', () => {
   )
 })
 
-test('rolling twice is rolling once, and rolling on the way makes no difference', () => {
+test('rolling twice equals rolling once, with or without steps in between', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [, between, now] }) => {
       const { quota: rolled } = roll(quota, now)
@@ -78,7 +78,7 @@ test('rolling twice is rolling once, and rolling on the way makes no difference'
   )
 })
 
-test('a window never goes back, whatever the clock says', () => {
+test('a window never goes back, even if the clock does', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [early, , late] }) => {
       const { quota: rolled, closed } = roll(quota, late)
@@ -91,13 +91,13 @@ test('a window never goes back, whatever the clock says', () => {
   )
 })
 
-test('an expiry that is lifted finds the quota as if it had never been set', () => {
+test('a quota whose expiry is removed is as if it had never been set', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [, ended, now] }) => {
       fc.pre(quota.deleted_at === null && quota.expires_at !== null)
       const revived = changeQuota(roll(quota, ended).quota, { expires_at: null }, { now, actor: 'bob' })
       const untouched = roll({ ...quota, expires_at: null }, now).quota
-      // Counters are made up here, and nothing of them was told.
+      // The generated counters did not emit any alerts.
       const changed = { alerted: alertedBy(untouched), version: 2, updated_at: now, updated_by: 'bob' }
       expect(revived).toMatchObject({ outcome: 'changed', quota: { ...untouched, ...changed } })
     }),
@@ -105,7 +105,7 @@ test('an expiry that is lifted finds the quota as if it had never been set', () 
   )
 })
 
-test('naming every field as it is changes nothing', () => {
+test('a change with all current values changes nothing', () => {
   fc.assert(
     fc.property(anyCase, ({ quota, times: [, , now] }) => {
       const { user_id, kind, period, time_zone, limit, rollover_limit, starts_at, expires_at, metadata } = quota

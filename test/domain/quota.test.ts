@@ -44,7 +44,7 @@ describe('statusOf: the first match wins', () => {
   })
 })
 
-describe('what is left', () => {
+describe('balance, headroom, remaining and overage', () => {
   test.each<[Partial<Quota>, number, number, number | null, number]>([
     // fields, balance, headroom, remaining, overage
     [{}, 100, 100, 100, 0],
@@ -70,7 +70,7 @@ describe('shownWindowEnd', () => {
     ['the next boundary', {}, '2026-02-01'],
     ['the expiry, if that is earlier', { expires_at: at('2026-01-20') }, '2026-01-20'],
     ['the boundary, if the expiry is later', { expires_at: at('2026-03-20') }, '2026-02-01'],
-    ['not before the window, though the expiry is', { expires_at: at('2025-12-20') }, '2026-01-01'],
+    ['not before the start of the window, even if the expiry is', { expires_at: at('2025-12-20') }, '2026-01-01'],
     ['none for a single window without expiry', single, null],
     ['the expiry of a single window', { ...single, expires_at: at('2027-01-01') }, '2027-01-01'],
   ])('%s', (_, fields, end) => {
@@ -81,12 +81,22 @@ describe('shownWindowEnd', () => {
 describe('roll', () => {
   test.each<[string, Partial<Quota>, string, [number, string, string]]>([
     ['the next window at its first instant', {}, '2026-02-01', [1, '2026-02-01', '2026-03-01']],
-    ['the window that holds now', {}, '2026-04-30 23:59:59.999', [3, '2026-04-01', '2026-05-01']],
-    ['a window of the unlimited', { limit: null }, '2026-02-10', [1, '2026-02-01', '2026-03-01']],
+    ['the window that contains now', {}, '2026-04-30 23:59:59.999', [3, '2026-04-01', '2026-05-01']],
+    ['a window of an unlimited grant', { limit: null }, '2026-02-10', [1, '2026-02-01', '2026-03-01']],
     ['a window of a cap', { kind: 'cap' }, '2026-02-10', [1, '2026-02-01', '2026-03-01']],
-    ['a window of the suspended', { enabled: false }, '2026-02-10', [1, '2026-02-01', '2026-03-01']],
-    ['the last window of the expired', { expires_at: at('2026-02-20') }, '2026-09-10', [1, '2026-02-01', '2026-03-01']],
-    ['… if it expired at its end', { expires_at: at('2026-03-01') }, '2026-09-10', [1, '2026-02-01', '2026-03-01']],
+    ['a window of a suspended quota', { enabled: false }, '2026-02-10', [1, '2026-02-01', '2026-03-01']],
+    [
+      'the last window of an expired quota',
+      { expires_at: at('2026-02-20') },
+      '2026-09-10',
+      [1, '2026-02-01', '2026-03-01'],
+    ],
+    [
+      'the last window of a quota that expired at its end',
+      { expires_at: at('2026-03-01') },
+      '2026-09-10',
+      [1, '2026-02-01', '2026-03-01'],
+    ],
     ['a window far away', {}, '2226-04-10', [2403, '2226-04-01', '2226-05-01']],
   ])('opens %s', (_, fields, now, [window_no, start, end]) => {
     const { quota } = roll(aQuota({ ...fields, used: 70, reserved: 30 }), at(now))
@@ -95,17 +105,22 @@ describe('roll', () => {
   })
 
   test.each<[string, Partial<Quota>, string, number]>([
-    ['what is unused', { used: 40 }, '2026-02-10', 60],
-    ['not what is reserved', { used: 40, reserved: 25 }, '2026-02-10', 35],
-    ['what was carried before', { used: 20, rolled_over: 30 }, '2026-02-10', 110],
+    ['unused units', { used: 40 }, '2026-02-10', 60],
+    ['no reserved units', { used: 40, reserved: 25 }, '2026-02-10', 35],
+    ['units that were carried before', { used: 20, rolled_over: 30 }, '2026-02-10', 110],
     ['no more than the rollover limit', { used: 40, rollover_limit: 50 }, '2026-02-10', 50],
     ['nothing without a rollover limit', { rolled_over: 30, rollover_limit: 0 }, '2026-02-10', 0],
-    ['nothing of the unlimited', { limit: null, rollover_limit: 0 }, '2026-02-10', 0],
+    ['nothing of an unlimited grant', { limit: null, rollover_limit: 0 }, '2026-02-10', 0],
     ['idle windows', { used: 40 }, '2026-04-10', 260],
     ['idle windows up to the rollover limit', { used: 40, rollover_limit: 200 }, '2026-04-10', 200],
     ['no debt for overage', { used: 130, overage_limit: 30 }, '2026-02-10', 0],
     ['no debt for overage over idle windows', { used: 130, overage_limit: 30 }, '2026-04-10', 200],
-    ['centuries of idleness exactly', { limit: 10 ** 12, rollover_limit: 10 ** 12 - 1 }, '2226-04-10', 10 ** 12 - 1],
+    [
+      'centuries of idle windows exactly',
+      { limit: 10 ** 12, rollover_limit: 10 ** 12 - 1 },
+      '2226-04-10',
+      10 ** 12 - 1,
+    ],
   ])('carries %s', (_, fields, now, rolledOver) => {
     expect(roll(aQuota({ rollover_limit: 500, ...fields }), at(now)).quota.rolled_over).toBe(rolledOver)
   })
@@ -124,7 +139,7 @@ describe('roll', () => {
     expect(roll(quota, at(now))).toEqual({ quota, closed: null })
   })
 
-  test('hands over the window it closes, and changes nothing but window and counters', () => {
+  test('returns the window it closes, and changes only window and counters', () => {
     const quota = aQuota({
       window_no: 4,
       used: 40,
@@ -149,7 +164,7 @@ describe('roll', () => {
     expect({ ...rolled, window_no, window_start, window_end, used, reserved, rolled_over }).toEqual(quota)
   })
 
-  test('begins where the window ended, should the rules of the time zone have changed since', () => {
+  test('begins where the window ended, even if the rules of the time zone changed since', () => {
     const end = at('2026-02-01 03:00')
     const { quota } = roll(aQuota({ window_end: end }), at('2026-02-01 04:00'))
     expect(quota).toMatchObject({ window_no: 1, window_start: end, window_end: at('2026-03-01') })

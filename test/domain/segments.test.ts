@@ -3,20 +3,20 @@ import { describe, expect, test } from 'vitest'
 import { findCostly, plainerOf, writePlainly } from '../../src/domain/characters.ts'
 import { countSegments, segmentText } from '../../src/domain/segments.ts'
 
-describe('where a text is cut', () => {
+describe('segmentText', () => {
   const a = (times: number) => 'a'.repeat(times)
   const я = (times: number) => 'я'.repeat(times)
-  // Text, encoding, capacity of a segment, what fills each of them.
+  // Text, encoding, capacity of a segment, and how full each segment is.
   test.each<[string, string, string, number, number[]]>([
     ['an empty text', '', 'GSM-7', 160, [0]],
     ['a full SMS', a(160), 'GSM-7', 160, [160]],
     ['one more', a(161), 'GSM-7', 153, [153, 8]],
     ['doubles count as two', '€'.repeat(80), 'GSM-7', 160, [160]],
-    ['a double is not torn', `${a(152)}€${a(10)}`, 'GSM-7', 153, [152, 12]],
+    ['a pair of septets is not split', `${a(152)}€${a(10)}`, 'GSM-7', 153, [152, 12]],
     ['a full SMS of UCS-2', я(70), 'UCS-2', 70, [70]],
     ['one more of them', я(71), 'UCS-2', 67, [67, 4]],
     ['doubles of GSM-7 are none in UCS-2', `я${'€'.repeat(69)}`, 'UCS-2', 70, [70]],
-    ['an emoji is not torn', `${я(66)}😀${я(5)}`, 'UCS-2', 67, [66, 7]],
+    ['an emoji is not split', `${я(66)}😀${я(5)}`, 'UCS-2', 67, [66, 7]],
     ['nor is a family', `${я(60)}👩‍👩‍👧‍👦${я(5)}`, 'UCS-2', 67, [60, 16]],
   ])('%s', (_what, text, encoding, capacity, filled) => {
     const cut = segmentText(text)
@@ -27,7 +27,7 @@ describe('where a text is cut', () => {
     ])
   })
 
-  test('the pieces are the text, as many as are charged, none over its capacity', () => {
+  test('the segments join to the text, are as many as charged, and none exceeds its capacity', () => {
     const pieces = fc.constantFrom('a', 'word ', '€', '[', 'я', '’', '😀', '👍🏽', 'e\u0301', 'שלום', '\u202e', '\r\n')
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 400 }), parts => {
@@ -41,7 +41,7 @@ describe('where a text is cut', () => {
   })
 })
 
-test('what makes a text cost more is found where it stands, as people see it', () => {
+test('findCostly returns the graphemes that cost more, with their offsets', () => {
   expect(findCostly('plain text, @ä\r\n')).toEqual([])
   expect(findCostly('[5 €] it’s 👩‍👩‍👧‍👦 e\u0301')).toEqual([
     { at: 0, character: '[', why: 'double' },
@@ -71,11 +71,11 @@ test.each([
   ['\u202e', null],
   ['\ud83d', null],
   ['😀', null],
-])('in place of %j stands %j', (character, plainer) => {
+])('plainerOf(%j) is %j', (character, plainer) => {
   expect(plainerOf(character)).toBe(plainer)
 })
 
-test('a text is written plainly where it can be', () => {
+test('writePlainly replaces the characters that have a replacement', () => {
   const plainly = (text: string) => writePlainly(text, findCostly(text))
   expect(plainly('“It’s 5 € …” – [ok]')).toBe('"It\'s 5 € ..." - [ok]')
   expect(plainly('’’ я 👩‍👩‍👧‍👦 ’')).toBe("'' я 👩‍👩‍👧‍👦 '")

@@ -4,19 +4,19 @@ import { decide } from '../../src/domain/decide.ts'
 import { type Reservation, stateOf } from '../../src/domain/reservation.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { commit, countersOf, draftOf, type Store } from './ledger-store.ts'
-import { carriedInto, countIn, type NaiveLedger, naively } from './naive-ledger.ts'
+import { carriedInto, countIn, type NaiveLedger, runNaive } from './naive-ledger.ts'
 
-/** Has a command decided by the domain and by the naive model, and fails unless both say the same. */
+/** Decides a command with the domain and with the naive model, and fails unless the outcomes agree. */
 export function decideBoth(store: Store, naive: NaiveLedger, command: Command, now: EpochMs): Store {
   const draft = draftOf(store)
-  const said = inNaiveWords(decide(draft, command, now, { observe: false }))
-  const expected = naively(naive, command, now)
-  // Compared by hand first: an assertion costs more than the decision.
-  if (said !== expected) expect(said).toBe(expected)
+  const actual = lineOf(decide(draft, command, now, { observe: false }))
+  const expected = runNaive(naive, command, now)
+  // Compared with === first: an assertion costs more than the decision.
+  if (actual !== expected) expect(actual).toBe(expected)
   return commit(store, draft)
 }
 
-/** Fails unless every window has the counters that counting its tokens gives, and what the one before it left. */
+/** Fails unless the counters of every window, and the units it got from the previous one, agree with the naive model. */
 export function expectSameCounters(store: Store, naive: NaiveLedger): void {
   for (const [window, { used, reserved }] of countersOf(store)) {
     const [quotaId = 0, windowNo = 0] = window.split(':').map(Number)
@@ -30,43 +30,43 @@ export function expectSameCounters(store: Store, naive: NaiveLedger): void {
   }
 }
 
-function inNaiveWords(outcome: Outcome): string {
+function lineOf(outcome: Outcome): string {
   switch (outcome.outcome) {
     case 'granted': {
       const { reservation, remaining, replayed } = outcome
-      if (replayed) return `again ${standing(reservation)} remaining ${remaining}`
-      return `granted ${standing(reservation)} ${placesOf(reservation)} remaining ${remaining}`
+      if (replayed) return `again ${stateLineOf(reservation)} remaining ${remaining}`
+      return `granted ${stateLineOf(reservation)} ${windowsOf(reservation)} remaining ${remaining}`
     }
     case 'denied':
       return `denied ${outcome.reason} limiting ${outcome.limiting_quota_id} remaining ${outcome.remaining}`
     case 'idempotency_mismatch':
       return `mismatch ${outcome.fields}`
     case 'reservation_closed':
-      return `closed ${standing(outcome.reservation)}`
+      return `closed ${stateLineOf(outcome.reservation)}`
     case 'exceeds_reservation':
-      return `exceeds ${standing(outcome.reservation)}`
+      return `exceeds ${stateLineOf(outcome.reservation)}`
     case 'settled':
-      return `${outcome.replayed ? 'replayed' : 'settled'} ${standing(outcome.reservation)}`
+      return `${outcome.replayed ? 'replayed' : 'settled'} ${stateLineOf(outcome.reservation)}`
     case 'found':
-      return `found ${standing(outcome.reservation)}`
+      return `found ${stateLineOf(outcome.reservation)}`
     case 'not_found':
       return 'not_found'
   }
 }
 
-function standing(reservation: Reservation): string {
+function stateLineOf(reservation: Reservation): string {
   const { units, committed, released, refunded } = reservation
   return `${stateOf(reservation)} ${units} ${committed}/${released}/${refunded}`
 }
 
-/** Unit by unit, the windows it is counted in: that of the grant that pays, if any, and those of the caps. */
-function placesOf({ units, draws }: Reservation): string {
-  const places = Array.from({ length: units }, (_, unit) => {
+/** For each unit the windows that count it: that of the paying grant, if any, and those of the caps. */
+function windowsOf({ units, draws }: Reservation): string {
+  const windows = Array.from({ length: units }, (_, unit) => {
     const counting = draws.filter(({ from, to }) => from <= unit && unit < to)
-    const place = (kind: string) =>
+    const windowsOfKind = (kind: string) =>
       counting.filter(draw => draw.kind === kind).map(({ quota_id, window_no }) => `${quota_id}:${window_no}`)
-    const [payer = ''] = place('grant')
-    return [payer, ...place('cap')].join(' ')
+    const [payer = ''] = windowsOfKind('grant')
+    return [payer, ...windowsOfKind('cap')].join(' ')
   })
-  return places.join(' ')
+  return windows.join(' ')
 }

@@ -6,7 +6,7 @@ import { clockAt, naiveBoundaries } from './naive.ts'
 
 const DAY = 24 * HOUR_MS
 
-/** Zones, each with moments at which its clock was set in a way of its own. */
+/** Zones, each with timestamps near an unusual change of its clock. */
 const CLOCKS: Record<string, string[]> = {
   UTC: [],
   'Africa/Casablanca': ['2026-02-15T02:00Z', '2026-03-22T02:00Z'],
@@ -34,7 +34,7 @@ const someTime = fc.integer({ min: 0, max: Date.parse('2050-01-01') })
 const anyTime = fc.oneof(someTime, fc.integer({ min: 0, max: Date.parse('9998-12-31T23:59:59.999Z') }))
 const anyPeriod = fc.constantFrom(...PERIODS)
 
-/** A zone and a moment: half of the time one near which its clock is set. */
+/** A zone and a timestamp; half of the timestamps are near a change of its clock. */
 const anyPlace = fc.constantFrom(...Object.entries(CLOCKS)).chain(([timeZone, changes]) => {
   const nearChange = fc
     .tuple(fc.constantFrom('2026-01-01T00:00Z', ...changes), fc.integer({ min: -3 * HOUR_MS, max: 3 * HOUR_MS }))
@@ -42,7 +42,7 @@ const anyPlace = fc.constantFrom(...Object.entries(CLOCKS)).chain(([timeZone, ch
   return fc.record({ timeZone: fc.constant(timeZone), at: fc.oneof(anyTime, nearChange) })
 })
 
-/** The boundaries after `from` and not after `to`, one by one. */
+/** The boundaries in (`from`, `to`], one by one. */
 function walked(period: Period, timeZone: string, from: number, to: number): number[] {
   const found: number[] = []
   for (let at = nextBoundary(period, timeZone, from); at <= to; at = nextBoundary(period, timeZone, at)) found.push(at)
@@ -50,7 +50,7 @@ function walked(period: Period, timeZone: string, from: number, to: number): num
 }
 
 describe('windows', () => {
-  test('are a partition of time: every moment lies in one, and each begins where the last one ends', () => {
+  test('partition time: every timestamp is in one, and each begins where the previous one ends', () => {
     fc.assert(
       fc.property(anyPeriod, anyPlace, (period, { timeZone, at }) => {
         const start = lastBoundary(period, timeZone, at)
@@ -66,7 +66,7 @@ describe('windows', () => {
     )
   })
 
-  test('keep the order of moments', () => {
+  test('keep the order of timestamps', () => {
     fc.assert(
       fc.property(anyPeriod, anyPlace, fc.nat(2 * DAY), (period, { timeZone, at }, later) => {
         expect(nextBoundary(period, timeZone, at + later)).toBeGreaterThanOrEqual(nextBoundary(period, timeZone, at))
@@ -93,7 +93,7 @@ describe('windows', () => {
 })
 
 describe('boundariesBetween', () => {
-  test('counts what walking from boundary to boundary meets', () => {
+  test('equals the number of boundaries found one by one', () => {
     fc.assert(
       fc.property(anyPeriod, anyPlace, fc.nat(200 * HOUR_MS), (period, { timeZone, at }, stretch) => {
         const to = at + (period === 'hour' ? stretch : 20 * stretch)
@@ -117,7 +117,7 @@ describe('boundariesBetween', () => {
   })
 })
 
-describe('against a clock on the wall, watched second by second', () => {
+describe('agrees with a naive model that reads the clock second by second', () => {
   test.each([
     ['hour', 20 * HOUR_MS, 100],
     ['day', 4 * DAY, 100],
