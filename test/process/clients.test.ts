@@ -9,17 +9,17 @@ const QUOTA = '/api/sms/admin/quota'
 const site = await createSite()
 const { url } = await freshDatabase()
 const service = await site.start({ DATABASE_URL: url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' })
-/** The same in this process, where its patience can be shortened. */
-const slow = startService()
+/** A service in this process, whose timeouts the test can shorten. */
+const inProcess = startService()
 const POST = `POST ${QUOTA} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.token}\r\ncontent-type: application/json\r\n`
 
 function connectTo(url: string): Socket {
   const { hostname, port } = new URL(url)
-  // An address in a URL has brackets if it is one of IPv6; not every resolver takes them for what they are.
+  // A URL has brackets around an IPv6 address, which not every resolver accepts.
   return connect(Number(port), hostname.replace(/^\[|\]$/g, ''))
 }
 
-/** Sends bytes and answers everything that comes back until the service closes the connection. */
+/** Sends bytes and returns everything received until the service closes the connection. */
 async function send(url: string, bytes: string): Promise<string> {
   const socket = connectTo(url)
   socket.write(bytes)
@@ -46,8 +46,8 @@ test.each([
   expectProblem(await send(service.url, bytes), 400, 'invalid_request')
 })
 
-test('a header section or a body that never ends is not waited for', async () => {
-  const { app, adminToken } = await slow
+test('a header section or a body that never ends times out', async () => {
+  const { app, adminToken } = await inProcess
   const { server } = app
   expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000 })
   Object.assign(server, { headersTimeout: 200, requestTimeout: 400 })
@@ -59,7 +59,7 @@ test('a header section or a body that never ends is not waited for', async () =>
   expect(Date.now() - begin).toBeLessThan(5_000)
 })
 
-test('a body that is too large is not read to its end', async () => {
+test('a body that is too large is answered before its end', async () => {
   const socket = connectTo(service.url)
   const answer = text(socket)
   socket.write(`${POST}transfer-encoding: chunked\r\n\r\n`)
@@ -69,14 +69,14 @@ test('a body that is too large is not read to its end', async () => {
   expectProblem(await answer.finally(() => clearInterval(sending)), 413, 'payload_too_large')
 })
 
-test('a caller who hangs up halfway is nobody’s error', async () => {
+test('a client that resets its connection leaves the service ready', async () => {
   const socket = connectTo(service.url)
   await new Promise(resolve => socket.write(`${POST}content-length: 100\r\n\r\n{`, resolve))
   socket.resetAndDestroy()
   expect((await service.call('GET', '/readyz')).status).toBe(200)
 })
 
-test('none of this troubles the others, or is an error of the service', async () => {
+test('malformed requests affect no other request and log no error', async () => {
   expect((await service.call('GET', `${QUOTA}/list`)).body.total).toBe(0)
   const { code, stdout, stderr } = await service.stop()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

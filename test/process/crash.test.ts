@@ -18,7 +18,7 @@ async function killPostmaster(): Promise<void> {
   if (pid !== undefined) process.kill(pid, 'SIGKILL')
 }
 
-/** Writes, and kills when some writes are in and others on their way. */
+/** Kills while some writes are acknowledged and others in flight. */
 async function killWhileWriting(kill: () => Promise<void>): Promise<ReturnType<typeof ledger.write>> {
   onTestFailed(() => console.error(`SEED=${seed} repeats the same writes`))
   const before = ledger.acknowledged()
@@ -29,7 +29,7 @@ async function killWhileWriting(kill: () => Promise<void>): Promise<ReturnType<t
   return writing
 }
 
-/** The next start needs nobody's help, and has what was acknowledged. */
+/** Starts the service again without manual repair, and checks that acknowledged writes are there. */
 async function startAgain(): Promise<Service> {
   const next = await site.start()
   await ledger.settle(next.call)
@@ -46,7 +46,7 @@ describe('kill -9 of the service', () => {
 })
 
 describe('kill -9 of the database', () => {
-  test.each(ROUNDS)('loses nothing; callers are told to try again until it is back: round %i', async () => {
+  test.each(ROUNDS)('loses nothing, and calls fail with 503 and retry-after until it is back: round %i', async () => {
     const returns = () => service.stdout().split('the database is back').length
     const before = returns()
     const writing = await killWhileWriting(killPostmaster)
@@ -65,7 +65,7 @@ describe('kill -9 of the database', () => {
 })
 
 describe('kill -9 of both', () => {
-  test.each(ROUNDS)('loses nothing, whichever dies first: round %i', async () => {
+  test.each(ROUNDS)('loses nothing, in either order: round %i', async () => {
     const writing = await killWhileWriting(async () => {
       if (random() < 0.5) await killPostmaster().then(service.kill)
       else await service.kill().then(killPostmaster)
@@ -75,8 +75,8 @@ describe('kill -9 of both', () => {
   })
 })
 
-test('kill -9 of a start, at any moment, is in nobody’s way', async () => {
-  onTestFailed(() => console.error(`SEED=${seed} repeats the same moments`))
+test('kill -9 during a start does not prevent the next start', async () => {
+  onTestFailed(() => console.error(`SEED=${seed} repeats the same delays`))
   await service.kill()
   await killPostmaster()
   for (let round = 0; round < 4; round++) {
@@ -88,7 +88,7 @@ test('kill -9 of a start, at any moment, is in nobody’s way', async () => {
   service = await startAgain()
 })
 
-test('after all of that the books of the service agree with each other', async () => {
+test('after all kills, counters, changes and events agree', async () => {
   const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
   const [sums] = await db.query({
     text: `select (select count(*) from quota) as quotas,

@@ -17,7 +17,7 @@ afterAll(() => network.cut())
 let made = 0
 const create = (key: string) =>
   service.call('POST', QUOTA, { body: { user_id: 7, limit: 5, name: key }, headers: { 'idempotency-key': key } })
-const rowsCalled = (name: string) => db.query({ text: 'select id from quota where name = $1', values: [name] })
+const quotasNamed = (name: string) => db.query({ text: 'select id from quota where name = $1', values: [name] })
 
 const unavailable = (detail: RegExp) => ({
   status: 503,
@@ -31,7 +31,7 @@ async function expectRecovery(): Promise<void> {
   expect(await create(`recovered-${made++}`)).toMatchObject({ status: 201 })
 }
 
-test('a database that is away: the service says so, lives on, and recovers by itself', async () => {
+test('without its database the service answers 503, stays alive, and recovers by itself', async () => {
   expect(await create('before')).toMatchObject({ status: 201 })
   await network.cut()
   const outage = Date.now()
@@ -39,24 +39,24 @@ test('a database that is away: the service says so, lives on, and recovers by it
   expect(await create('meanwhile')).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', `${QUOTA}/list`)).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
-  // A refused connection is known at once; nobody is kept waiting for a time-out.
+  // A refused connection fails at once: no call waits for a timeout.
   expect(Date.now() - outage).toBeLessThan(5_000)
   await network.restore()
   await expectRecovery()
-  expect(await rowsCalled('meanwhile')).toEqual([])
+  expect(await quotasNamed('meanwhile')).toEqual([])
   expect(await create('meanwhile')).toMatchObject({ status: 201 })
 })
 
-test('a commit whose confirmation is lost: the caller is told to repeat, which makes nothing twice', async () => {
+test('if the confirmation of a commit is lost, the call fails with 503, and its repetition creates nothing twice', async () => {
   network.loseNextConfirmation()
   expect(await create('lost')).toMatchObject(unavailable(/repeat the call/))
-  const rows = await rowsCalled('lost')
+  const rows = await quotasNamed('lost')
   expect(rows).toHaveLength(1)
   expect(await create('lost')).toMatchObject({ status: 201, body: rows[0] })
-  expect(await rowsCalled('lost')).toEqual(rows)
+  expect(await quotasNamed('lost')).toEqual(rows)
 })
 
-test('a database that falls silent: callers are not kept waiting for ever', async () => {
+test('calls time out if the database does not respond', async () => {
   network.silent = true
   const [ready, creation] = await Promise.all([service.call('GET', '/readyz'), create('silence')])
   expect(ready).toMatchObject(unavailable(/^the database does not answer$/))
@@ -65,10 +65,10 @@ test('a database that falls silent: callers are not kept waiting for ever', asyn
   network.silent = false
   await expectRecovery()
   expect(await create('silence')).toMatchObject({ status: 201 })
-  expect(await rowsCalled('silence')).toHaveLength(1)
+  expect(await quotasNamed('silence')).toHaveLength(1)
 })
 
-/** What lies between the service and its database, and fails when told to. */
+/** A proxy between the service and its database that a test can interrupt. */
 async function createNetwork(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const [folder, port] = [target.searchParams.get('host'), Number(target.port || 5432)]
@@ -107,13 +107,13 @@ async function createNetwork(databaseUrl: string) {
   await listen(0)
   const address = server.address() as AddressInfo
 
-  const through = new URL(databaseUrl)
-  through.hostname = '127.0.0.1'
-  through.port = String(address.port)
-  through.searchParams.delete('host')
+  const proxyUrl = new URL(databaseUrl)
+  proxyUrl.hostname = '127.0.0.1'
+  proxyUrl.port = String(address.port)
+  proxyUrl.searchParams.delete('host')
   return Object.assign(state, {
-    url: through.href,
-    /** Lets the next commit through, but not the word that it is done. */
+    url: proxyUrl.href,
+    /** Forwards the next commit, and drops its confirmation. */
     loseNextConfirmation() {
       losing = true
     },

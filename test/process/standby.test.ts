@@ -1,6 +1,6 @@
 /**
- * A commit that waits for a synchronous standby, and is cut short: it is durable here, and nobody knows where else. On a
- * server of its own, because a server has its standbys for all databases.
+ * A commit that waits for a synchronous standby and is canceled: it is durable on the primary and perhaps nowhere else.
+ * Uses a server of its own, because the list of standbys is a setting of the server.
  */
 import { afterAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
@@ -30,26 +30,26 @@ async function setStandbys(names: string): Promise<void> {
   await db.query({ text: 'select pg_reload_conf()' })
 }
 
-/** The sessions that wait for a standby, and since when. */
+/** The sessions that wait for a standby, with the start of their transactions. */
 const waiting = () =>
   db.query<{ pid: number; began: number }>({
     text: "select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'",
   })
 
-test('a commit that a standby has not confirmed is no answer', async () => {
+test('a command is not answered before the standby confirms its commit', async () => {
   const created = await db.transaction(tx =>
     addQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
   )
   expect(created.outcome).toBe('created')
-  await setStandbys('nobody')
+  await setStandbys('missing')
   const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
-  await expect.poll(shown).toEqual({ synchronous_standby_names: 'nobody' })
+  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
   let isAnswered = false
   const asked = engine.submit(reserve(7, 'm1', 5)).finally(() => {
     isAnswered = true
   })
   for (let attempt = 1, last = 0; attempt <= 3; attempt++) {
-    // Each attempt finds it done, and asks the standby to confirm that.
+    // Each attempt finds the command committed, and waits for the standby to confirm that.
     const begun = async () => (await waiting()).some(({ began }) => began > last)
     await expect.poll(begun, { timeout: 5_000 }).toBe(true)
     expect(isAnswered).toBe(false)

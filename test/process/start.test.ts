@@ -14,11 +14,11 @@ import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite, PROJECT, type Service, SHELL_PATH } from '../support/process.ts'
 
 const site = await createSite()
-/** One with the service's schema, one without any. */
-const [outside, empty] = [await freshDatabase(), await emptyDatabase()]
+/** An external database with the service's schema, and one without a schema. */
+const [external, empty] = [await freshDatabase(), await emptyDatabase()]
 const SECRET = 'a secret for tests only, long enough for HS256'
 
-/** A start that ends for a reason that was foreseen: one line for people, one for machines, and no secret in either. */
+/** Expects a start to fail with one line on stderr and one log entry, neither with a secret. */
 async function expectRefusal(env: Record<string, string>, reason: RegExp, command = 'serve'): Promise<void> {
   const { code, stdout, stderr } = await site.launch([command], env).ended
   expect(stderr).toMatch(new RegExp(`^sms-quota: cannot ${command}: .+\n$`))
@@ -39,7 +39,7 @@ describe('the banner', () => {
     return (await promisify(execFile)('sh', ['-c', `${commands} -s -w ' %{http_code}'`], options)).stdout
   }
 
-  test('says where it is and where it is explained, and its curl line works', async () => {
+  test('names the address and the documentation, and its curl command works', async () => {
     const service = await site.start()
     const banner = bannerOf(service)
     const [, docs] = /documentation at (\S+)\n/.exec(banner) ?? []
@@ -48,7 +48,7 @@ describe('the banner', () => {
     await service.stop()
   })
 
-  test("its link leads to the console, with an administrator's token where no server sees it", async () => {
+  test("links to the console, with an administrator's token in the fragment", async () => {
     const service = await site.start()
     const [, link = ''] = /^(http\S+\/console\/#token=\S+)$/m.exec(bannerOf(service)) ?? []
     expect(await (await fetch(link)).text()).toContain('<div id="root">')
@@ -58,8 +58,8 @@ describe('the banner', () => {
     await service.stop()
   })
 
-  test('with a secret of the operator says how to sign a token, and that works', async () => {
-    const env = { DATABASE_URL: outside.url, AUTH_SECRET: SECRET }
+  test('with AUTH_SECRET shows how to sign a token, and that works', async () => {
+    const env = { DATABASE_URL: external.url, AUTH_SECRET: SECRET }
     const service = await site.start(env)
     const banner = bannerOf(service)
     expect(banner).not.toContain('eyJ')
@@ -67,17 +67,21 @@ describe('the banner', () => {
     await service.stop()
   })
 
-  test('with a public key says who signs', async () => {
+  test('with a public key names the identity provider as the signer', async () => {
     const file = join(site.dataDir, 'key.pem')
     await writeFile(file, generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
-    const service = await site.start({ DATABASE_URL: outside.url, AUTH_PUBLIC_KEY_FILE: file, AUTH_ADMIN_ROLE: 'boss' })
+    const service = await site.start({
+      DATABASE_URL: external.url,
+      AUTH_PUBLIC_KEY_FILE: file,
+      AUTH_ADMIN_ROLE: 'boss',
+    })
     expect(service.stdout()).toMatch(/TOKEN comes from your identity provider, with the role boss:\n\ncurl .*\$TOKEN/)
     await service.stop()
   })
 })
 
-describe('is refused', () => {
-  test('on a data folder that another service uses, which goes on', async () => {
+describe('a start fails', () => {
+  test('on a data folder in use, and the other service continues', async () => {
     const first = await site.start()
     await expectRefusal(
       {},
@@ -88,7 +92,7 @@ describe('is refused', () => {
     expect(await first.stop()).toMatchObject({ code: 0 })
   })
 
-  test('on a port in use; its database ends with it', async () => {
+  test('on a port in use, and its database stops', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
@@ -100,7 +104,7 @@ describe('is refused', () => {
     other.close()
   })
 
-  test('with every fault of the configuration at once', async () => {
+  test('with every issue of the configuration at once', async () => {
     const env = { PORT: '-1', DATABASE_URL: 'mysql://u:hunter2@h/d', AUTH_SECRET: 'hunter2', LOG_LEVEL: 'loud' }
     const { code, stdout, stderr } = await site.launch(['serve'], env).ended
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -108,7 +112,7 @@ describe('is refused', () => {
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('with a key file that is not there', async () => {
+  test('with a missing key file', async () => {
     await expectRefusal(
       { AUTH_PUBLIC_KEY_FILE: '/nowhere.pem' },
       /AUTH_PUBLIC_KEY_FILE: .*"\/nowhere\.pem" cannot be read/,
@@ -116,13 +120,13 @@ describe('is refused', () => {
     expect(await site.postmaster()).toBeUndefined()
   })
 
-  test('with a data folder that cannot be made', async () => {
+  test('with a data folder that cannot be created', async () => {
     await expectRefusal({ DATA_DIR: '/dev/null/data' }, /data folder cannot be used.*set DATA_DIR/)
   })
 })
 
-describe('an outside database is refused', async () => {
-  const careless = await createSite()
+describe('an external database is rejected', async () => {
+  const unsafe = await createSite()
   const refuse = (url: string, reason: RegExp, command?: string) =>
     expectRefusal({ DATABASE_URL: url, AUTH_SECRET: SECRET }, reason, command)
 
@@ -131,27 +135,27 @@ describe('an outside database is refused', async () => {
     await refuse('postgres://u:hunter2@nowhere.invalid/d', /DATABASE_URL cannot be used: .*nowhere\.invalid/, 'migrate')
   })
 
-  test('that does not exist, or does not let us in', async () => {
-    const [missing, stranger] = [new URL(empty.url), new URL(empty.url)]
+  test('that does not exist, or rejects the user', async () => {
+    const [missing, unknownUser] = [new URL(empty.url), new URL(empty.url)]
     missing.pathname = '/nowhere'
-    stranger.username = 'nobody'
-    stranger.password = 'hunter2'
+    unknownUser.username = 'unknown'
+    unknownUser.password = 'hunter2'
     await refuse(missing.href, /DATABASE_URL cannot be used: database "nowhere" does not exist/)
-    await refuse(stranger.href, /DATABASE_URL cannot be used: .*"nobody"/)
+    await refuse(unknownUser.href, /DATABASE_URL cannot be used: .*"unknown"/)
   })
 
   test('whose schema is newer than the service', async () => {
-    await outside.db.query({
+    await external.db.query({
       text: `insert into schema_migration (number, name, checksum)
         select max(number) + 1, 'from_the_future.sql', '' from schema_migration`,
     })
     await refuse(
-      outside.url,
+      external.url,
       /schema is newer than this service: it has from_the_future\.sql\. Start the newer version/,
     )
   })
 
-  test('that confirms what is not on the disk yet', async () => {
+  test('with synchronous_commit off', async () => {
     const name = new URL(empty.url).pathname.slice(1)
     await empty.db.query({ text: `alter database ${name} set synchronous_commit = off` })
     await refuse(
@@ -161,12 +165,12 @@ describe('an outside database is refused', async () => {
   })
 
   test('whose server runs without fsync', async () => {
-    await (await careless.start()).stop()
-    await refuse(await startWithoutFsync(careless.dataDir), /fsync is off/)
+    await (await unsafe.start()).stop()
+    await refuse(await startWithoutFsync(unsafe.dataDir), /fsync is off/)
   })
 })
 
-/** A server like the service's own, but for the one setting. */
+/** Starts the embedded server with the service's settings, but without fsync. */
 async function startWithoutFsync(dataDir: string): Promise<string> {
   const folders = foldersIn(dataDir)
   const account = await accountFor(folders)

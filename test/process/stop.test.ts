@@ -7,17 +7,17 @@ import { freshDatabase } from '../support/database.ts'
 import { createSite, type Service } from '../support/process.ts'
 
 const site = await createSite()
-const outside = await freshDatabase()
-const OUTSIDE = { DATABASE_URL: outside.url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' }
+const external = await freshDatabase()
+const EXTERNAL = { DATABASE_URL: external.url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' }
 const STOP_MS = 10_000
 
-/** Kept alive, as gateways' connections are: an idle one must not hold up the stop either. */
+/** Keeps connections alive, as gateways do. An idle connection must not delay the shutdown either. */
 const agent = new Agent({ keepAlive: true })
 afterAll(() => agent.destroy())
 
 const BODY = JSON.stringify({ user_id: 7, limit: 5 })
 
-/** A creation that the service has begun to read, and that will not end before its body is sent. */
+/** Begins a request to create a quota: the service has read its header, and waits for its body. */
 async function beginCreation({ url, token }: Service): Promise<ClientRequest> {
   const creation = request(`${url}/api/sms/admin/quota`, {
     method: 'POST',
@@ -41,50 +41,53 @@ async function finish(creation: ClientRequest): Promise<{ status: number | undef
   return { status: answer.statusCode, body: await text(answer) }
 }
 
-/** The service has heard the signal when nobody new gets in. */
-async function closed({ url }: Service): Promise<void> {
+/** Waits until the service accepts no new connections, and so has handled the signal. */
+async function untilClosed({ url }: Service): Promise<void> {
   const { hostname, port } = new URL(url)
-  const getsIn = () =>
+  const accepts = () =>
     new Promise<boolean>(resolve => {
       const socket = connect(Number(port), hostname, () => resolve(true))
       socket.on('error', () => resolve(false))
       socket.on('connect', () => socket.destroy())
     })
-  await expect.poll(getsIn, { timeout: STOP_MS }).toBe(false)
+  await expect.poll(accepts, { timeout: STOP_MS }).toBe(false)
 }
 
 describe.each([
-  ['a database of its own', {}],
-  ['an outside database', OUTSIDE],
+  ['the embedded database', {}],
+  ['an external database', EXTERNAL],
 ] as const)('with %s', (_which, env) => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('%s: what is under way is answered, then all ends', async signal => {
-    const service = await site.start(env)
-    expect((await service.call('GET', '/readyz')).status).toBe(200)
-    const creations = await Promise.all([1, 2, 3].map(() => beginCreation(service)))
-    service.signal(signal)
-    const begin = Date.now()
-    await closed(service)
-    for (const { status, body } of await Promise.all(creations.map(finish))) expect(status, body).toBe(201)
-    expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
-    // Not by the patience for those who do not get on with theirs.
-    expect(Date.now() - begin).toBeLessThan(4_000)
-    expect(service.stdout()).toMatch(/"msg":"stopped"\}\n$/)
-    expect(await site.postmaster()).toBeUndefined()
-  })
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: requests in flight are answered, then all processes exit',
+    async signal => {
+      const service = await site.start(env)
+      expect((await service.call('GET', '/readyz')).status).toBe(200)
+      const creations = await Promise.all([1, 2, 3].map(() => beginCreation(service)))
+      service.signal(signal)
+      const begin = Date.now()
+      await untilClosed(service)
+      for (const { status, body } of await Promise.all(creations.map(finish))) expect(status, body).toBe(201)
+      expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
+      // Without waiting for the timeout of unfinished requests.
+      expect(Date.now() - begin).toBeLessThan(4_000)
+      expect(service.stdout()).toMatch(/"msg":"stopped"\}\n$/)
+      expect(await site.postmaster()).toBeUndefined()
+    },
+  )
 })
 
-test('what was answered during the stop is there, and an outside database is left alone', async () => {
-  expect(await outside.db.query({ text: 'select count(*) as quotas from quota' })).toEqual([{ quotas: 6 }])
+test('writes answered during the shutdown are stored, and an external database keeps running', async () => {
+  expect(await external.db.query({ text: 'select count(*) as quotas from quota' })).toEqual([{ quotas: 6 }])
   const service = await site.start()
   expect((await service.call('GET', '/api/sms/admin/quota/list')).body.total).toBe(6)
   await service.stop()
 })
 
-test('Ctrl-C reaches the whole group, and some of it twice; the database still ends last', async () => {
+test('Ctrl-C twice, sent to the whole process group: the database still stops last', async () => {
   const service = await site.start()
   const creation = await beginCreation(service)
   process.kill(-service.pid, 'SIGINT')
-  await closed(service)
+  await untilClosed(service)
   process.kill(-service.pid, 'SIGINT')
   expect(await finish(creation)).toMatchObject({ status: 201 })
   expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
@@ -92,7 +95,7 @@ test('Ctrl-C reaches the whole group, and some of it twice; the database still e
   expect(await site.postmaster()).toBeUndefined()
 })
 
-test('a caller who never ends a request cannot hold up the stop', async () => {
+test('an unfinished request does not delay the shutdown', async () => {
   const service = await site.start()
   const creation = await beginCreation(service)
   const cut = once(creation, 'error')
@@ -103,7 +106,7 @@ test('a caller who never ends a request cannot hold up the stop', async () => {
   expect(await site.postmaster()).toBeUndefined()
 })
 
-test('who gets a word in during the stop is served, too', async () => {
+test('a further request on a connection in use is answered during the shutdown', async () => {
   const service = await site.start()
   const { hostname, port } = new URL(service.url)
   const socket = connect(Number(port), hostname)
@@ -114,7 +117,7 @@ test('who gets a word in during the stop is served, too', async () => {
   )
   await once(socket, 'readable')
   service.signal('SIGTERM')
-  await closed(service)
+  await untilClosed(service)
   socket.write(
     `${BODY}GET /api/sms/admin/quota/list HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.token}\r\n\r\n`,
   )
@@ -123,7 +126,7 @@ test('who gets a word in during the stop is served, too', async () => {
   expect(await service.ended).toMatchObject({ code: 0 })
 })
 
-test('a signal that comes during the start is not forgotten', async () => {
+test('a signal during the start stops the service', async () => {
   const starting = site.launch(['serve'])
   await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('database started')
   expect(await starting.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/"msg":"stopped"\}\n$/) })

@@ -7,12 +7,12 @@ import { createSite } from '../support/process.ts'
 const site = await createSite()
 const run = (args: string[], env: Record<string, string> = {}) => site.launch(['verify', ...args], env).ended
 
-describe('of an outside database', async () => {
+describe('verify of an external database', async () => {
   const bench = await createBench()
   const env = { DATABASE_URL: bench.url }
   const [one, other] = [someone(), someone()]
 
-  test('says how much was compared when all is equal', async () => {
+  test('prints how much it compared if there is no difference', async () => {
     const engine = bench.engine()
     for (const user_id of [one, other]) {
       await bench.quota({ user_id })
@@ -22,46 +22,46 @@ describe('of an outside database', async () => {
     expect(await run([], env)).toEqual({ code: 0, stdout, stderr: '' })
   })
 
-  test('says what differs, of everybody or of a user', async () => {
+  test('prints the differences of all users or of one', async () => {
     const [row] = await bench.db.query<{ id: number }>({
       text: 'update quota set used = 4 where user_id = $1 returning id',
       values: [one],
     })
-    const told = `Quota ${row?.id} of user ${one}, window 0: counted 4 used and 0 reserved, its ledger has 3 used and 0 reserved.\n`
+    const difference = `Quota ${row?.id} of user ${one}, window 0: counted 4 used and 0 reserved, its ledger has 3 used and 0 reserved.\n`
     expect(await run([], env)).toEqual({
       code: 1,
-      stdout: `${told}1 difference in 2 windows of 2 quotas.\n`,
+      stdout: `${difference}1 difference in 2 windows of 2 quotas.\n`,
       stderr: '',
     })
     expect(await run(['--user', `${one}`], env)).toEqual({
       code: 1,
-      stdout: `${told}1 difference in 1 windows of 1 quotas of user ${one}.\n`,
+      stdout: `${difference}1 difference in 1 windows of 1 quotas of user ${one}.\n`,
       stderr: '',
     })
     const stdout = `All 1 windows of 1 quotas of user ${other} equal their ledger (1 reservations).\n`
     expect(await run(['--user', `${other}`], env)).toEqual({ code: 0, stdout, stderr: '' })
   })
 
-  test('says what is in the way', async () => {
+  test('prints why it cannot run', async () => {
     expect(await run(['--user', 'ada'], env)).toMatchObject({ code: 2, stderr: expect.stringContaining('--user is') })
-    const nowhere = await run([], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/d' })
-    expect(nowhere).toMatchObject({ code: 1, stdout: '' })
-    expect(nowhere.stderr).toMatch(
+    const unreachable = await run([], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/d' })
+    expect(unreachable).toMatchObject({ code: 1, stdout: '' })
+    expect(unreachable.stderr).toMatch(
       /^sms-quota: cannot verify: the database of DATABASE_URL cannot be used: .*REFUSED.*\n$/,
     )
-    expect(nowhere.stderr).not.toContain('hunter2')
-    const strange = await run([], { DATABASE_URL: (await empty).url })
-    expect(strange).toMatchObject({ code: 1, stdout: '' })
-    expect(strange.stderr).toMatch(/has not the schema of this version; "sms-quota migrate" brings it there\n$/)
+    expect(unreachable.stderr).not.toContain('hunter2')
+    const noSchema = await run([], { DATABASE_URL: (await empty).url })
+    expect(noSchema).toMatchObject({ code: 1, stdout: '' })
+    expect(noSchema.stderr).toMatch(/has not the schema of this version; "sms-quota migrate" brings it there\n$/)
   })
 
   const empty = emptyDatabase()
 })
 
-describe('of the service’s own database', () => {
+describe('verify of the embedded database', () => {
   const EQUAL = 'All 1 windows of 1 quotas equal their ledger (1 reservations).\n'
 
-  test('that was never made', async () => {
+  test('fails if there is none', async () => {
     const { code, stdout, stderr } = await run([])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
@@ -69,7 +69,7 @@ describe('of the service’s own database', () => {
     )
   })
 
-  test('works beside the service, and without it', async () => {
+  test('works while the service runs, and while it does not', async () => {
     const service = await site.start()
     const body = { user_id: 7, limit: 10, opening_used: 3 }
     expect((await service.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)

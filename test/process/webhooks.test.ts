@@ -11,7 +11,7 @@ const ENV = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 const KILLS = 20
 const WRITES = 6
 
-/** Makes events, and fails when the service is gone. */
+/** Creates quotas, and with them events. Rejects when the service dies. */
 async function write(service: Service, user: number): Promise<void> {
   for (let n = 0; n < WRITES; n++) {
     await service.call('POST', '/api/sms/admin/quota', { body: { user_id: user + n, limit: 10 } })
@@ -29,8 +29,8 @@ async function feed(service: Service): Promise<string[]> {
   }
 }
 
-test(`kill -9 between commit and delivery, ${KILLS} times: each event comes at least once, and none is invented`, async () => {
-  onTestFailed(() => console.error(`SEED=${seed} repeats the same moments`))
+test(`kill -9 between commit and delivery, ${KILLS} times: each event is delivered at least once, and no other event is`, async () => {
+  onTestFailed(() => console.error(`SEED=${seed} repeats the same choices`))
   let service = await site.start(ENV)
   const created = await service.call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url } })
   expect(created.status).toBe(201)
@@ -38,7 +38,7 @@ test(`kill -9 between commit and delivery, ${KILLS} times: each event comes at l
   for (let round = 0; round < KILLS; round++) {
     const before = receiver.received.length
     const writing = write(service, round * WRITES).catch(() => {})
-    // At different depths: nothing delivered yet, some of it, or all of it while more is being written.
+    // Kills when none, some, or all of the first events are delivered.
     const depth = Math.floor(random() * WRITES)
     await expect
       .poll(() => receiver.received.length, { timeout: 20_000, interval: 1 })
@@ -49,13 +49,13 @@ test(`kill -9 between commit and delivery, ${KILLS} times: each event comes at l
     const { body } = await service.call('GET', `/api/sms/admin/webhooks/${created.body.id}/deliveries?status=pending`)
     if (body.items.length > 0) interrupted += 1
   }
-  const happened = await feed(service)
-  expect(happened.length).toBeGreaterThan(KILLS)
-  // An attempt that was under way counts as lost after its lease.
-  const missing = () => happened.filter(id => !receiver.received.includes(id))
+  const emitted = await feed(service)
+  expect(emitted.length).toBeGreaterThan(KILLS)
+  // An interrupted attempt is repeated after its lease.
+  const missing = () => emitted.filter(id => !receiver.received.includes(id))
   await expect.poll(missing, { timeout: 40_000 }).toEqual([])
-  expect(receiver.received.filter(id => !happened.includes(id))).toEqual([])
-  // Else the kills hit nothing.
+  expect(receiver.received.filter(id => !emitted.includes(id))).toEqual([])
+  // Some kills interrupted deliveries.
   expect(interrupted).toBeGreaterThan(0)
   await service.stop()
 }, 180_000)

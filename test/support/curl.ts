@@ -1,4 +1,4 @@
-/** As much of curl as the documents use. What it does not know it refuses. */
+/** The options of curl that the documents use. Fails on any other. */
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({

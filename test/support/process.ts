@@ -1,4 +1,4 @@
-/** The service as operators run it: `bin/sms-quota` as a process of its own, to be called, killed and started again. */
+/** Runs the service as operators do: `bin/sms-quota` as a process that tests call, kill and start again. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -14,12 +14,12 @@ import type { Answer } from './service.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')
 
-/** The machine's programs, and behind them a stand-in for curl. */
+/** The machine's PATH, followed by a replacement for curl. */
 export const SHELL_PATH = [process.env.PATH ?? '', join(PROJECT, 'test/support/bin')].join(delimiter)
 
 type Environment = Record<string, string>
 
-/** What a process that has ended leaves. Ended by a signal, it has no code. */
+/** The result of a process. A process that a signal ended has no code. */
 interface Outcome {
   code: number | null
   stdout: string
@@ -31,46 +31,46 @@ interface CallOptions {
   headers?: Record<string, string>
 }
 
-/** A command that runs, or has ended. */
+/** A running or exited command. */
 interface Process {
   readonly pid: number
-  /** What it has printed so far. */
+  /** Its output so far. */
   stdout(): string
   signal(name: NodeJS.Signals): void
-  /** Settles when it has ended. */
+  /** Resolves when it has exited. */
   readonly ended: Promise<Outcome>
-  /** Asks it to end, and waits until it has. */
+  /** Sends SIGTERM, and waits until it has exited. */
   stop(): Promise<Outcome>
-  /** Ends it without a chance to tidy up. */
+  /** Sends SIGKILL, and waits until it has exited. */
   kill(): Promise<void>
 }
 
-/** A service that has said where it is. */
+/** A service that accepts requests. */
 export interface Service extends Process {
   readonly url: string
-  /** An administrator's, good for an hour. */
+  /** An administrator's token, valid for an hour. */
   readonly token: string
-  /** Calls it as the administrator. Fails if there is no answer. */
+  /** Calls it as the administrator. Rejects if there is no response. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>
 }
 
-/** Where services run: a data folder of its own, and nothing of the tests' own environment. */
+/** A place to run services: a data folder of its own, without the environment variables of the tests. */
 export interface Site {
   readonly dataDir: string
   launch(args: string[], env?: Environment): Process
-  /** Starts a service and waits until it serves. Fails with what it printed if it ends instead. */
+  /** Starts a service and waits until it is ready. Rejects with its output if it exits instead. */
   start(env?: Environment): Promise<Service>
   /** The process id of the data folder's database server; undefined if none runs. */
   postmaster(): Promise<number | undefined>
 }
 
 /**
- * To be called where tests are declared. After the caller's tests nothing is left of it: not a process, be it one that
- * a killed service left behind, and no file.
+ * Call this where tests are declared. After those tests it removes all files and all processes, including a database
+ * server that a killed service left behind.
  */
 export async function createSite(): Promise<Site> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-process-')))
-  // Under root the database's user must be able to pass.
+  // Under root, the database's user must be able to enter the folder.
   await chmod(home, 0o711)
   const dataDir = join(home, 'data')
   const folders = foldersIn(dataDir)
@@ -84,8 +84,8 @@ export async function createSite(): Promise<Site> {
   })
 
   function launch(args: string[], env: Environment = {}): Process {
-    // A test that timed out may still be at it.
-    if (closed) throw new Error('the tests of this site are over')
+    // A test that timed out may still be running.
+    if (closed) throw new Error('the tests of this site have finished')
     const child = spawn(join(PROJECT, 'bin/sms-quota'), args, {
       cwd: home,
       env: environment(dataDir, env),
@@ -142,17 +142,17 @@ export async function createSite(): Promise<Site> {
 
 async function urlOf({ stdout, ended }: Process): Promise<string> {
   let outcome: Outcome | undefined
-  ended.then(is => {
-    outcome = is
+  ended.then(result => {
+    outcome = result
   })
   for (; ; await pause(10)) {
     const [, url] = /^sms-quota is at (\S+),[\s\S]*^curl .*\n/m.exec(stdout()) ?? []
     if (url !== undefined) return url
-    if (outcome !== undefined) throw new Error(`the service has ended: ${JSON.stringify(outcome)}`)
+    if (outcome !== undefined) throw new Error(`the service exited: ${JSON.stringify(outcome)}`)
   }
 }
 
-/** The tests make more calls than a person may. */
+/** Without a rate limit, because tests make more calls than it allows. */
 const environment = (dataDir: string, env: Environment): Environment => ({
   PATH: process.env.PATH ?? '',
   PORT: '0',
@@ -163,7 +163,7 @@ const environment = (dataDir: string, env: Environment): Environment => ({
 
 async function adminToken(env: Environment): Promise<string> {
   const loaded = loadConfig(env)
-  if ('issues' in loaded) throw new Error('the configuration of the test is wrong')
+  if ('issues' in loaded) throw new Error('the configuration of the test is invalid')
   const { auth, dataDir } = loaded.config
   const secret = auth.key.kind === 'secret' ? auth.key.secret : await ownSecret(dataDir)
   const roles = [auth.adminRole]

@@ -1,4 +1,4 @@
-/** A receiver of webhooks, on a port of its own, that does what a test tells it. */
+/** A receiver of webhooks on a free port, which answers as the test sets it. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,15 +11,15 @@ export interface Delivery {
 
 export interface Receiver {
   readonly url: string
-  /** What has come, whatever was answered. */
+  /** All requests received. */
   readonly deliveries: Delivery[]
-  /** What has come and was answered 2xx, by `webhook-id`. */
+  /** The `webhook-id` of each request that was answered with 2xx. */
   readonly received: string[]
-  /** How it answers from now on: a status, or not at all. */
+  /** Its answer from now on: a status, or none. */
   answer: number | 'hang'
 }
 
-/** To be called where tests are declared. */
+/** Call this where tests are declared. */
 export async function createReceiver(): Promise<Receiver> {
   const hanging = new Set<ServerResponse>()
   const server = createServer((request, response) => {

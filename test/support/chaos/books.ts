@@ -3,7 +3,7 @@
  * quiet.
  */
 import type { Database } from '../../../src/db/database.ts'
-import { RETENTION_S } from './world.ts'
+import { RETENTION_S } from './deployment.ts'
 
 /** A reservation as an answer shows it. */
 export interface OutboxEvent {

@@ -1,37 +1,37 @@
-/** Sixty-four senders: each settles its own messages, and now and then repeats anybody's. */
+/** Senders (64 by default): each settles its own messages and sometimes repeats another sender's commands. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Books, Entry, OutboxEvent } from './books.ts'
-import { type Answer, RETENTION_S, type World } from './world.ts'
+import { type Answer, type Deployment, RETENTION_S } from './deployment.ts'
 
 const SENDER = '/api/sms/sender/quota'
-/** Only they book by force, so that all others can be held to their limits at any moment. */
+/** Only these users have forced commands, so that all others must stay within their limits at all times. */
 export const FORCING_USERS = [45, 46, 47, 48, 49]
 export const HOT_USER = 0
 export const USERS = 50
 
-/** Repetitions come so soon that retention cannot have forgotten the id. */
-const REPEATED_S = 5
+/** Commands are repeated only this soon, so that retention has not deleted the id. */
+const MAX_REPEAT_S = 5
 
 export interface Senders {
-  /** Ends when every call has its answer. */
+  /** Resolves when every call is answered. */
   stop(): Promise<void>
 }
 
-export function startSenders(world: World, books: Books, random: () => number, count = 64): Senders {
-  let isOver = false
+export function startSenders(deployment: Deployment, books: Books, random: () => number, count = 64): Senders {
+  let isStopped = false
   let made = 0
   const recent: Entry[] = []
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <T>(list: readonly T[]) => list[below(list.length)]
 
-  /** Repeats a call until it is answered, whatever becomes of the services meanwhile. */
-  async function insist(path: string, body: object): Promise<Answer & { begun: number }> {
+  /** Repeats a call until a service answers it. */
+  async function callUntilAnswered(path: string, body: object): Promise<Answer & { begun: number }> {
     for (const begun = performance.now(); ; ) {
-      const answer = await world.call('POST', `${SENDER}/${path}`, body)
+      const answer = await deployment.call('POST', `${SENDER}/${path}`, body)
       if (answer !== undefined) return { ...answer, begun }
       books.unanswered += 1
-      if (performance.now() - begun > (RETENTION_S - REPEATED_S) * 1_000) {
-        throw new Error(`nobody answers ${path} ${JSON.stringify(body)}`)
+      if (performance.now() - begun > (RETENTION_S - MAX_REPEAT_S) * 1_000) {
+        throw new Error(`no service answers ${path} ${JSON.stringify(body)}`)
       }
       await pause(10 + below(60))
     }
@@ -53,7 +53,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
       ...(random() < 0.3 ? { message_type: oneOf(['otp', 'news']) } : {}),
       ...(random() < 0.3 ? { country: oneOf(['DE', 'FR']) } : {}),
       ...(force ? { force } : {}),
-      // Half of them end while their owner is still at it.
+      // Half of them expire while their sender still settles them.
       ttl_seconds: 60 + below(3_600),
       on_expiry: onExpiry,
     }
@@ -72,10 +72,10 @@ export function startSenders(world: World, books: Books, random: () => number, c
     }
   }
 
-  /** Takes down the answer to an asking, first or repeated. */
-  function takeDown(entry: Entry, { status, body, begun }: Answer & { begun: number }, isOwners: boolean): void {
+  /** Records the answer to a first or repeated command. */
+  function recordAnswer(entry: Entry, { status, body, begun }: Answer & { begun: number }, isOwners: boolean): void {
     if (status === 200 && body.granted === false) {
-      // An answer from before may overtake another, but a call that began later may not be told otherwise.
+      // Answers may overtake each other, but a call that began after the first answer must not contradict it.
       if (entry.told !== undefined && entry.firstToldAt < begun)
         books.contradictions.push(`${entry.user} ${entry.id}: granted, then denied`)
       books.denied += 1
@@ -92,7 +92,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
 
   async function settle(entry: Entry, op: 'commit' | 'release' | 'refund', total?: number): Promise<void> {
     const named = { user_id: entry.user, id: entry.id, ...(total === undefined ? {} : { total_units: total }) }
-    const { status, body } = await insist(op, named)
+    const { status, body } = await callUntilAnswered(op, named)
     const shown: OutboxEvent | undefined = status === 200 ? body : body.reservation
     if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
       books.contradictions.push(`${op} ${JSON.stringify(named)}: ${status} ${JSON.stringify(body)}`)
@@ -107,66 +107,68 @@ export function startSenders(world: World, books: Books, random: () => number, c
     books.note(entry, shown, true)
   }
 
-  async function story(): Promise<void> {
+  async function sendMessage(): Promise<void> {
     const entry = newEntry()
     books.entries.set(`${entry.user} ${entry.id}`, entry)
-    takeDown(entry, await insist(entry.op, entry.body), true)
+    recordAnswer(entry, await callUntilAnswered(entry.op, entry.body), true)
     recent[below(200)] = entry
-    for (let chapter = 0; chapter < 4 && entry.told !== undefined; chapter++) {
+    for (let step = 0; step < 4 && entry.told !== undefined; step++) {
       const { units, committed, released, refunded } = entry.told
-      const turn = random()
-      if (turn < 0.3) await settle(entry, 'commit', Math.min(units - released, committed + 1 + below(units)))
-      else if (turn < 0.45) await settle(entry, 'commit')
-      else if (turn < 0.6) await settle(entry, 'release', Math.min(units - committed, released + 1))
-      else if (turn < 0.7) await settle(entry, 'refund', Math.min(committed, refunded + 1))
-      else if (turn < 0.75) await settle(entry, 'release')
-      else if (turn < 0.8) await pause(below(1_500))
+      const choice = random()
+      if (choice < 0.3) await settle(entry, 'commit', Math.min(units - released, committed + 1 + below(units)))
+      else if (choice < 0.45) await settle(entry, 'commit')
+      else if (choice < 0.6) await settle(entry, 'release', Math.min(units - committed, released + 1))
+      else if (choice < 0.7) await settle(entry, 'refund', Math.min(committed, refunded + 1))
+      else if (choice < 0.75) await settle(entry, 'release')
+      else if (choice < 0.8) await pause(below(1_500))
       else return
     }
   }
 
-  /** Asks for a message of anybody's once more, perhaps before it has its answer. */
+  /** Repeats the command of any sender's message, perhaps before its first answer. */
   async function repeat(): Promise<void> {
     const entry = oneOf(recent)
     if (entry === undefined) return
-    if (entry.told !== undefined && performance.now() - entry.toldAt > REPEATED_S * 1_000) return
-    takeDown(entry, await insist(entry.op, entry.body), false)
+    if (entry.told !== undefined && performance.now() - entry.toldAt > MAX_REPEAT_S * 1_000) return
+    recordAnswer(entry, await callUntilAnswered(entry.op, entry.body), false)
   }
 
-  /** Several new messages in one call. */
+  /** Sends several new messages in one call. */
   async function batch(): Promise<void> {
     const entries = Array.from({ length: 2 + below(6) }, newEntry)
     for (const entry of entries) books.entries.set(`${entry.user} ${entry.id}`, entry)
-    let open = entries
-    while (open.length > 0) {
-      const { body, begun } = await insist('batch', { operations: open.map(({ op, body }) => ({ op, ...body })) })
+    let pending = entries
+    while (pending.length > 0) {
+      const { body, begun } = await callUntilAnswered('batch', {
+        operations: pending.map(({ op, body }) => ({ op, ...body })),
+      })
       const results: Answer[] = body.results
-      const again = open.filter((_, n) => results[n]?.status === 503)
-      for (const [n, entry] of open.entries()) {
+      const again = pending.filter((_, n) => results[n]?.status === 503)
+      for (const [n, entry] of pending.entries()) {
         const answer = results[n]
-        if (answer !== undefined && answer.status !== 503) takeDown(entry, { ...answer, begun }, true)
+        if (answer !== undefined && answer.status !== 503) recordAnswer(entry, { ...answer, begun }, true)
       }
       books.unanswered += again.length
-      open = again
-      if (open.length > 0) await pause(50)
+      pending = again
+      if (pending.length > 0) await pause(50)
     }
   }
 
   async function sender(): Promise<void> {
-    while (!isOver) {
-      const turn = random()
-      if (turn < 0.75) await story()
-      else if (turn < 0.95) await repeat()
+    while (!isStopped) {
+      const choice = random()
+      if (choice < 0.75) await sendMessage()
+      else if (choice < 0.95) await repeat()
       else await batch()
     }
   }
 
   const senders = Promise.all(Array.from({ length: count }, sender))
-  // Whatever is wrong is told when they are stopped.
+  // `stop` rejects with the first error.
   senders.catch(() => {})
   return {
     async stop() {
-      isOver = true
+      isStopped = true
       await senders
     },
   }

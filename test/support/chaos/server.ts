@@ -1,6 +1,6 @@
 /**
- * The service as a process of its own whose clock runs ahead: an hour's window ends after seconds. All of it is the
- * product's own but the clock.
+ * The service as a process with a fast clock: an hour's window ends after seconds. Everything except the clock and the
+ * retention period is the product's own.
  *
  *     CHAOS_BEGAN=… CHAOS_SPEED=… CHAOS_LAG_MS=… CHAOS_RETENTION_MS=… bin/node test/support/chaos/server.ts
  */
@@ -21,7 +21,7 @@ const now = clockFrom(process.env)
 const app = await createApp(config, log, { now })
 await app.server.listen({ host: '127.0.0.1', port: 0 })
 
-// The product's retention takes a look each minute, and keeps a day at least: here a day is over in a minute.
+// The product's retention runs once a minute and keeps at least a day, which takes 72 seconds on this clock.
 const db = openDatabase({ url: config.databaseUrl ?? '', maxConnections: 1, log })
 const retention = createRetention({ db, now, log, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
 process.stdout.write(`listening on ${(app.server.server.address() as AddressInfo).port}\n`)

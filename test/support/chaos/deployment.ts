@@ -1,4 +1,4 @@
-/** A database server and two services on it, which are killed again and again while they are called. */
+/** A database server and two services on it, which the chaos test kills while it calls them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -14,11 +14,11 @@ import { scratchFolder } from '../cluster.ts'
 import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
 
-/** How much faster than ours the services' clocks run: an hour in three seconds. */
+/** How much faster than real time the services' clocks run: an hour in three seconds. */
 const SPEED = 1_200
-/** After so many of our own seconds a settled reservation is forgotten. */
+/** Seconds of real time after which retention deletes a settled reservation. */
 export const RETENTION_S = 30
-/** By how much of our own time the second service's clock is behind. */
+/** Seconds of real time by which the second service's clock lags. */
 const LAG_S = 0.2
 
 const SERVER = fileURLToPath(new URL('./server.ts', import.meta.url))
@@ -26,33 +26,33 @@ const SECRET = 'a secret for tests only, long enough for HS256'
 
 export interface Answer {
   status: number
-  /** Parsed JSON of whatever shape; the books take from it what they know. */
+  /** Parsed JSON of any shape. */
   body: ReturnType<typeof JSON.parse>
 }
 
-/** Undefined if there was no answer, or one that leaves open what was done. */
+/** Undefined if there was no answer, or a 503, after which the outcome is unknown. */
 type Call = (method: string, path: string, body?: object, key?: string) => Promise<Answer | undefined>
 
 export type Victim = 'service' | 'backend' | 'postmaster'
 
-export interface World {
+export interface Deployment {
   readonly db: Database
   /** The services' clock. */
   now(): number
   /** Calls one of the services. */
   call: Call
-  /** Ends one of them without a word. Settles when it is dead; what follows is its own affair. */
+  /** Kills a process and waits until it is dead. Returns what was killed. */
   kill(victim: Victim): Promise<string>
-  /** Answers that no service should ever give. */
-  readonly faults: string[]
-  /** What the services last said of themselves. */
-  words(): string
+  /** Responses with a 5xx status except 503, and unexpected exits. */
+  readonly serviceErrors: string[]
+  /** The end of the services' error output. */
+  output(): string
 }
 
-export async function createWorld(random: () => number): Promise<World> {
+export async function createDeployment(random: () => number): Promise<Deployment> {
   const { folder, remove } = await scratchFolder()
-  const quiet = { info() {}, warn() {}, error() {} }
-  const embedded = await startEmbedded({ dataDir: folder, log: quiet })
+  const silent = { info() {}, warn() {}, error() {} }
+  const embedded = await startEmbedded({ dataDir: folder, log: silent })
   const db = openDatabase({ url: embedded.url, maxConnections: 3, statementTimeout: 60_000 })
   const env = {
     PATH: process.env.PATH ?? '',
@@ -67,13 +67,13 @@ export async function createWorld(random: () => number): Promise<World> {
   const token = await new SignJWT({ sub: '1', roles: ['sms-quota:admin', 'sms-quota:sender'], exp: 9_999_999_999 })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.from(SECRET))
-  const faults: string[] = []
-  let said = ''
-  let isOver = false
+  const serviceErrors: string[] = []
+  let output = ''
+  let isStopped = false
 
   const services = [createService(0), createService(LAG_S * 1_000 * SPEED)]
   afterAll(async () => {
-    isOver = true
+    isStopped = true
     for (const service of services) await service.end()
     await db.close()
     await embedded.stop()
@@ -81,7 +81,7 @@ export async function createWorld(random: () => number): Promise<World> {
   })
   await Promise.all(services.map(service => service.ready()))
 
-  /** Keeps a service running: whenever it has ended, another is started. */
+  /** Keeps a service running: starts it again whenever it exits. */
   function createService(lag: number) {
     let child: ReturnType<typeof launch>
     let port: number | undefined
@@ -93,18 +93,19 @@ export async function createWorld(random: () => number): Promise<World> {
       process.stdout.setEncoding('utf8').on('data', text => {
         port = Number(/listening on (\d+)/.exec(text)?.[1] ?? port)
       })
-      let words = ''
+      let stderr = ''
       process.stderr.setEncoding('utf8').on('data', text => {
-        words = `${words}${text}`.slice(-2_000)
-        said = `${said}${text}`.slice(-20_000)
+        stderr = `${stderr}${text}`.slice(-2_000)
+        output = `${output}${text}`.slice(-20_000)
       })
       process.on('close', code => {
         port = undefined
-        if (isOver) return
-        // Without a database it cannot start, and says so; otherwise it does not end by itself.
-        if (code !== null && !/database|ECONN|ENOENT/.test(words)) faults.push(`a service ended with ${code}: ${words}`)
+        if (isStopped) return
+        // It may exit by itself only if it cannot reach the database at its start.
+        if (code !== null && !/database|ECONN|ENOENT/.test(stderr))
+          serviceErrors.push(`a service exited with ${code}: ${stderr}`)
         setTimeout(() => {
-          if (!isOver) child = launch()
+          if (!isStopped) child = launch()
         }, 200)
       })
       return process
@@ -143,8 +144,8 @@ export async function createWorld(random: () => number): Promise<World> {
   return {
     db,
     now,
-    faults,
-    words: () => said,
+    serviceErrors,
+    output: () => output,
 
     async call(method, path, body, key) {
       const port = services[random() < 0.5 ? 0 : 1]?.port()
@@ -162,7 +163,7 @@ export async function createWorld(random: () => number): Promise<World> {
         })
         const text = await answer.text()
         if (answer.status === 503) return undefined
-        if (answer.status >= 500) faults.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
+        if (answer.status >= 500) serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
         return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
       } catch {
         return undefined
