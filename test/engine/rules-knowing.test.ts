@@ -119,7 +119,7 @@ describe('forget on any doubt', () => {
     const { id } = await bench.quota({ user_id: user })
     await warm(engine, user)
     expect(await endSessions(db, 'all')).toBeGreaterThan(0)
-    await expect.poll(() => engine.warnings).toContain('an engine connection was lost')
+    await expect.poll(() => engine.warnings).toContain('engine: connection lost')
     await rewrite(id, 3)
     expect(await engine.submit(reserve(user, 'm1', 5))).toMatchObject({ outcome: 'denied' })
   })

@@ -78,7 +78,7 @@ describe('every update is guarded by count', () => {
   // Each writes a row that is there and one that is not, or is there with another number.
   const cases: Record<string, (string | null)[]> = {
     'check-quotas': ['{1,1}', ids, '{0,9}', '2'],
-    'move-counters': ['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '2'],
+    'increment-counters': ['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '2'],
     'roll-quotas': [
       ...['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{1,1}'],
       ...[`{${at},${at}}`, '{null,null}', '2'],
@@ -91,7 +91,7 @@ describe('every update is guarded by count', () => {
   test('these are all there are', () => {
     const updates = Object.entries(LEDGER_STATEMENTS).filter(([, text]) => /\bupdate \w+ (\w+ )?set\b/.test(text))
     // The fence is for whatever numbers there are, and a shard has one head.
-    const names = updates.map(([name]) => name).filter(name => name !== 'fence-quotas' && name !== 'take-numbers')
+    const names = updates.map(([name]) => name).filter(name => name !== 'fence-quotas' && name !== 'advance-outbox')
     expect(Object.keys(cases)).toEqual(expect.arrayContaining(names))
     expect(names.length).toBeGreaterThanOrEqual(4)
   })
