@@ -48,14 +48,14 @@ export async function findFreeUsers(
     ROLLBACK,
   ])
   const lockedUsers = new Set([
-    ...rowsBeyond(accounts, unlockedAccounts).map(ACCOUNT.read.user_id),
-    ...rowsBeyond(quotas, unlockedQuotas).map(QUOTA.read.user_id),
+    ...rowsBeyond(accounts, unlockedAccounts).map(cells => number.read(cells[ACCOUNT.at.user_id])),
+    ...rowsBeyond(quotas, unlockedQuotas).map(cells => number.read(cells[QUOTA.at.user_id])),
   ])
   return new Set(users.filter(user => !lockedUsers.has(user)))
 }
 
 /** The rows of one result that another does not have. */
 function rowsBeyond(all: StatementResult | undefined, some: StatementResult | undefined): StatementResult['rows'] {
-  const known = new Set((some?.rows ?? []).map(row => row.join(' ')))
-  return (all?.rows ?? []).filter(row => !known.has(row.join(' ')))
+  const found = new Set((some?.rows ?? []).map(row => row.join(' ')))
+  return (all?.rows ?? []).filter(row => !found.has(row.join(' ')))
 }

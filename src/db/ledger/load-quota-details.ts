@@ -4,7 +4,7 @@ import { bigints } from './arrays.ts'
 import { boolean, json, number, selectionOf, text, textOrNull, timestamp } from './rows.ts'
 import { ledgerStatement, type Scope } from './statement.ts'
 
-const { list, read } = selectionOf({
+const COLUMNS = {
   id: number,
   version: number,
   name: textOrNull,
@@ -15,7 +15,9 @@ const { list, read } = selectionOf({
   updated_at: timestamp,
   updated_by: text,
   expiry_emitted: boolean,
-})
+}
+
+const { list, at: AT } = selectionOf(COLUMNS)
 
 export const selectQuotaDetails = ledgerStatement<Allowance>(
   'select-quota-details',
@@ -33,20 +35,20 @@ export async function loadQuotaDetails(
   quotas: readonly Allowance[],
 ): Promise<Quota[]> {
   const [result] = await connection.run([selectQuotaDetails.call(scope, quotas)])
-  const rows = new Map((result?.rows ?? []).map(cells => [read.id(cells), cells]))
+  const rows = new Map((result?.rows ?? []).map(cells => [COLUMNS.id.read(cells[AT.id]), cells]))
   return quotas.map(quota => {
     const cells = rows.get(quota.id) ?? []
     return {
       ...quota,
-      version: read.version(cells),
-      name: read.name(cells),
-      external_ref: read.external_ref(cells),
-      metadata: read.metadata(cells),
-      created_at: read.created_at(cells),
-      created_by: read.created_by(cells),
-      updated_at: read.updated_at(cells),
-      updated_by: read.updated_by(cells),
-      expiry_emitted: read.expiry_emitted(cells),
+      version: COLUMNS.version.read(cells[AT.version]),
+      name: COLUMNS.name.read(cells[AT.name]),
+      external_ref: COLUMNS.external_ref.read(cells[AT.external_ref]),
+      metadata: COLUMNS.metadata.read(cells[AT.metadata]),
+      created_at: COLUMNS.created_at.read(cells[AT.created_at]),
+      created_by: COLUMNS.created_by.read(cells[AT.created_by]),
+      updated_at: COLUMNS.updated_at.read(cells[AT.updated_at]),
+      updated_by: COLUMNS.updated_by.read(cells[AT.updated_by]),
+      expiry_emitted: COLUMNS.expiry_emitted.read(cells[AT.expiry_emitted]),
     }
   })
 }

@@ -2,6 +2,7 @@ import type { Allowance } from '../../domain/quota.ts'
 import type { StatementResult } from '../pipelined-connection.ts'
 import {
   boolean,
+  type CellColumn,
   number,
   numberOrNull,
   numbers,
@@ -14,7 +15,7 @@ import {
   wordsOrNull,
 } from './rows.ts'
 
-const { list, read } = selectionOf({
+const COLUMNS = {
   id: number,
   user_id: number,
   seq: number,
@@ -40,37 +41,39 @@ const { list, read } = selectionOf({
   deleted_at: timestampOrNull,
   alert_at: numbers,
   alerted: numbers,
-})
+} satisfies Record<keyof Stored<Allowance>, CellColumn<unknown>>
 
-/** What to select for `readQuotas`. */
+const { list, at: AT } = selectionOf(COLUMNS)
+
+/** What to select for `quotasIn`. */
 export const QUOTA_LIST = list
 
 export function quotasIn(result: StatementResult | undefined): Stored<Allowance>[] {
   return (result?.rows ?? []).map(cells => ({
-    id: read.id(cells),
-    user_id: read.user_id(cells),
-    seq: read.seq(cells),
-    kind: read.kind(cells),
-    limit: read.limit(cells),
-    overage_limit: read.overage_limit(cells),
-    rollover_limit: read.rollover_limit(cells),
-    priority: read.priority(cells),
-    period: read.period(cells),
-    time_zone: read.time_zone(cells),
-    starts_at: read.starts_at(cells),
-    expires_at: read.expires_at(cells),
-    enabled: read.enabled(cells),
-    countries: read.countries(cells),
-    message_types: read.message_types(cells),
-    window_no: read.window_no(cells),
-    window_start: read.window_start(cells),
-    window_end: read.window_end(cells),
-    used: read.used(cells),
-    reserved: read.reserved(cells),
-    rolled_over: read.rolled_over(cells),
-    created_at: read.created_at(cells),
-    deleted_at: read.deleted_at(cells),
-    alert_at: read.alert_at(cells),
-    alerted: read.alerted(cells),
+    id: COLUMNS.id.read(cells[AT.id]),
+    user_id: COLUMNS.user_id.read(cells[AT.user_id]),
+    seq: COLUMNS.seq.read(cells[AT.seq]),
+    kind: COLUMNS.kind.read(cells[AT.kind]),
+    limit: COLUMNS.limit.read(cells[AT.limit]),
+    overage_limit: COLUMNS.overage_limit.read(cells[AT.overage_limit]),
+    rollover_limit: COLUMNS.rollover_limit.read(cells[AT.rollover_limit]),
+    priority: COLUMNS.priority.read(cells[AT.priority]),
+    period: COLUMNS.period.read(cells[AT.period]),
+    time_zone: COLUMNS.time_zone.read(cells[AT.time_zone]),
+    starts_at: COLUMNS.starts_at.read(cells[AT.starts_at]),
+    expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
+    enabled: COLUMNS.enabled.read(cells[AT.enabled]),
+    countries: COLUMNS.countries.read(cells[AT.countries]),
+    message_types: COLUMNS.message_types.read(cells[AT.message_types]),
+    window_no: COLUMNS.window_no.read(cells[AT.window_no]),
+    window_start: COLUMNS.window_start.read(cells[AT.window_start]),
+    window_end: COLUMNS.window_end.read(cells[AT.window_end]),
+    used: COLUMNS.used.read(cells[AT.used]),
+    reserved: COLUMNS.reserved.read(cells[AT.reserved]),
+    rolled_over: COLUMNS.rolled_over.read(cells[AT.rolled_over]),
+    created_at: COLUMNS.created_at.read(cells[AT.created_at]),
+    deleted_at: COLUMNS.deleted_at.read(cells[AT.deleted_at]),
+    alert_at: COLUMNS.alert_at.read(cells[AT.alert_at]),
+    alerted: COLUMNS.alerted.read(cells[AT.alerted]),
   }))
 }

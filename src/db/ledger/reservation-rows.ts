@@ -36,31 +36,33 @@ const FIELDS = {
 /** The columns of a reservation, which are the fields of `Reservation`. */
 export const RESERVATION_COLUMNS = Object.keys(FIELDS)
 
-const { list, read } = selectionOf({ seq: number, ...FIELDS }, 'r')
+const COLUMNS = { seq: number, ...FIELDS }
+
+const { list, at: AT } = selectionOf(COLUMNS, 'r')
 
 /** What to select of a reservation `r` for `reservationsIn`. */
 export const RESERVATION_LIST = list
 
 export function reservationsIn(result: StatementResult | undefined): Stored<Reservation>[] {
   return (result?.rows ?? []).map(cells => ({
-    seq: read.seq(cells),
-    user_id: read.user_id(cells),
-    id: read.id(cells),
-    op: read.op(cells),
-    asked: read.asked(cells),
-    country: read.country(cells),
-    message_type: read.message_type(cells),
-    allow_partial: read.allow_partial(cells),
-    force: read.force(cells),
-    units: read.units(cells),
-    committed: read.committed(cells),
-    released: read.released(cells),
-    refunded: read.refunded(cells),
-    on_expiry: read.on_expiry(cells),
-    expired: read.expired(cells),
-    draws: drawsOf(read.draws(cells)),
-    created_at: read.created_at(cells),
-    expires_at: read.expires_at(cells),
+    seq: COLUMNS.seq.read(cells[AT.seq]),
+    user_id: COLUMNS.user_id.read(cells[AT.user_id]),
+    id: COLUMNS.id.read(cells[AT.id]),
+    op: COLUMNS.op.read(cells[AT.op]),
+    asked: COLUMNS.asked.read(cells[AT.asked]),
+    country: COLUMNS.country.read(cells[AT.country]),
+    message_type: COLUMNS.message_type.read(cells[AT.message_type]),
+    allow_partial: COLUMNS.allow_partial.read(cells[AT.allow_partial]),
+    force: COLUMNS.force.read(cells[AT.force]),
+    units: COLUMNS.units.read(cells[AT.units]),
+    committed: COLUMNS.committed.read(cells[AT.committed]),
+    released: COLUMNS.released.read(cells[AT.released]),
+    refunded: COLUMNS.refunded.read(cells[AT.refunded]),
+    on_expiry: COLUMNS.on_expiry.read(cells[AT.on_expiry]),
+    expired: COLUMNS.expired.read(cells[AT.expired]),
+    draws: drawsOf(COLUMNS.draws.read(cells[AT.draws])),
+    created_at: COLUMNS.created_at.read(cells[AT.created_at]),
+    expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
   }))
 }
 
