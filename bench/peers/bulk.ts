@@ -1,8 +1,8 @@
 /** The minimum that writes a batch's rows: one statement for the counters, one for the reservations, a commit. */
 
-import { numbers } from '../../src/db/ledger/arrays.ts'
-import { noChanges, writeSteps } from '../../src/db/ledger/changes.ts'
-import type { PipelinedConnection } from '../../src/db/pipelined-connection.ts'
+import { addReservations } from '../../src/db/ledger/add-reservations.ts'
+import { numberArray } from '../../src/db/ledger/arrays.ts'
+import { BEGIN, COMMIT, type PipelinedConnection } from '../../src/db/pipelined-connection.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, type Shard } from '../../src/domain/shard.ts'
 
@@ -21,13 +21,13 @@ export async function writeBare(
   const now = Date.now()
   const added = users.map(user => reservationOf(user, quotaIdOf(user, shard), makeId(), now))
   const results = await connection.run([
-    { name: 'begin', values: [] },
+    BEGIN,
     {
       name: 'bare-counters',
-      values: [String(shard), numbers(users, user => quotaIdOf(user, shard)), numbers(users, () => 1)],
+      values: [String(shard), numberArray(users.map(user => quotaIdOf(user, shard))), numberArray(users.map(() => 1))],
     },
-    ...writeSteps(shard, { ...noChanges(), added }, now, false),
-    { name: 'commit', values: [] },
+    addReservations.call({ shard, now }, added),
+    COMMIT,
   ])
   if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('some quotas were not found')
   return users.length

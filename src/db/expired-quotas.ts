@@ -2,8 +2,8 @@ import { expiryOf } from '../domain/outbox-event.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, type Transaction, timestampParam } from './database.ts'
-import { writingStep } from './ledger/outbox-events.ts'
-import { LEDGER_STATEMENTS } from './ledger/statements.ts'
+import { emitEvents } from './ledger/add-events.ts'
+import { freeAccounts } from './ledger/find-free-users.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 
@@ -45,9 +45,7 @@ export function emitExpired(db: Database, shard: number, ended: readonly Ended[]
       values: [shard, quotas.map(({ id }) => id)],
     })
     const told = quotas.map(quota => expiryOf(quota, now))
-    await tx.query({ text: LEDGER_STATEMENTS['take-numbers'], values: [shard, told.length] })
-    const { name, values } = writingStep(shard, told, now)
-    await tx.query({ text: LEDGER_STATEMENTS[name], values })
+    for (const { text, values } of emitEvents({ shard, now }, told)) await tx.query({ text, values })
     return told.length
   })
 }
@@ -56,7 +54,7 @@ export function emitExpired(db: Database, shard: number, ended: readonly Ended[]
 async function lockEnded(tx: Transaction, shard: number, ended: readonly Ended[], now: EpochMs): Promise<Quota[]> {
   const users = [...new Set(ended.map(({ user_id }) => user_id))]
   const free = await tx.query<{ user_id: number }>({
-    text: LEDGER_STATEMENTS['free-accounts'],
+    text: freeAccounts.text,
     values: [shard, users],
   })
   if (free.length === 0) return []

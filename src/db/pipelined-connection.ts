@@ -2,27 +2,35 @@ import pg from 'pg'
 import { serialize } from 'pg-protocol'
 import { ConnectionLost, type Log, settleSession } from './database.ts'
 
-/** A statement prepared under a name, with its parameters as text. */
-export interface Step {
+/** A call of a prepared statement, with its parameters as text. */
+export interface StatementCall {
   name: string
   values: readonly (string | null)[]
 }
 
-/** Rows as PostgreSQL wrote them, by position; the tag tells what the statement did. */
+/** Calls that every connection has prepared. */
+export const BEGIN: StatementCall = { name: 'begin', values: [] }
+export const COMMIT: StatementCall = { name: 'commit', values: [] }
+export const ROLLBACK: StatementCall = { name: 'rollback', values: [] }
+
+/** Rows as PostgreSQL wrote them, by position, and the command tag, such as `UPDATE 3`. */
 export interface StatementResult {
   tag: string
   rows: (string | null)[][]
 }
 
 /**
- * A connection for batches. It belongs to one batch until its last answer, and it sends a whole batch as one series:
- * begin, the statements, commit, and a single Sync behind them. Were there a Sync behind each, a BEGIN that is cancelled
- * would leave the rest to run without a transaction, and counters would leave the ledger.
+ * A connection for batches. It belongs to one batch until the last result, and sends a whole batch at once: begin, the
+ * statements, commit, and a single Sync behind them. With a Sync behind each statement, a cancelled BEGIN would leave
+ * the rest to run without a transaction, and counters would no longer equal the ledger.
  */
 export interface PipelinedConnection {
-  /** Sends the steps at once and answers their results. After an error nothing behind it was carried out. */
-  run(steps: readonly Step[]): Promise<StatementResult[]>
-  /** Ends a transaction that failed. A connection that cannot is closed, and the server rolls back by itself. */
+  /**
+   * Sends the calls at once and answers their results in the same order. Rejects with the first error, a
+   * `pg.DatabaseError` or `ConnectionLost`: the server does not execute the calls behind it.
+   */
+  run(calls: readonly StatementCall[]): Promise<StatementResult[]>
+  /** Ends a failed transaction. If that fails too, it closes the connection, and the server rolls back. */
   rollback(): Promise<void>
   readonly isLost: boolean
   close(): Promise<void>
@@ -30,17 +38,17 @@ export interface PipelinedConnection {
 
 export interface PipelinedConnectionOptions {
   url: string
-  /** What is prepared when the connection is made, by name. */
+  /** The statements to prepare, by name. */
   statements: Readonly<Record<string, string>>
-  /** What else the session is set to. */
+  /** Settings of the session. */
   settings: Readonly<Record<string, string>>
   log?: Log
-  /** The connection broke, in use or idle. Not called when it was closed on purpose. */
+  /** Called when the connection breaks, in use or idle; not when `close` ends it. */
   onLost?: () => void
 }
 
-/** Longest to wait for the answers of a series: longer than the server lets any of its statements run. */
-const TIMEOUT_MS = 15_000
+/** Longest to wait for the results of a batch: longer than `statement_timeout` lets any of its statements run. */
+const BATCH_TIMEOUT_MS = 15_000
 
 /** Connects and prepares every statement, so that a batch only binds and executes. */
 export async function connectPipelined({
@@ -64,7 +72,7 @@ export async function connectPipelined({
   }
   client.on('error', error => {
     lose()
-    log?.warn({ reason: error.message }, 'an engine connection was lost')
+    log?.warn({ reason: error.message }, 'engine: connection lost')
   })
   client.on('end', lose)
   client.on('notice', notice => {
@@ -77,38 +85,38 @@ export async function connectPipelined({
     throw notConnected(error)
   }
 
-  async function send(series: Series): Promise<StatementResult[]> {
+  async function send(batch: PipelinedBatch): Promise<StatementResult[]> {
     if (lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
     warning = undefined
-    // The server itself ends a slow statement. This is for a server that went away without a word.
-    const patience = setTimeout(() => series.abandon(), TIMEOUT_MS)
+    // The server itself ends a slow statement. This timeout is for a server that disappeared without closing the socket.
+    const timeout = setTimeout(() => batch.abandon(), BATCH_TIMEOUT_MS)
     try {
       return await new Promise<StatementResult[]>((resolve, reject) => {
-        series.settle = { resolve, reject }
-        client.query(series)
+        batch.settle = { resolve, reject }
+        client.query(batch)
       })
     } catch (error) {
-      // The server says why it hangs up; whatever else is thrown is the socket's.
+      // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
       if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) throw error
       lose()
       throw new ConnectionLost('the database connection was lost', error)
     } finally {
-      clearTimeout(patience)
+      clearTimeout(timeout)
     }
   }
 
   const connection: PipelinedConnection = {
-    async run(steps) {
-      const results = await send(new Series(steps))
-      // With a synchronous standby, a commit that was cut short is committed here and nobody knows where else.
-      if (warning !== undefined && steps.at(-1)?.name === 'commit') {
+    async run(calls) {
+      const results = await send(new PipelinedBatch(calls))
+      // A commit that stops waiting for a synchronous standby warns: it holds here, and may be missing on the standby.
+      if (warning !== undefined && calls.at(-1)?.name === 'commit') {
         throw new ConnectionLost('the commit was not confirmed', warning)
       }
       return results
     },
     async rollback() {
       try {
-        if (!lost) await send(new Series([{ name: 'rollback', values: [] }]))
+        if (!lost) await send(new PipelinedBatch([ROLLBACK]))
       } catch {
         lost = true
       }
@@ -124,43 +132,43 @@ export async function connectPipelined({
   }
   try {
     await settleSession(client, settings)
-    await send(new Preparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
+    await send(new PipelinedPreparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
   } catch (error) {
     await connection.close()
-    // What the server refuses is a fault; else it went away while it was being spoken to.
+    // An error that the server reports is a defect of ours; any other means that the connection was lost.
     throw error instanceof pg.DatabaseError ? error : notConnected(error)
   }
   return connection
 }
 
-/** What of `pg`'s connection a series needs. */
+/** The part of `pg`'s connection that a batch needs. */
 type Wire = Pick<pg.Connection, 'stream'>
 
-/** Several statements, one Sync. The methods are those that `pg` calls on a query. */
-class Series implements pg.Submittable {
+/** Several calls and one Sync. The methods are those that `pg` calls on a query. */
+class PipelinedBatch implements pg.Submittable {
   settle: { resolve: (results: StatementResult[]) => void; reject: (error: Error) => void } | undefined
-  readonly steps: readonly Step[]
+  readonly calls: readonly StatementCall[]
   readonly results: StatementResult[] = []
   private rows: (string | null)[][] = []
   private wire: Wire | undefined
 
-  constructor(steps: readonly Step[]) {
-    this.steps = steps
+  constructor(calls: readonly StatementCall[]) {
+    this.calls = calls
   }
 
   submit(wire: Wire): void {
     this.wire = wire
-    // In one piece: a call of the system for a batch's ten messages took a third longer than for one.
+    // One write: with a write per message, a batch of ten messages took a third longer to send.
     wire.stream.write(Buffer.concat([...this.messages(), serialize.sync()]))
   }
 
-  /** Ends the connection; `pg` then tells the series that it is lost. */
+  /** Ends the connection. `pg` then calls `handleError`. */
   abandon(): void {
     this.wire?.stream.destroy()
   }
 
   protected messages(): Buffer[] {
-    return this.steps.flatMap(({ name, values }) => [
+    return this.calls.flatMap(({ name, values }) => [
       serialize.bind({ statement: name, values: [...values] }),
       serialize.execute(),
     ])
@@ -187,7 +195,7 @@ class Series implements pg.Submittable {
 }
 
 /** Prepares statements under their names. */
-class Preparation extends Series {
+class PipelinedPreparation extends PipelinedBatch {
   private readonly statements: Readonly<Record<string, string>>
 
   constructor(statements: Readonly<Record<string, string>>) {

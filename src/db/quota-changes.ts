@@ -2,8 +2,7 @@ import { type Change, eventsOfChange } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import { type Transaction, timestampParam } from './database.ts'
-import { writingStep } from './ledger/outbox-events.ts'
-import { LEDGER_STATEMENTS } from './ledger/statements.ts'
+import { addEvents } from './ledger/add-events.ts'
 
 /** Who writes, when, and by which request. */
 export interface Author {
@@ -45,6 +44,6 @@ export async function recordChange(tx: Transaction, shard: number, change: Chang
            where shard = $1`,
     values: [shard, sign, events.length],
   })
-  const { name, values } = writingStep(shard, events, now)
-  await tx.query({ text: LEDGER_STATEMENTS[name], values })
+  const { text, values } = addEvents({ shard, now }, events)
+  await tx.query({ text, values })
 }

@@ -16,8 +16,7 @@ import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { ValidationIssue } from '../errors.ts'
 import { type Database, type Queryable, type SqlValue, type Transaction, timestampParam } from './database.ts'
-import { noChanges, writeSteps } from './ledger/changes.ts'
-import { LEDGER_STATEMENTS } from './ledger/statements.ts'
+import { addReservations } from './ledger/add-reservations.ts'
 import { type Author, recordChange } from './quota-changes.ts'
 
 /**
@@ -142,9 +141,8 @@ export async function addQuota(tx: Transaction, draft: QuotaDraft, author: Autho
 async function addOpening(tx: Transaction, shard: number, quota: Quota): Promise<void> {
   const opening = openingOf(quota)
   if (opening === null) return
-  for (const { name, values } of writeSteps(shard, { ...noChanges(), added: [opening] }, quota.created_at, false)) {
-    await tx.query({ text: LEDGER_STATEMENTS[name], values })
-  }
+  const { text, values } = addReservations.call({ shard, now: quota.created_at }, [opening])
+  await tx.query({ text, values })
 }
 
 /** Changes a quota by merging: what the patch omits stays. */

@@ -2,7 +2,7 @@ import type { Reservation, ReservationState } from '../domain/reservation.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, type Queryable, type SqlValue, timestampParam } from './database.ts'
-import { drawsOf, RESERVATION_COLUMNS } from './ledger/rows.ts'
+import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import type { Slice } from './quota-history.ts'
 

@@ -1,15 +1,15 @@
-/** How PostgreSQL's values become the service's: counts and moments are numbers, here and nowhere else. */
+/** Converts PostgreSQL's values: this is the only place where counts and timestamps become numbers. */
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
 
-/** Types by their number in PostgreSQL's catalogue, where `pg` has a text or a Date and the service wants a number. */
+/** Parsers by the OID of a type, for types that `pg` parses to a text or a Date and the service needs as numbers. */
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [20, parseInt8],
   [1016, text => elementsOf(text).map(element => (element === 'NULL' ? null : parseInt8(element)))],
   [1184, parseTimestamptz],
 ])
 
-/** For a pool's `types`; the table that all of `pg` shares stays as it is. */
+/** For the `types` of a pool: it leaves `pg`'s global parsers as they are. */
 export const getTypeParser: typeof pg.types.getTypeParser = (type, format) =>
   (format === 'binary' ? undefined : PARSERS.get(type)) ?? pg.types.getTypeParser(type, format)
 
@@ -18,13 +18,13 @@ const elementsOf = (text: string) => (text === '{}' ? [] : text.slice(1, -1).spl
 
 function parseInt8(text: string): number {
   const value = Number(text)
-  if (!Number.isSafeInteger(value)) throw new RangeError(`the database holds ${text}, which no number can`)
+  if (!Number.isSafeInteger(value)) throw new RangeError(`the database holds ${text}, which is not a safe integer`)
   return value
 }
 
 /**
- * A moment as PostgreSQL writes it in UTC, `2026-02-28 23:59:59.123456+00`, down to the millisecond. Written out by
- * hand: a row of a quota has up to eight of them, and Date.parse takes two to four times as long.
+ * Parses a timestamp as PostgreSQL writes it in UTC, `2026-02-28 23:59:59.123456+00`, and cuts it to the millisecond. By
+ * hand, because a quota's row has up to eight timestamps and Date.parse takes two to four times as long.
  */
 export function parseTimestamptz(text: string): EpochMs {
   const zone = text.length - 3
@@ -55,13 +55,13 @@ function parseUncommon(text: string): EpochMs {
   const year = era === undefined ? Number(years) : 1 - Number(years)
   const sign = year < 0 ? '-' : '+'
   const iso = `${sign}${String(Math.abs(year)).padStart(6, '0')}${rest?.replace(' ', 'T')}${fraction.slice(0, 4)}Z`
-  // -000000 is the one year that ISO 8601 does not have; 1 BC is +000000.
+  // Year 0 is 1 BC and is written +000000: Date.parse rejects -000000.
   const at = Date.parse(iso)
-  if (Number.isNaN(at)) throw new RangeError(`the database answered a time that is not ISO in UTC: ${text}`)
+  if (Number.isNaN(at)) throw new RangeError(`the database answered a timestamp that is not ISO in UTC: ${text}`)
   return at
 }
 
-/** A moment as a parameter of type timestamptz. */
+/** A timestamp as a parameter of type timestamptz. */
 export function timestampParam(at: EpochMs): string
 export function timestampParam(at: EpochMs | null): string | null
 export function timestampParam(at: EpochMs | null): string | null {
@@ -71,7 +71,7 @@ export function timestampParam(at: EpochMs | null): string | null {
   const iso = new Date(at).toISOString()
   const year = new Date(at).getUTCFullYear()
   if (year >= 1 && year <= 9999) return iso
-  // PostgreSQL counts years before the first as BC and takes no sign.
+  // PostgreSQL writes years before 1 AD with BC instead of a sign.
   const rest = iso.slice(iso.indexOf('-', 1))
   return year > 9999 ? `${year}${rest}` : `${String(1 - year).padStart(4, '0')}${rest} BC`
 }

@@ -2,23 +2,22 @@ import type { Stored } from '../db/ledger/rows.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 
-/** What a lane last read or wrote: enough to decide without asking, never trusted without a guard. */
+/** The rows that a lane last read or wrote. Batches decide on them without a read, and guard them when they write. */
 export interface Memory {
   quotasOf(userId: number): readonly Stored<Allowance>[] | undefined
   reservation(userId: number, id: string): Stored<Reservation> | undefined
   rememberQuotas(userId: number, quotas: readonly Stored<Allowance>[]): void
   rememberReservation(reservation: Stored<Reservation>): void
-  /** After a guard failed: what was known of these users is old. */
+  /** For when a guard failed: the rows of these users are out of date. */
   forgetUsers(userIds: Iterable<number>): void
-  /** After a connection was lost: a standby that took over may hold other rows under the same numbers. */
+  /** For when a connection was lost: a standby that took over may have other rows with the same `seq`. */
   forgetAll(): void
 }
 
 /**
- * Bounds of one lane's memory; the users not asked for longest and the reservations known longest go first. What is
- * remembered for seconds and then dropped is what the garbage collector stops everybody for: with 512 reservations
- * instead of 2,048 the slowest answers to one hot user came in half the time (docs/performance.md). Over all lanes that
- * is three seconds of 10,000 reservations each.
+ * Bounds of one lane's memory: the least recently used users and the oldest reservations are dropped. Objects that live
+ * for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot user
+ * took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
  */
 const MAX_USERS = 1_024
 const MAX_RESERVATIONS = 512
@@ -26,21 +25,21 @@ const MAX_RESERVATIONS = 512
 export function createMemory(): Memory {
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
   const reservations = new Map<string, Stored<Reservation>>()
-  /** Their keys, as a ring: a map whose first entries are dropped again and again is slow to find its first. */
+  /** Their keys, as a ring: a map is slow to find its first entry after many first entries were deleted. */
   let keys: string[] = []
   let oldest = 0
   return {
     quotasOf(userId) {
-      const known = quotas.get(userId)
-      if (known === undefined) return undefined
+      const held = quotas.get(userId)
+      if (held === undefined) return undefined
       // A map keeps the order in which keys were set: the first is the least recently used.
       quotas.delete(userId)
-      quotas.set(userId, known)
-      return known
+      quotas.set(userId, held)
+      return held
     },
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
-    rememberQuotas(userId, known) {
-      quotas.set(userId, known)
+    rememberQuotas(userId, held) {
+      quotas.set(userId, held)
       if (quotas.size <= MAX_USERS) return
       for (const user of quotas.keys()) {
         quotas.delete(user)
@@ -59,7 +58,8 @@ export function createMemory(): Memory {
     },
     forgetUsers(userIds) {
       for (const userId of userIds) quotas.delete(userId)
-      // Without a user's quotas nothing of the user is decided from memory; reading them again brings these back.
+      // A user's reservations may stay: without the quotas, no batch decides for the user from memory. The settlement of a
+      // reservation is guarded by its own `seq`.
     },
     forgetAll() {
       quotas.clear()

@@ -1,26 +1,27 @@
-import type { Changes } from '../db/ledger/changes.ts'
-import { describe } from '../db/ledger/outbox-events.ts'
+import { loadQuotaDetails } from '../db/ledger/load-quota-details.ts'
+import type { Scope } from '../db/ledger/statement.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import { closingOf, type OutboxEvent, thresholdsOf } from '../domain/outbox-event.ts'
-import type { EpochMs } from '../domain/time.ts'
+import type { BatchChanges } from './changes.ts'
 
 /**
- * What a batch has to tell, mostly nothing, at no cost. What people see of a quota is read when a percent of it is
- * reached; it is guarded like all that the decisions looked at, for whatever changes it gives the quota a new `seq`.
+ * The events of a batch, in order. It reads the details of quotas that have reached thresholds, the only cost in a batch
+ * of rare events. That read needs no lock: any change of those details gives the quota a new `seq`, which is guarded.
  */
 export async function eventsOf(
   connection: PipelinedConnection,
-  shard: number,
-  { alerted, expired }: Changes,
-  now: EpochMs,
+  scope: Scope,
+  { alerted, expired }: BatchChanges,
 ): Promise<OutboxEvent[]> {
-  const told = expired.map(({ before, after }) => closingOf(before, after))
-  if (alerted.length === 0) return told
-  const quotas = await describe(
+  const events = expired.map(({ before, after }) => closingOf(before, after))
+  if (alerted.length === 0) return events
+  const quotas = await loadQuotaDetails(
     connection,
-    shard,
+    scope,
     alerted.map(({ quota }) => quota),
   )
-  for (const [index, quota] of quotas.entries()) told.push(...thresholdsOf(quota, alerted[index]?.percents ?? [], now))
-  return told
+  for (const [index, quota] of quotas.entries()) {
+    events.push(...thresholdsOf(quota, alerted[index]?.percents ?? [], scope.now))
+  }
+  return events
 }

@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable, sqlStateOf } from '../db/database.ts'
-import { findFreeUsers } from '../db/ledger/free-users.ts'
+import { findFreeUsers } from '../db/ledger/find-free-users.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { Problem } from '../errors.ts'
-import { type Batch, type Carried, runLocked, runOptimistic, usersOf } from './batch.ts'
+import { type Batch, type CommittedBatch, runLocked, runOptimistic } from './batch.ts'
 import type { Connections } from './connections.ts'
 import { createMemory } from './memory.ts'
+import { usersOf } from './user-states.ts'
 
 /** The outcome of a command, or why nothing can be said of it now. */
 export type Answer = Outcome | Problem
@@ -30,7 +31,7 @@ export interface BatchModeReport {
   commands: number
   /** Times it was begun again: after conflicts, lost connections, locks. */
   retries: number
-  stages: Carried['stages']
+  stages: CommittedBatch['stages']
   outcomes: { op: Command['op']; outcome: Outcome['outcome']; count: number }[]
 }
 
@@ -127,11 +128,11 @@ export function createShard(options: ShardOptions): Shard {
     slow: () => void,
     hasWaited: boolean,
   ): Promise<Answer[]> {
-    const free = await attempt(commands, connection => findFreeUsers(connection, shard, usersOf(commands))).catch(
-      error => {
-        throw isUnavailable(error) ? unavailable(error) : error
-      },
-    )
+    const free = await attempt(commands, (connection, batch) =>
+      findFreeUsers(connection, batch, usersOf(commands)),
+    ).catch(error => {
+      throw isUnavailable(error) ? unavailable(error) : error
+    })
     const possible = commands.filter(command => free.has(command.user_id))
     const held = unavailable(undefined)
     // With nobody to be told so, the lock is gone by now: unless it is on something else than these users.
@@ -158,7 +159,7 @@ export function createShard(options: ShardOptions): Shard {
 function reportOf(
   way: BatchModeReport['way'],
   commands: readonly Command[],
-  { outcomes, stages }: Carried,
+  { outcomes, stages }: CommittedBatch,
   retries: number,
 ): BatchModeReport {
   const counts = new Map<string, BatchModeReport['outcomes'][number]>()

@@ -1,4 +1,4 @@
-/** Locks that others hold, commands that cannot be carried out, more work than fits, and the end. */
+/** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { Problem } from '../../src/errors.ts'
 import {
@@ -25,7 +25,7 @@ async function lock(table: 'account' | 'quota', user: number): Promise<void> {
   await stranger.query(`select 1 from ${table} where user_id = $1 for update`, [user])
 }
 
-/** When the transactions began that wait for a lock. */
+/** The start times of the transactions that wait for a lock. */
 async function waitingSince(): Promise<number[]> {
   const rows = await db.query<{ began: number }>({
     text: `select xact_start as began from pg_stat_activity
@@ -46,9 +46,9 @@ const became = (call: Promise<{ outcome: string }>) =>
     error => (error instanceof Problem ? error.code : error),
   )
 
-describe('somebody holds a user’s rows for longer than a lock is waited for', () => {
+describe('a user’s rows are locked for longer than the lock timeout', () => {
   test.each(['account', 'quota'] as const)(
-    '%s: that user’s callers come again, all others are answered',
+    '%s: commands of that user are unavailable, all others are answered',
     async table => {
       const engine = bench.engine()
       const [held = 0, ...free] = await withQuotas(neighbours(4))
@@ -65,7 +65,7 @@ describe('somebody holds a user’s rows for longer than a lock is waited for', 
     },
   )
 
-  test('a lane that decides from memory finds out as well', async () => {
+  test('a lane that decides from memory answers the same', async () => {
     const engine = bench.engine()
     const users = await withQuotas(neighbours(3))
     for (const user of users) await warm(engine, user)
@@ -75,7 +75,7 @@ describe('somebody holds a user’s rows for longer than a lock is waited for', 
     expect(await Promise.all(calls)).toEqual(['unavailable', ...free.map(() => 'granted')])
   })
 
-  test('a lock that is gone by then has held up everybody, and nobody is sent away', async () => {
+  test('a lock that is gone after the timeout: all commands are answered', async () => {
     const engine = bench.engine()
     const users = await withQuotas(neighbours(3))
     const [settling = 0, ...others] = users
@@ -86,7 +86,7 @@ describe('somebody holds a user’s rows for longer than a lock is waited for', 
       became(engine.submit(settle('commit', settling, 'm1'))),
       ...others.map(user => became(engine.submit(reserve(user, 'm1', 1)))),
     ]
-    // It waits, gives up, sees that the users are free, and waits again.
+    // The batch times out, finds the users unlocked, and waits again.
     await untilWaiting(db, 1)
     const [first] = await waitingSince()
     await expect.poll(async () => (await waitingSince()).some(since => since !== first), { timeout: 3_000 }).toBe(true)
@@ -94,13 +94,13 @@ describe('somebody holds a user’s rows for longer than a lock is waited for', 
     expect(await Promise.all(calls)).toEqual(['settled', ...others.map(() => 'granted')])
   })
 
-  test('as many held lanes as there are connections leave room for the others', async () => {
+  test('as many blocked lanes as connections leave connections for the others', async () => {
     const engine = bench.engine({ connections: 4 })
     const held = await withQuotas([0, 1, 2, 3].map(shard => someone(shard)))
     const free = await withQuotas([10, 11, 12, 13].map(shard => someone(shard)))
     await stranger.query('begin')
     await stranger.query('select 1 from account where user_id = any($1) for update', [held])
-    // They get to know that these lanes are slow.
+    // The engine learns that these lanes are blocked.
     expect(await Promise.all(held.map(user => became(engine.submit(reserve(user, 'm1', 1)))))).toEqual(
       held.map(() => 'unavailable'),
     )
@@ -137,7 +137,7 @@ describe('a command that the database refuses fails alone', () => {
     const answers = await Promise.all(calls)
     expect(answers[1]).toBeInstanceOf(Error)
     expect(answers.toSpliced(1, 1)).toEqual(Array(users.length * 3 - 1).fill('granted'))
-    // The next ones have nothing to do with it.
+    // Later commands are not affected.
     expect(await became(engine.submit(reserve(poisoned, 'next', 1)))).toBe('granted')
   })
 })
@@ -146,7 +146,7 @@ describe('a queue that is full', () => {
   test.each([
     ['in number', { queueCommands: 100 }],
     ['in bytes', { queueBytes: 100 * (400 + 2 * 4) }],
-  ])('%s: says so at once, and what was accepted completes', async (_, bound) => {
+  ])('%s: refuses at once, and completes what it accepted', async (_, bound) => {
     const engine = bench.engine(bound)
     const [user = 0] = await withQuotas([someone()])
     await lock('account', user)
@@ -159,7 +159,7 @@ describe('a queue that is full', () => {
       expect(await became(engine.submit(reserve(user, id(n), 1)))).toBe('overloaded')
       tookMs.push(performance.now() - before)
     }
-    // The machine may be busy with something else once or twice.
+    // The median: a busy machine may delay a few.
     expect(tookMs.toSorted((one, other) => one - other)[50]).toBeLessThan(50)
     await stranger.query('rollback')
     expect(await Promise.all(accepted)).toEqual(Array(100).fill('granted'))
@@ -173,7 +173,7 @@ describe('a queue that is full', () => {
   })
 })
 
-test('closing carries out what was accepted, and takes nothing new', async () => {
+test('close completes the accepted commands and accepts no new ones', async () => {
   const before = await countSessions(db)
   const engine = bench.engine({ connections: 2, batchSize: 10 })
   const users = await withQuotas(Array.from({ length: 20 }, () => someone()))
@@ -189,10 +189,10 @@ test('closing carries out what was accepted, and takes nothing new', async () =>
     values: [users],
   })
   expect(count).toBe(1_000)
-  // Other engines of this file live on.
+  // Other engines of this file stay open.
   await expect.poll(() => countSessions(db)).toBe(before)
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -24,7 +24,7 @@ const reservation = (id: string, committed = 0): Stored<Reservation> => ({
   seq: committed,
 })
 
-test('of reservations the last 512 are known, each as it was remembered last', () => {
+test('keeps the last 512 reservations, each as it was last remembered', () => {
   const memory = createMemory()
   for (let n = 0; n < 512; n++) memory.rememberReservation(reservation(`m${n}`))
   memory.rememberReservation(reservation('m0', 1))
@@ -36,7 +36,7 @@ test('of reservations the last 512 are known, each as it was remembered last', (
   expect(memory.reservation(8, 'm1')).toBe(undefined)
 })
 
-test('of users the 1,024 asked for last are known', () => {
+test('keeps the quotas of the 1,024 most recently used users', () => {
   const memory = createMemory()
   for (let user = 0; user < 1_024; user++) memory.rememberQuotas(user, [])
   expect(memory.quotasOf(0)).toEqual([])
@@ -44,7 +44,7 @@ test('of users the 1,024 asked for last are known', () => {
   expect([0, 1, 2, 1_024].map(user => memory.quotasOf(user) !== undefined)).toEqual([true, false, true, true])
 })
 
-test('all is forgotten, and room is made anew', () => {
+test('forgetAll empties it, and it fills again', () => {
   const memory = createMemory()
   for (let n = 0; n < 600; n++) memory.rememberReservation(reservation(`m${n}`))
   memory.rememberQuotas(7, [])

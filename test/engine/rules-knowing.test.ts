@@ -1,4 +1,4 @@
-/** engine.md, section 1: what the engine must know, and when it must not trust what it knows. */
+/** When memory may be used for decisions, and when it is stale. */
 import { describe, expect, test } from 'vitest'
 import { addQuota, QUOTA_COLUMNS, removeQuota } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -20,8 +20,8 @@ import {
 const bench = await createBench()
 const { db } = bench
 
-describe('one lock that every administrator takes', () => {
-  test('a cap that is being made while a lane loads is seen, then and later', async () => {
+describe('administrators and locked batches lock the account', () => {
+  test('a cap that is created while a lane loads the user is applied, then and later', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user })
@@ -38,7 +38,7 @@ describe('one lock that every administrator takes', () => {
     expect(granted).toMatchObject({ reservation: { draws: [{ kind: 'grant' }, { kind: 'cap' }] } })
   })
 
-  test('also by a lane that only looks, because it has many users to load', async () => {
+  test('also by a lane that prefetches many users without a lock', async () => {
     const engine = bench.engine()
     const users = neighbours(12)
     const [capped = 0, ...others] = users
@@ -53,10 +53,10 @@ describe('one lock that every administrator takes', () => {
     expect(answers).toMatchObject([{ reason: 'cap_reached' }, ...others.map(() => ({ outcome: 'granted' }))])
   })
 
-  test('several administrators at once: each sees what those before it have made', async () => {
+  test('several administrators at once: each sees what the earlier ones created', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
-    // As many as there can be, but for one.
+    // One fewer than the limit of quotas per user.
     const copied = QUOTA_COLUMNS.replace('"id"', `nextval('quota_number') * 64 + shard`)
     await db.query({
       text: `insert into quota (shard, ${QUOTA_COLUMNS}) select shard, ${copied} from quota, generate_series(1, 198)
@@ -70,7 +70,7 @@ describe('one lock that every administrator takes', () => {
     expect(account).toEqual({ live: 200 })
   })
 
-  test('an administrator’s change ends what a lane remembers of all the user’s quotas', async () => {
+  test('an administrator’s change invalidates a lane’s memory of all the user’s quotas', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user })
@@ -79,7 +79,7 @@ describe('one lock that every administrator takes', () => {
     expect(await engine.submit(reserve(user, 'm1', 500))).toMatchObject({ outcome: 'denied', reason: 'cap_reached' })
   })
 
-  test('a lane that knows nothing but deleted quotas of a user does not miss the first new one', async () => {
+  test('a lane that remembers only deleted quotas of a user does not miss a new one', async () => {
     const engine = bench.engine()
     const user = someone()
     const old = await bench.quota({ user_id: user })
@@ -95,7 +95,7 @@ describe('one lock that every administrator takes', () => {
   })
 })
 
-test('what was passed over is guarded, too: a grant that another process has freed pays first', async () => {
+test('unchanged quotas are guarded too: a grant that another process has freed pays first', async () => {
   const [one, other] = [bench.engine(), bench.engine()]
   const user = someone()
   const first = await bench.quota({ user_id: user, limit: 10, priority: 1 })
@@ -108,8 +108,8 @@ test('what was passed over is guarded, too: a grant that another process has fre
   expect(await countersOf(db, second.id)).toEqual({ used: 0, reserved: 0 })
 })
 
-describe('forget on any doubt', () => {
-  /** As after a failover to a standby that lacks the last writes: other content under the same number. */
+describe('memory is emptied when a connection is lost', () => {
+  /** As after a failover to a standby that lacks the last writes: other content with the same `seq`. */
   const rewrite = (quotaId: number, limit: number) =>
     db.query({ text: 'update quota set "limit" = $2 where id = $1', values: [quotaId, limit] })
 
@@ -119,12 +119,12 @@ describe('forget on any doubt', () => {
     const { id } = await bench.quota({ user_id: user })
     await warm(engine, user)
     expect(await endSessions(db, 'all')).toBeGreaterThan(0)
-    await expect.poll(() => engine.warnings).toContain('an engine connection was lost')
+    await expect.poll(() => engine.warnings).toContain('engine: connection lost')
     await rewrite(id, 3)
     expect(await engine.submit(reserve(user, 'm1', 5))).toMatchObject({ outcome: 'denied' })
   })
 
-  test('so does one that is lost in another lane’s batch', async () => {
+  test('so does a connection that is lost in another lane’s batch', async () => {
     const engine = bench.engine({ connections: 2 })
     const [user, other] = [someone(), someone()]
     expect(shardOf(user)).not.toBe(shardOf(other))
@@ -144,7 +144,7 @@ describe('forget on any doubt', () => {
     expect(await engine.submit(reserve(user, 'm1', 5))).toMatchObject({ outcome: 'denied' })
   })
 
-  test('counters are moved, never set', async () => {
+  test('counters are incremented, never set', async () => {
     const engine = bench.engine()
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
@@ -157,7 +157,7 @@ describe('forget on any doubt', () => {
   })
 })
 
-test('a lane that met another process is cautious for the next 50 batches', async () => {
+test('after a conflict with another process, a lane runs the next 50 batches in locked mode', async () => {
   const [one, other] = [bench.engine(), bench.engine()]
   const user = someone()
   await bench.quota({ user_id: user })
@@ -170,6 +170,6 @@ test('a lane that met another process is cautious for the next 50 batches', asyn
   expect(ways.at(51)).toBe('optimistic')
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** engine.md, sections 3 and 4: windows that end, ids that come again, and the outbox. */
+/** Windows that end, repeated ids, and the order of the outbox. */
 import { describe, expect, test } from 'vitest'
 import { addQuota } from '../../src/db/quotas.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
@@ -20,7 +20,7 @@ const bench = await createBench()
 const { db, clock } = bench
 const MIDNIGHT = Date.parse('2026-03-16T00:00:00.000Z')
 
-/** What the ledger says of a user: the windows in which each reservation counts. */
+/** A user's reservations, with the windows in which each one counts. */
 const booked = (user: number) =>
   db.query<{ id: string; windows: number[] }>({
     text: `select id, array(select draws[i + 2] from generate_series(1, cardinality(draws), 6) i) as windows
@@ -35,7 +35,7 @@ const windowsOf = (quotaId: number) =>
     values: [quotaId],
   })
 
-/** Repeats what a machine that is busy with something else has no time for, as callers do. */
+/** Repeats commands that a busy machine answers as unavailable, as callers do. */
 async function insist(engine: TestEngine | undefined, command: Command): Promise<Outcome> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -48,13 +48,13 @@ async function insist(engine: TestEngine | undefined, command: Command): Promise
 }
 
 describe('the same id on both sides of a window’s end', () => {
-  test('is charged once, in the window it came in first', async () => {
+  test('is charged once, in the window of its first arrival', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
     clock.now = MIDNIGHT - 1
     const { id } = await bench.quota({ user_id: user, period: 'day' })
     await one.submit(reserve(user, 'm1', 5))
-    // The other process knows the quota as it is, and nothing of the id.
+    // The other process has the current quota in memory, but not the reservation.
     await warm(other, user)
     clock.now = MIDNIGHT
     const again = await other.submit(reserve(user, 'm1', 5))
@@ -63,7 +63,7 @@ describe('the same id on both sides of a window’s end', () => {
     expect((await windowsOf(id)).map(({ reserved }) => reserved)).toEqual([5, 0])
   })
 
-  test('also when two processes get it at the same moment, and one’s clock is behind', async () => {
+  test('is charged once when two processes receive it at the same time and one clock is behind', async () => {
     const one = bench.engine({ now: () => MIDNIGHT - 1 })
     const other = bench.engine({ now: () => MIDNIGHT })
     for (let round = 0; round < 10; round++) {
@@ -86,12 +86,12 @@ test('a window that ends under load: each reservation is booked in the window it
   const users = [hot, ...others]
   clock.now = MIDNIGHT - 60_000
   const quotas = await Promise.all(users.map(user => bench.quota({ user_id: user, period: 'day', limit: 100 })))
-  // So much is asked in each window that it runs out in both.
-  const told = new Map<string, number>()
+  // The commands ask for more than the limit in each window.
+  const windowOf = new Map<string, number>()
   const denied: number[] = []
   const senders = Array.from({ length: 32 }, async (_, sender) => {
     for (let n = 0; n < 24; n++) {
-      // The instant comes while batches gather, are decided and are written.
+      // The window ends while batches are gathered, decided and written.
       if (sender === 0 && n === 12) clock.now = MIDNIGHT
       const user = n % 2 === 0 ? hot : (users[(sender + n) % users.length] ?? hot)
       const id = `s${sender}-${n}`
@@ -101,7 +101,7 @@ test('a window that ends under load: each reservation is booked in the window it
       if (answer?.outcome === 'denied') denied.push(user)
       if (answer?.outcome !== 'granted') continue
       const [draw] = answer.reservation.draws
-      told.set(`${user} ${id}`, draw?.window_no ?? -1)
+      windowOf.set(`${user} ${id}`, draw?.window_no ?? -1)
       if (before === after) expect(draw?.window_no).toBe(before < MIDNIGHT ? 0 : 1)
     }
   })
@@ -109,7 +109,7 @@ test('a window that ends under load: each reservation is booked in the window it
   expect(denied.length).toBeGreaterThan(0)
   for (const [index, user] of users.entries()) {
     const rows = await booked(user)
-    const mine = [...told].filter(([key]) => key.startsWith(`${user} `))
+    const mine = [...windowOf].filter(([key]) => key.startsWith(`${user} `))
     expect(new Map(rows.map(({ id, windows }) => [`${user} ${id}`, windows[0]]))).toEqual(new Map(mine))
     const windows = await windowsOf(quotas[index]?.id ?? 0)
     expect(windows.map(({ window_no }) => window_no)).toEqual([0, 1])
@@ -118,9 +118,9 @@ test('a window that ends under load: each reservation is booked in the window it
       expect(reserved).toBe(mine.filter(([, no]) => no === window_no).length)
     }
   }
-  expect(new Set([...told.values()])).toEqual(new Set([0, 1]))
-  // What settles after the end settles in the window it was drawn from.
-  const late = [...told].filter(([, no]) => no === 0).slice(0, 50)
+  expect(new Set([...windowOf.values()])).toEqual(new Set([0, 1]))
+  // Reservations that settle after the window’s end settle in the window they were drawn from.
+  const late = [...windowOf].filter(([, no]) => no === 0).slice(0, 50)
   await Promise.all(
     late.map(([key], n) => {
       const [user, id = ''] = key.split(' ')
@@ -131,7 +131,7 @@ test('a window that ends under load: each reservation is booked in the window it
   expect(settled.reduce((sum, used) => sum + used, 0)).toBe(late.filter((_, n) => n % 3 !== 0).length)
 })
 
-test('the outbox has no gaps: nobody takes a number before the one before it is committed', async () => {
+test('the outbox has no gaps: a number is taken only after the previous one is committed', async () => {
   clock.now = MIDNIGHT
   const [one = 0, other = 0] = neighbours(2)
   const make = (user: number) => (tx: Parameters<typeof addQuota>[0]) =>
@@ -143,7 +143,7 @@ test('the outbox has no gaps: nobody takes a number before the one before it is 
     })
   const first = await openTransaction(db, make(one))
   const second = openTransaction(db, make(other))
-  // It would have to overtake, for its user is another.
+  // It waits for the shard’s outbox alone, for its user is another.
   await untilWaiting(db, 1)
   expect(await events()).toEqual([])
   await first.commit()
@@ -155,6 +155,6 @@ test('the outbox has no gaps: nobody takes a number before the one before it is 
   expect(await events()).toEqual([before, { number: (before?.number ?? 0) + 1, user_id: other }])
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** engine.md, section 2: a connection was lost after COMMIT was sent, and nobody knows what came of it. */
+/** Commits of unknown outcome: the connection was lost after COMMIT was sent. */
 import { describe, expect, test } from 'vitest'
 import {
   countersOf,
@@ -20,7 +20,7 @@ const bench = await createBench()
 const { db, clock } = bench
 const network = await createNetwork(bench.url)
 
-/** An engine behind the network, that decides for the user from memory. */
+/** An engine behind the proxy, with the user's rows in memory. */
 async function engineFor(user: number): Promise<TestEngine> {
   const engine = bench.engine({ url: network.url })
   await warm(engine, user)
@@ -30,8 +30,8 @@ async function engineFor(user: number): Promise<TestEngine> {
 const reservations = (user: number) =>
   db.query({ text: 'select id, units, committed from reservation where user_id = $1 order by id', values: [user] })
 
-describe('it was carried out, and the word of it was lost', () => {
-  test('a reservation is charged once, and its caller is told of it', async () => {
+describe('a commit that succeeded and whose confirmation was lost', () => {
+  test('charges the reservation once and answers its caller', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     const engine = await engineFor(user)
@@ -43,7 +43,7 @@ describe('it was carried out, and the word of it was lost', () => {
     expect(await reservations(user)).toEqual([{ id: 'm1', units: 5, committed: 0 }])
   })
 
-  test('the answer comes from a transaction that itself writes', async () => {
+  test('is answered from a transaction that itself writes', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     const engine = await engineFor(user)
@@ -56,7 +56,7 @@ describe('it was carried out, and the word of it was lost', () => {
     expect(await version()).not.toEqual(before)
   })
 
-  test('also for a user who has no account yet', async () => {
+  test('is answered for a user without an account', async () => {
     const engine = bench.engine({ url: network.url })
     await warmWith(engine)
     const user = someone()
@@ -69,15 +69,15 @@ describe('it was carried out, and the word of it was lost', () => {
   })
 })
 
-/** Its connections are made, so that the next commit is a batch’s. */
+/** Opens the engine’s connections, so that the next commit is a batch’s. */
 async function warmWith(engine: TestEngine): Promise<void> {
   const user = someone()
   await bench.quota({ user_id: user })
   await warm(engine, user)
 }
 
-describe('it comes late', () => {
-  test('after its retry has reserved: it finds other numbers and fails', async () => {
+describe('a commit that arrives late', () => {
+  test('after its retry has reserved, finds another seq and fails', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     const engine = await engineFor(user)
@@ -90,7 +90,7 @@ describe('it comes late', () => {
     expect(await reservations(user)).toHaveLength(1)
   })
 
-  test('after its retry was denied, for the grant had ended: it is not carried out behind the caller’s back', async () => {
+  test('after its retry was denied because the grant expired, is not executed', async () => {
     const user = someone()
     await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
     const engine = await engineFor(user)
@@ -103,7 +103,7 @@ describe('it comes late', () => {
     expect(await reservations(user)).toEqual([])
   })
 
-  test('while its retry waits behind it: the retry finds it done', async () => {
+  test('while its retry waits for the same lock, succeeds, and the retry finds it done', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     const engine = await engineFor(user)
@@ -124,13 +124,13 @@ describe('it comes late', () => {
     expect(await engine.submit(settle('commit', user, 'm1', 3))).toMatchObject({ replayed: true })
   })
 
-  test('from the locked way: the account’s lock keeps its retry back', async () => {
+  test('from locked mode, makes its retry wait for the account’s lock', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     const engine = bench.engine({ url: network.url, connections: 1 })
     await warmWith(engine)
     const stranding = network.strandNextCommit()
-    // Not remembered: so it loads, and its second message is held up while the server holds the account's lock.
+    // The user is not in memory, so the batch locks the account; the proxy keeps back its second message.
     const asked = engine.submit(reserve(user, 'm1', 5))
     const stray = await stranding
     await untilWaiting(db, 1)
@@ -140,7 +140,7 @@ describe('it comes late', () => {
   })
 })
 
-test('a session that is lost while it is being set up is tried again: its batch has done nothing yet', async () => {
+test('a session that is lost during its setup is replaced: its batch has done nothing yet', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   const engine = bench.engine({ url: network.url })
@@ -150,7 +150,7 @@ test('a session that is lost while it is being set up is tried again: its batch 
   expect(await asked).toMatchObject({ outcome: 'granted', replayed: false })
 })
 
-test('a session that the server ends while it waits is tried again, and charges once', async () => {
+test('a batch whose session the server ends during a lock wait is retried and charges once', async () => {
   const user = someone()
   const { id } = await bench.quota({ user_id: user })
   const engine = await engineFor(user)
@@ -167,6 +167,6 @@ test('a session that the server ends while it waits is tried again, and charges 
   expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** engine.md, section 2: how a batch is written. */
+/** How a batch is written. */
 import { describe, expect, test } from 'vitest'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
@@ -22,15 +22,15 @@ const bench = await createBench()
 const { db, url } = bench
 
 describe('begin … commit in one Sync', () => {
-  test('when the begin fails, nothing behind it is carried out', async () => {
+  test('when the begin fails, the statements behind it are not executed', async () => {
     const statements = {
-      // Prepared like any begin, it fails when it is carried out, as one that is cancelled does.
+      // It is prepared without an error and fails when executed, like a BEGIN that is cancelled.
       begin: 'select 1 / 0',
       mark: `insert into account (shard, user_id) values (1, $1)`,
     }
     const connection = await connectPipelined({ url, statements, settings: {} })
-    const steps = ['begin', 'mark', 'commit'].map(name => ({ name, values: name === 'mark' ? ['1'] : [] }))
-    await expect(connection.run(steps)).rejects.toMatchObject({ code: '22012' })
+    const calls = ['begin', 'mark', 'commit'].map(name => ({ name, values: name === 'mark' ? ['1'] : [] }))
+    await expect(connection.run(calls)).rejects.toMatchObject({ code: '22012' })
     expect(await db.query({ text: 'select 1 from account where shard = 1 and user_id = 1' })).toEqual([])
     await connection.close()
   })
@@ -75,10 +75,10 @@ describe('every update is guarded by count', () => {
   const at = '2026-03-15T12:00:00.000Z'
   const [there, other] = [64_000_000_007, 64_000_000_071]
   const ids = `{${there},${other}}`
-  // Each writes a row that is there and one that is not, or is there with another number.
+  // Each writes a row that exists and one that is missing or has another `seq`.
   const cases: Record<string, (string | null)[]> = {
     'check-quotas': ['{1,1}', ids, '{0,9}', '2'],
-    'move-counters': ['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '2'],
+    'increment-counters': ['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '2'],
     'roll-quotas': [
       ...['{1,1}', ids, '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{1,1}'],
       ...[`{${at},${at}}`, '{null,null}', '2'],
@@ -88,15 +88,15 @@ describe('every update is guarded by count', () => {
     'settle-reservations': ['{1,1}', '{a,b}', '{0,9}', '{1,1}', '{0,0}', '{0,0}', '{f,f}', at, '2'],
   }
 
-  test('these are all there are', () => {
+  test('the cases cover every update', () => {
     const updates = Object.entries(LEDGER_STATEMENTS).filter(([, text]) => /\bupdate \w+ (\w+ )?set\b/.test(text))
-    // The fence is for whatever numbers there are, and a shard has one head.
-    const names = updates.map(([name]) => name).filter(name => name !== 'fence-quotas' && name !== 'take-numbers')
+    // The fence applies to any `seq`, and a shard has one outbox head.
+    const names = updates.map(([name]) => name).filter(name => name !== 'fence-quotas' && name !== 'advance-outbox')
     expect(Object.keys(cases)).toEqual(expect.arrayContaining(names))
     expect(names.length).toBeGreaterThanOrEqual(4)
   })
 
-  test('one row that was changed meanwhile ends the whole', async () => {
+  test('one row that was changed meanwhile fails the whole batch', async () => {
     const text = `
       insert into account values (7, 1);
       insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at, alert_at,
@@ -109,10 +109,10 @@ describe('every update is guarded by count', () => {
       select 7, 1, id, 'reserve', 1, false, false, 1, 0, 0, 0, 'release', false, '{}', '${at}', '${at}', '${at}'
       from unnest('{a,b}'::text[]) id`
     await db.query({ text })
-    const books = `select (select json_agg(quota.* order by id) from quota where user_id = 1),
+    const state = `select (select json_agg(quota.* order by id) from quota where user_id = 1),
       (select json_agg(reservation.* order by id) from reservation where user_id = 1),
       (select json_agg(quota_window.*) from quota_window)`
-    const before = await db.query({ text: books })
+    const before = await db.query({ text: state })
     const connection = await connectPipelined({ url, statements: LEDGER_STATEMENTS, settings: {} })
     for (const [name, values] of Object.entries(cases)) {
       const run = connection.run([
@@ -123,12 +123,12 @@ describe('every update is guarded by count', () => {
       await expect(run, name).rejects.toMatchObject({ code: '22012' })
       await connection.rollback()
     }
-    expect(await db.query({ text: books })).toEqual(before)
+    expect(await db.query({ text: state })).toEqual(before)
     await connection.close()
     await db.query({ text: 'delete from reservation where user_id = 1; delete from quota_window' })
   })
 
-  test('a lane that knows the quotas, but not what became of a reservation', async () => {
+  test('a lane with current quotas and a stale reservation in memory', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
@@ -140,7 +140,7 @@ describe('every update is guarded by count', () => {
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('a lane that does not know that the last units are gone', async () => {
+  test('a lane whose memory still has the last units', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
     await bench.quota({ user_id: user, limit: 10 })
@@ -150,7 +150,7 @@ describe('every update is guarded by count', () => {
   })
 })
 
-test('a connection belongs to one batch: nobody waits behind another lane’s lock', async () => {
+test('a connection belongs to one batch: no batch waits behind another lane’s lock', async () => {
   const engine = bench.engine({ connections: 2 })
   const [held, free] = [someone(), someone()]
   expect(shardOf(held)).not.toBe(shardOf(free))
@@ -187,7 +187,7 @@ async function fillShard(user: number): Promise<void> {
 }
 
 test('arrays are sorted: batches that cross each other never deadlock', async () => {
-  // The server’s own search shall be faster than the lock’s time-out.
+  // The server’s deadlock detection must run before the lock times out.
   await db.query({
     text: `do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
   })
@@ -201,7 +201,7 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   const stranger = await bench.stranger()
   await stranger.query('begin')
   await stranger.query('select 1 from quota where user_id = $1 for update', [users[1]])
-  // Both remember all of it, and begin at opposite ends.
+  // Both have all users in memory and receive commands in opposite orders.
   const asked = [
     ...users.map(user => one.submit(reserve(user, 'one', 1))),
     ...users.toReversed().map(user => other.submit(reserve(user, 'other', 1))),
@@ -210,13 +210,13 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   await stranger.query('rollback')
   const answers = await Promise.allSettled(asked)
   expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
-  // Sessions tell what they met with when they end, if not before.
+  // Sessions report their statistics at the latest when they end.
   await Promise.all([one.close(), other.close()])
   await expect.poll(() => countSessions(db)).toBe(before)
   const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()'
   expect(await db.query({ text: deadlocks })).toEqual([{ deadlocks: 0 }])
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** What the outbox tells of percents reached and of reservations closed by time, on a real database. */
+/** The events of thresholds reached and of reservations that expire, on a real database. */
 
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/db/quotas.ts'
@@ -20,29 +20,29 @@ const eventsOf = (user: number) =>
     values: [user],
   })
 
-/** Percents told of a user's quotas, in order. */
-async function toldOf(user: number): Promise<(number | undefined)[]> {
+/** The percents of a user's threshold events, in order. */
+async function percentsOf(user: number): Promise<(number | undefined)[]> {
   const rows = await eventsOf(user)
   return rows.filter(({ type }) => type === 'quota.threshold_reached').map(({ data }) => data.percent)
 }
 
 const consume = (user: number, id: string, units: number) => draw('consume', user, id, units)
 
-describe.each(['locked', 'optimistic'] as const)('the %s way', way => {
-  test('tells each percent once, with the quota as it then stands', async () => {
+describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
+  test('emits each percent once, with the quota as it is then', async () => {
     const engine = bench.engine()
     const user = someone()
     const { id } = await bench.quota({ user_id: user, limit: 100, name: 'Q "1" \\ {x}', metadata: { a: '"}' } })
-    if (way === 'optimistic') await warm(engine, user)
+    if (mode === 'optimistic') await warm(engine, user)
     await engine.submit(consume(user, 'a', 79))
-    expect(engine.ways.at(-1)?.way).toBe(way)
-    expect(await toldOf(user)).toEqual([])
+    expect(engine.ways.at(-1)?.way).toBe(mode)
+    expect(await percentsOf(user)).toEqual([])
     await engine.submit(consume(user, 'b', 1))
-    expect(await toldOf(user)).toEqual([80])
+    expect(await percentsOf(user)).toEqual([80])
     await engine.submit(settle('refund', user, 'b'))
     await engine.submit(consume(user, 'c', 1))
     await engine.submit(consume(user, 'd', 20))
-    expect(await toldOf(user)).toEqual([80, 100])
+    expect(await percentsOf(user)).toEqual([80, 100])
     const rows = await eventsOf(user)
     expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2, 3])
     const view = { id, name: 'Q "1" \\ {x}', metadata: { a: '"}' }, version: 1, created_by: 'ada', limit: 100 }
@@ -51,12 +51,12 @@ describe.each(['locked', 'optimistic'] as const)('the %s way', way => {
     expect(Object.keys(rows[1]?.data.quota ?? {})).toEqual(Object.keys(rows[0]?.data.quota ?? {}))
   })
 
-  test('tells several that one batch reaches, of several users, and what came back within it', async () => {
+  test('emits several percents of one batch, of several users, and those refunded within the batch', async () => {
     const engine = bench.engine()
     const users = neighbours(3)
     const [jumper = 0, returner = 0, quiet = 0] = users
     for (const user of users) await bench.quota({ user_id: user, limit: 100, alert_at: [10, 50, 90] })
-    if (way === 'optimistic') for (const user of users) await warm(engine, user)
+    if (mode === 'optimistic') for (const user of users) await warm(engine, user)
     await Promise.all([
       engine.submit(consume(jumper, 'a', 95)),
       engine.submit(reserve(returner, 'a', 60)),
@@ -64,41 +64,41 @@ describe.each(['locked', 'optimistic'] as const)('the %s way', way => {
       engine.submit(settle('refund', returner, 'a')),
       engine.submit(reserve(quiet, 'a', 95)),
     ])
-    expect(await toldOf(jumper)).toEqual([10, 50, 90])
-    expect(await toldOf(returner)).toEqual([10, 50])
-    expect(await toldOf(quiet)).toEqual([])
+    expect(await percentsOf(jumper)).toEqual([10, 50, 90])
+    expect(await percentsOf(returner)).toEqual([10, 50])
+    expect(await percentsOf(quiet)).toEqual([])
     await engine.submit(consume(returner, 'b', 50))
-    expect(await toldOf(returner)).toEqual([10, 50])
+    expect(await percentsOf(returner)).toEqual([10, 50])
     for (const user of users) {
       const sequences = (await eventsOf(user)).map(({ sequence }) => sequence)
       expect(sequences).toEqual(sequences.map((_, index) => index + 1))
     }
   })
 
-  test('tells anew in a new window', async () => {
+  test('emits again in a new window', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user, limit: 100, period: 'hour' })
     await engine.submit(consume(user, 'a', 80))
     clock.now += HOUR_MS
-    if (way === 'optimistic') await warm(engine, user)
+    if (mode === 'optimistic') await warm(engine, user)
     await engine.submit(consume(user, 'b', 79))
-    expect(await toldOf(user)).toEqual([80])
+    expect(await percentsOf(user)).toEqual([80])
     await engine.submit(consume(user, 'c', 1))
-    expect(await toldOf(user)).toEqual([80, 80])
-    // What settles late corrects a window that is over, and nobody is told of that.
+    expect(await percentsOf(user)).toEqual([80, 80])
+    // A late settlement corrects a closed window and emits nothing.
     await engine.submit(reserve(user, 'late', 20, { ttl_ms: 2 * HOUR_MS }))
     clock.now += HOUR_MS
     await engine.submit(settle('commit', user, 'late'))
-    expect(await toldOf(user)).toEqual([80, 80])
-    // Rolled and reached in one.
+    expect(await percentsOf(user)).toEqual([80, 80])
+    // One batch rolls the quota and reaches the thresholds.
     clock.now += HOUR_MS
     await engine.submit(consume(user, 'd', 100))
-    expect(await toldOf(user)).toEqual([80, 80, 80, 100])
+    expect(await percentsOf(user)).toEqual([80, 80, 80, 100])
   })
 })
 
-test('an administrator who lowers the limit tells what that reaches, and the engine does not repeat it', async () => {
+test('lowering the limit emits the thresholds that it reaches, and the engine does not repeat them', async () => {
   const engine = bench.engine()
   const user = someone()
   const { id } = await bench.quota({ user_id: user, limit: 100 })
@@ -108,9 +108,9 @@ test('an administrator who lowers the limit tells what that reaches, and the eng
   expect((await eventsOf(user)).map(({ type }) => type).slice(1)).toEqual(['quota.updated', 'quota.threshold_reached'])
   await updateQuota(db, id, { limit: 1_000 }, bench.author(), () => true)
   await engine.submit(consume(user, 'b', 750))
-  expect(await toldOf(user)).toEqual([80])
+  expect(await percentsOf(user)).toEqual([80])
   await engine.submit(consume(user, 'c', 200))
-  expect(await toldOf(user)).toEqual([80, 100])
+  expect(await percentsOf(user)).toEqual([80, 100])
 })
 
 test('two engines and an administrator at once: each percent once, numbers and sequences without a gap', async () => {
@@ -126,8 +126,8 @@ test('two engines and an administrator at once: each percent once, numbers and s
   })
   await Promise.all([...senders, ...administrators])
   for (const user of users) {
-    const told = await toldOf(user)
-    expect(told.toSorted((one = 0, other = 0) => one - other)).toEqual(percents)
+    const emitted = await percentsOf(user)
+    expect(emitted.toSorted((one = 0, other = 0) => one - other)).toEqual(percents)
   }
   const gaps = await db.query({
     text: `select shard from event group by shard having max(number) <> count(*) union all
@@ -137,7 +137,7 @@ test('two engines and an administrator at once: each percent once, numbers and s
   expect(gaps).toEqual([])
 })
 
-test('a batch that tells nothing leaves the head of the outbox alone, however it is held', async () => {
+test('a batch without events does not wait for the lock on the outbox head', async () => {
   const engine = bench.engine()
   const user = someone()
   await bench.quota({ user_id: user, limit: 100 })
@@ -147,8 +147,8 @@ test('a batch that tells nothing leaves the head of the outbox alone, however it
   await stranger.query('rollback')
 })
 
-describe('a reservation that time closes', () => {
-  test('is told with what became of its units, once', async () => {
+describe('a reservation that expires', () => {
+  test('emits one event with what became of its units', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
@@ -168,7 +168,7 @@ describe('a reservation that time closes', () => {
     ])
   })
 
-  test('by a command that meets it, from memory too', async () => {
+  test('emits an event through a command that finds it expired, also from memory', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
@@ -182,7 +182,7 @@ describe('a reservation that time closes', () => {
     ])
   })
 
-  test('is not told of one that was settled in time', async () => {
+  test('emits nothing if it was settled in time', async () => {
     const engine = bench.engine()
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
@@ -194,6 +194,6 @@ describe('a reservation that time closes', () => {
   })
 })
 
-test('after all of that the counters equal the ledger', async () => {
+test('after all of these tests the counters equal the ledger', async () => {
   expect(await differences(db)).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** Engines on a database of their own, what is asked of them, and the books they are held to. */
+/** Engines on a database of their own, the commands sent to them, and checks of the ledger. */
 import pg from 'pg'
 import { afterAll, expect } from 'vitest'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
@@ -14,7 +14,7 @@ import { freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
-/** An engine as one process has it, and how it carried out its batches. */
+/** The engine of one process, with the reports of its batches and its warnings. */
 export interface TestEngine extends Engine {
   readonly ways: BatchModeReport[]
   readonly warnings: string[]
@@ -23,17 +23,17 @@ export interface TestEngine extends Engine {
 export interface Bench {
   readonly db: Database
   readonly url: string
-  /** The moment that engines and administrators believe it is. */
+  /** The time of the engines and the administrators. */
   readonly clock: { now: EpochMs }
   engine(options?: Partial<EngineOptions>): TestEngine
-  /** Makes a quota: a grant without a window unless told otherwise. */
+  /** Makes a quota: by default a grant of a single window. */
   quota(draft: Partial<QuotaDraft> & { user_id: number }): Promise<Quota>
   author(): Author
-  /** A connection that has nothing to do with the service. */
+  /** A database connection outside the service. */
   stranger(): Promise<pg.Client>
 }
 
-/** To be called where tests are declared. */
+/** Call it where tests are declared. */
 export async function createBench(): Promise<Bench> {
   const { db, url } = await freshDatabase()
   const clock = { now: START }
@@ -77,14 +77,14 @@ export async function createBench(): Promise<Bench> {
 
 let lastUser = 1_000
 
-/** A user nobody else uses; of a shard, if one is named. */
+/** A user that no other test uses; of the given shard, if any. */
 export function someone(shard?: number): number {
   do lastUser += 1
   while (shard !== undefined && shardOf(lastUser) !== shard)
   return lastUser
 }
 
-/** So many users of one shard, the lowest first. */
+/** `count` users of one shard, ascending. */
 export function neighbours(count: number): number[] {
   const first = someone()
   return [first, ...Array.from({ length: count - 1 }, () => someone(shardOf(first)))]
@@ -103,7 +103,7 @@ export function settle(op: SettleCommand['op'], user: number, id: string, total:
   return { op, user_id: user, id, total_units: total, force: false } satisfies Command
 }
 
-/** Asks until the engine decides for the user from memory, and so knows the user as the user now is. */
+/** Sends checks until the engine decides for the user from memory, which then has the user's current rows. */
 export async function warm(engine: TestEngine, user: number): Promise<void> {
   for (let n = 0; n < 150; n++) {
     await engine.submit(draw('check', user, '', 1))
@@ -112,7 +112,7 @@ export async function warm(engine: TestEngine, user: number): Promise<void> {
   throw new Error('the engine never decides from memory')
 }
 
-/** A transaction that is left open after its work. */
+/** A transaction that stays open after its work until `commit`. */
 export async function openTransaction<T>(db: Database, work: (tx: Transaction) => Promise<T>) {
   const worked = Promise.withResolvers<T>()
   const gate = Promise.withResolvers<void>()
@@ -139,12 +139,12 @@ async function countWaiting(db: Database): Promise<number> {
   return row?.waiting ?? 0
 }
 
-/** Settles when so many sessions of the service wait for a lock. */
+/** Resolves when `sessions` sessions of the service wait for a lock. */
 export async function untilWaiting(db: Database, sessions: number): Promise<void> {
   await expect.poll(() => countWaiting(db), { interval: 5, timeout: 900 }).toBe(sessions)
 }
 
-/** How many sessions engines have. */
+/** How many database sessions all engines have. */
 export async function countSessions(db: Database): Promise<number> {
   const rows = await db.query({
     text: `select 1 from pg_stat_activity
@@ -153,7 +153,7 @@ export async function countSessions(db: Database): Promise<number> {
   return rows.length
 }
 
-/** Ends sessions of engines, all of them or those that wait for a lock. */
+/** Terminates sessions of engines, all or those that wait for a lock; answers how many. */
 export async function endSessions(db: Database, which: 'all' | 'waiting'): Promise<number> {
   const rows = await db.query({
     text: `select pg_terminate_backend(pid) from pg_stat_activity
@@ -165,9 +165,9 @@ export async function endSessions(db: Database, which: 'all' | 'waiting'): Promi
 }
 
 /**
- * Quota windows whose counters are not the sum of the ledger. Made from the contract's words, not from the service's
- * own `verify`: of the draws in burn order, the first committed − refunded units are used, the next outstanding ones
- * reserved.
+ * Quota windows whose counters differ from the sums of the ledger. Written from the contract and independent of the
+ * service's own `verify`: along the draws in burn order, the first committed − refunded units are used and the next
+ * outstanding units are reserved.
  */
 export async function differences(db: Database): Promise<object[]> {
   return db.query({
@@ -193,7 +193,7 @@ export async function differences(db: Database): Promise<object[]> {
   })
 }
 
-/** What a quota's row counts now. */
+/** The counters in a quota's row. */
 export async function countersOf(db: Database, quotaId: number): Promise<{ used: number; reserved: number }> {
   const [row] = await db.query<{ used: number; reserved: number }>({
     text: 'select used, reserved from quota where id = $1',

@@ -1,6 +1,6 @@
 /**
- * A caller who keeps books: asks for quotas and changes them without a pause, notes what was answered, and compares
- * with what the service has after whatever happened to it.
+ * Writers that create and change quotas without a pause, record what the service acknowledged, and compare it with what
+ * the service has after crashes and restarts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -10,23 +10,23 @@ import type { Answer } from './service.ts'
 type Call = Service['call']
 
 interface Entry {
-  /** The quota's external_ref, and the Idempotency-Key it is asked for with. */
+  /** The quota's external_ref, and the Idempotency-Key of its creation. */
   readonly key: string
   readonly request: { user_id: number; limit: number; external_ref: string }
-  /** What the service last answered; undefined: nothing yet. */
+  /** The last acknowledged state; undefined before the first answer. */
   acknowledged?: Answer['body']
-  /** A limit that was asked for without an answer. */
+  /** A limit that was sent and not acknowledged. */
   attempted?: number
 }
 
 export interface Ledger {
-  /** Writes until told to stop. Answers what was answered with 503 meanwhile; any other refusal is an error. */
+  /** Writes until `stop`, which answers the 503 responses meanwhile. Any other refusal is an error. */
   write(call: Call): { stop(): Promise<Answer[]> }
-  /** How much was acknowledged. */
+  /** How many quotas were acknowledged. */
   acknowledged(): number
   /**
-   * Fails unless every quota that was acknowledged is there as acknowledged, and every other one once or not at all.
-   * Then repeats what was not answered, after which everything is there once.
+   * Fails unless every acknowledged quota exists as acknowledged, and every other one exists at most once. Then repeats
+   * the unanswered requests, after which every quota exists once.
    */
   settle(call: Call): Promise<void>
 }
@@ -55,7 +55,7 @@ export function createLedger(random: () => number): Ledger {
     return answer
   }
 
-  /** One write; three of four make a quota, the others change one of the writer's own. */
+  /** One write: three of four create a quota, the others change a quota of the same writer. */
   function step(call: Call, own: Entry[]): Promise<Answer> {
     const entry = own[below(own.length * 4)]
     if (entry?.acknowledged !== undefined && entry.attempted === undefined) return change(call, entry, below(1e6))
@@ -99,7 +99,7 @@ export function createLedger(random: () => number): Ledger {
         }
       }
       const writers = Promise.all(Array.from({ length: WRITERS }, writer))
-      // Whatever is wrong is told when they are stopped.
+      // `stop` reports the writers' errors.
       writers.catch(() => {})
       return {
         async stop() {
@@ -143,7 +143,7 @@ export function createLedger(random: () => number): Ledger {
   }
 }
 
-/** Random numbers from 0 to 1 that a seed repeats (mulberry32). */
+/** Pseudo-random numbers from 0 to 1, the same for the same seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

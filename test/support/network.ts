@@ -1,41 +1,41 @@
-/** What lies between an engine and its database, and fails when told to. */
+/** A proxy between an engine and its database that loses connections on command. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterAll } from 'vitest'
 
-/** A series that was sent and whose sender has lost its connection; the server has not seen it yet, or not all of it. */
+/** A batch whose sender has lost the connection and which the server has not received, or not executed, in full. */
 interface Stray {
-  /** Lets the server have it at last, and settles when the server has answered, or has hung up. */
+  /** Delivers the batch, and resolves when the server has answered or closed the connection. */
   arrive(): Promise<void>
 }
 
 export interface Network {
-  /** The database, by this way. */
+  /** The URL of the database through this proxy. */
   readonly url: string
-  /** The next session ends while it is being set up, before it has a batch. */
+  /** Ends the next session during its setup, before its first batch. */
   loseNextSession(): { lost: Promise<void> }
-  /** The next commit is carried out, but the word of it is lost with its connection. */
+  /** Lets the next commit succeed and loses its confirmation with the connection. */
   loseNextConfirmation(): { lost: Promise<void> }
-  /** The next series with a commit is held up on its way, and its sender loses the connection. */
+  /** Keeps back the next batch with a commit, and ends its sender's connection. */
   strandNextCommit(): Promise<Stray>
-  /** The next series with a commit is passed on; when told, its sender loses the connection, the server does not. */
+  /** Delivers the next batch with a commit; `disconnect` ends the sender's connection but not the server's. */
   watchNextCommit(): Promise<{ disconnect(): Stray }>
 }
 
 type Trap = (chunk: Buffer, client: Socket, database: Socket) => void
 
-/** The name of the statement, as a bind names it. */
+/** The statement's name in a bind message. */
 const COMMIT = '\0commit\0'
-/** What every session begins with. */
+/** A function that the first statement of every session calls. */
 const SETTING_UP = 'set_config'
 
-/** To be called where tests are declared. */
+/** Call it where tests are declared. */
 export async function createNetwork(databaseUrl: string): Promise<Network> {
   const target = new URL(databaseUrl)
   const folder = target.searchParams.get('host')
   const port = Number(target.port || 5432)
   const sockets = new Set<Socket>()
-  /** Server connections whose clients are gone. */
+  /** Server connections that stay open after their clients'. */
   const abandoned = new Set<Socket>()
   let trap: { sign: string; spring: Trap } | undefined
 

@@ -1,27 +1,70 @@
 import { type EpochMs, formatTimestampOrNull } from '../../domain/time.ts'
 
-/** Arrays as PostgreSQL reads them. */
-export function numbers<Row>(rows: readonly Row[], of: (row: Row) => number | null): string {
+/**
+ * A parameter that holds one value of each row: a column of the rows, bound as one array in PostgreSQL's text form. The
+ * text is written in one pass over the rows, without an array of values between.
+ */
+export interface ArrayColumn<Row> {
+  /** The SQL type of an element. */
+  readonly type: 'smallint' | 'int' | 'bigint' | 'text' | 'boolean' | 'timestamptz'
+  /** What SQL casts each element to once it is out of the array. */
+  readonly elementType?: 'bigint[]'
+  write(rows: readonly Row[]): string
+}
+
+type Value<Row, V> = (row: Row) => V
+
+export function bigints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
+  return { type: 'bigint', write: rows => joinNumbers(rows, of) }
+}
+
+export function ints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
+  return { type: 'int', write: rows => joinNumbers(rows, of) }
+}
+
+export function smallints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
+  return { type: 'smallint', write: rows => joinNumbers(rows, of) }
+}
+
+/** For texts without quotes and backslashes, which are not escaped: the API accepts neither in ids, countries and types. */
+export function texts<Row>(of: Value<Row, string | null>): ArrayColumn<Row> {
+  return { type: 'text', write: rows => joinTexts(rows, of) }
+}
+
+export function booleans<Row>(of: Value<Row, boolean>): ArrayColumn<Row> {
+  return { type: 'boolean', write: rows => joinTexts(rows, row => String(of(row))) }
+}
+
+export function timestamps<Row>(of: Value<Row, EpochMs | null>): ArrayColumn<Row> {
+  return { type: 'timestamptz', write: rows => joinTexts(rows, row => formatTimestampOrNull(of(row))) }
+}
+
+/** Objects, as text that the statement casts to jsonb. */
+export function jsons<Row>(of: Value<Row, object>): ArrayColumn<Row> {
+  return { type: 'text', write: rows => joinTexts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&')) }
+}
+
+/** An array of numbers per row. They travel as text: PostgreSQL's arrays of arrays must all be of one length. */
+export function bigintLists<Row>(of: Value<Row, string>): ArrayColumn<Row> {
+  return { type: 'text', elementType: 'bigint[]', write: rows => joinTexts(rows, of) }
+}
+
+/** Numbers as the text of an array. */
+export function numberArray(numbers: readonly number[]): string {
+  return `{${numbers.join(',')}}`
+}
+
+function joinNumbers<Row>(rows: readonly Row[], of: Value<Row, number | null>): string {
   let list = ''
   for (const row of rows) list += `${list === '' ? '' : ','}${of(row) ?? 'null'}`
   return `{${list}}`
 }
 
-/** For texts that need no escapes: none of ours holds a quote or a backslash. */
-export function texts<Row>(rows: readonly Row[], of: (row: Row) => string | null): string {
+function joinTexts<Row>(rows: readonly Row[], of: Value<Row, string | null>): string {
   let list = ''
   for (const row of rows) {
     const value = of(row)
     list += `${list === '' ? '' : ','}${value === null ? 'null' : `"${value}"`}`
   }
   return `{${list}}`
-}
-
-/** Objects, as text that is to be cast to jsonb. */
-export function jsons<Row>(rows: readonly Row[], of: (row: Row) => object): string {
-  return texts(rows, row => JSON.stringify(of(row)).replace(/[\\"]/g, '\\$&'))
-}
-
-export function timestamps<Row>(rows: readonly Row[], of: (row: Row) => EpochMs | null): string {
-  return texts(rows, row => formatTimestampOrNull(of(row)))
 }

@@ -1,0 +1,34 @@
+import type { Reservation } from '../../domain/reservation.ts'
+import { bigintLists, bigints, booleans, texts, timestamps } from './arrays.ts'
+import { writeDraws } from './reservation-rows.ts'
+import { ledgerStatement, NOW } from './statement.ts'
+
+/**
+ * Adds reservations. One whose id another process has added meanwhile violates the key and ends the transaction.
+ *
+ * `values (unnest(…), …)` is a third less work for PostgreSQL than `select … from unnest(…, …)`, which keeps a tuple store
+ * for each array.
+ */
+export const addReservations = ledgerStatement<Reservation>(
+  'add-reservations',
+  {
+    user_id: bigints(reservation => reservation.user_id),
+    id: texts(reservation => reservation.id),
+    op: texts(reservation => reservation.op),
+    asked: bigints(reservation => reservation.asked),
+    country: texts(reservation => reservation.country),
+    message_type: texts(reservation => reservation.message_type),
+    allow_partial: booleans(reservation => reservation.allow_partial),
+    force: booleans(reservation => reservation.force),
+    units: bigints(reservation => reservation.units),
+    committed: bigints(reservation => reservation.committed),
+    released: bigints(reservation => reservation.released),
+    refunded: bigints(reservation => reservation.refunded),
+    on_expiry: texts(reservation => reservation.on_expiry),
+    expired: booleans(reservation => reservation.expired),
+    draws: bigintLists(reservation => writeDraws(reservation.draws)),
+    expires_at: timestamps(reservation => reservation.expires_at),
+  },
+  ({ shard, names, unnested, bind }) => `insert into reservation (shard, ${names}, created_at, changed_at)
+    values (${shard}::smallint, ${unnested}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz)`,
+)

@@ -1,0 +1,36 @@
+import { bigints } from './arrays.ts'
+import { ledgerStatement } from './statement.ts'
+
+const USERS = { user_id: bigints((user: number) => user) }
+
+/** Locks users' accounts, where administrators' changes lock too. Rows are read in later statements, which see those. */
+export const lockAccounts = ledgerStatement(
+  'lock-accounts',
+  USERS,
+  ({ shard, arrays: users }) =>
+    `select 1 from account where shard = ${shard} and user_id = any(${users}) order by user_id for update`,
+)
+
+/**
+ * Locks accounts by a write, after a commit of unknown outcome: only a transaction that writes proves what holds. With a
+ * synchronous standby, a read may show a commit that the standby does not have.
+ */
+export const writeAccounts = ledgerStatement(
+  'write-accounts',
+  USERS,
+  ({ shard, arrays: users }) =>
+    `insert into account (shard, user_id) select ${shard}::smallint, u from unnest(${users}) u order by u
+    on conflict (shard, user_id) do update set live = account.live`,
+)
+
+/**
+ * Gives users' quotas another `seq`, after a commit of unknown outcome. A batch that was sent earlier and reaches the
+ * server later then fails; otherwise a caller could be answered with a denial and be charged afterwards.
+ */
+export const fenceQuotas = ledgerStatement(
+  'fence-quotas',
+  USERS,
+  ({ shard, arrays: users }) =>
+    `update quota set seq = seq + 1
+    where shard = ${shard} and user_id = any(${users}) and deleted_at is null`,
+)

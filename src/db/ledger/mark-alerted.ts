@@ -1,0 +1,24 @@
+import type { Allowance } from '../../domain/quota.ts'
+import { bigints, numberArray, texts } from './arrays.ts'
+import type { Stored } from './rows.ts'
+import { guardedUpdate } from './statement.ts'
+
+/** A quota as the batch leaves it, with its `seq` from before, and the percents of use that it has newly reached. */
+export interface ReachedThresholds {
+  readonly quota: Stored<Allowance>
+  readonly percents: readonly number[]
+}
+
+/** Runs behind the statements that give these quotas their next `seq`, and keeps that: a row's `seq` grows once a batch. */
+export const markAlerted = guardedUpdate<ReachedThresholds>(
+  'mark-alerted',
+  {
+    user_id: bigints(({ quota }) => quota.user_id),
+    id: bigints(({ quota }) => quota.id),
+    seq: bigints(({ quota }) => quota.seq + 1),
+    alerted: texts(({ quota }) => numberArray(quota.alerted)),
+  },
+  ({ shard, k }) => `update quota q set alerted = k.alerted::smallint[]
+    from ${k}
+    where q.shard = ${shard} and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+)

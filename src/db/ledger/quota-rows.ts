@@ -1,0 +1,79 @@
+import type { Allowance } from '../../domain/quota.ts'
+import type { StatementResult } from '../pipelined-connection.ts'
+import {
+  boolean,
+  type CellColumn,
+  number,
+  numberOrNull,
+  numbers,
+  oneOf,
+  type Stored,
+  selectionOf,
+  text,
+  timestamp,
+  timestampOrNull,
+  wordsOrNull,
+} from './rows.ts'
+
+const COLUMNS = {
+  id: number,
+  user_id: number,
+  seq: number,
+  kind: oneOf<Allowance['kind']>(),
+  limit: numberOrNull,
+  overage_limit: number,
+  rollover_limit: number,
+  priority: number,
+  period: oneOf<Allowance['period']>(),
+  time_zone: text,
+  starts_at: timestamp,
+  expires_at: timestampOrNull,
+  enabled: boolean,
+  countries: wordsOrNull,
+  message_types: wordsOrNull,
+  window_no: number,
+  window_start: timestamp,
+  window_end: timestampOrNull,
+  used: number,
+  reserved: number,
+  rolled_over: number,
+  created_at: timestamp,
+  deleted_at: timestampOrNull,
+  alert_at: numbers,
+  alerted: numbers,
+} satisfies Record<keyof Stored<Allowance>, CellColumn<unknown>>
+
+const { list, at: AT } = selectionOf(COLUMNS)
+
+/** What to select for `quotasIn`. */
+export const QUOTA_LIST = list
+
+export function quotasIn(result: StatementResult | undefined): Stored<Allowance>[] {
+  return (result?.rows ?? []).map(cells => ({
+    id: COLUMNS.id.read(cells[AT.id]),
+    user_id: COLUMNS.user_id.read(cells[AT.user_id]),
+    seq: COLUMNS.seq.read(cells[AT.seq]),
+    kind: COLUMNS.kind.read(cells[AT.kind]),
+    limit: COLUMNS.limit.read(cells[AT.limit]),
+    overage_limit: COLUMNS.overage_limit.read(cells[AT.overage_limit]),
+    rollover_limit: COLUMNS.rollover_limit.read(cells[AT.rollover_limit]),
+    priority: COLUMNS.priority.read(cells[AT.priority]),
+    period: COLUMNS.period.read(cells[AT.period]),
+    time_zone: COLUMNS.time_zone.read(cells[AT.time_zone]),
+    starts_at: COLUMNS.starts_at.read(cells[AT.starts_at]),
+    expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
+    enabled: COLUMNS.enabled.read(cells[AT.enabled]),
+    countries: COLUMNS.countries.read(cells[AT.countries]),
+    message_types: COLUMNS.message_types.read(cells[AT.message_types]),
+    window_no: COLUMNS.window_no.read(cells[AT.window_no]),
+    window_start: COLUMNS.window_start.read(cells[AT.window_start]),
+    window_end: COLUMNS.window_end.read(cells[AT.window_end]),
+    used: COLUMNS.used.read(cells[AT.used]),
+    reserved: COLUMNS.reserved.read(cells[AT.reserved]),
+    rolled_over: COLUMNS.rolled_over.read(cells[AT.rolled_over]),
+    created_at: COLUMNS.created_at.read(cells[AT.created_at]),
+    deleted_at: COLUMNS.deleted_at.read(cells[AT.deleted_at]),
+    alert_at: COLUMNS.alert_at.read(cells[AT.alert_at]),
+    alerted: COLUMNS.alerted.read(cells[AT.alerted]),
+  }))
+}

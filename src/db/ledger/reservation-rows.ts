@@ -1,0 +1,91 @@
+import type { Draw, Reservation } from '../../domain/reservation.ts'
+import type { StatementResult } from '../pipelined-connection.ts'
+import {
+  boolean,
+  type CellColumn,
+  number,
+  numbers,
+  oneOf,
+  type Stored,
+  selectionOf,
+  text,
+  textOrNull,
+  timestamp,
+} from './rows.ts'
+
+const FIELDS = {
+  user_id: number,
+  id: text,
+  op: oneOf<Reservation['op']>(),
+  asked: number,
+  country: textOrNull,
+  message_type: textOrNull,
+  allow_partial: boolean,
+  force: boolean,
+  units: number,
+  committed: number,
+  released: number,
+  refunded: number,
+  on_expiry: oneOf<Reservation['on_expiry']>(),
+  expired: boolean,
+  draws: numbers,
+  created_at: timestamp,
+  expires_at: timestamp,
+} satisfies Record<keyof Reservation, CellColumn<unknown>>
+
+/** The columns of a reservation, which are the fields of `Reservation`. */
+export const RESERVATION_COLUMNS = Object.keys(FIELDS)
+
+const COLUMNS = { seq: number, ...FIELDS }
+
+const { list, at: AT } = selectionOf(COLUMNS, 'r')
+
+/** What to select of a reservation `r` for `reservationsIn`. */
+export const RESERVATION_LIST = list
+
+export function reservationsIn(result: StatementResult | undefined): Stored<Reservation>[] {
+  return (result?.rows ?? []).map(cells => ({
+    seq: COLUMNS.seq.read(cells[AT.seq]),
+    user_id: COLUMNS.user_id.read(cells[AT.user_id]),
+    id: COLUMNS.id.read(cells[AT.id]),
+    op: COLUMNS.op.read(cells[AT.op]),
+    asked: COLUMNS.asked.read(cells[AT.asked]),
+    country: COLUMNS.country.read(cells[AT.country]),
+    message_type: COLUMNS.message_type.read(cells[AT.message_type]),
+    allow_partial: COLUMNS.allow_partial.read(cells[AT.allow_partial]),
+    force: COLUMNS.force.read(cells[AT.force]),
+    units: COLUMNS.units.read(cells[AT.units]),
+    committed: COLUMNS.committed.read(cells[AT.committed]),
+    released: COLUMNS.released.read(cells[AT.released]),
+    refunded: COLUMNS.refunded.read(cells[AT.refunded]),
+    on_expiry: COLUMNS.on_expiry.read(cells[AT.on_expiry]),
+    expired: COLUMNS.expired.read(cells[AT.expired]),
+    draws: drawsOf(COLUMNS.draws.read(cells[AT.draws])),
+    created_at: COLUMNS.created_at.read(cells[AT.created_at]),
+    expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
+  }))
+}
+
+const NUMBERS_PER_DRAW = 6
+
+/** Draws from the numbers of their column, six each. */
+export function drawsOf(numbers: readonly number[]): Draw[] {
+  const draws: Draw[] = []
+  for (let at = 0; at < numbers.length; at += NUMBERS_PER_DRAW) {
+    const [quota_id = 0, kind, window_no = 0, window_start = 0, from = 0, to = 0] = numbers.slice(
+      at,
+      at + NUMBERS_PER_DRAW,
+    )
+    draws.push({ quota_id, kind: kind === 0 ? 'grant' : 'cap', window_no, window_start, from, to })
+  }
+  return draws
+}
+
+/** Draws as the text of an array, six numbers each. */
+export function writeDraws(draws: readonly Draw[]): string {
+  let numbers = ''
+  for (const { quota_id, kind, window_no, window_start, from, to } of draws) {
+    numbers += `${numbers === '' ? '' : ','}${quota_id},${kind === 'grant' ? 0 : 1},${window_no},${window_start},${from},${to}`
+  }
+  return `{${numbers}}`
+}

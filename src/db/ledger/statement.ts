@@ -1,0 +1,105 @@
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import type { StatementCall } from '../pipelined-connection.ts'
+import type { ArrayColumn } from './arrays.ts'
+
+/** Where and when the rows are read or written: all of a batch are of one shard. */
+export interface Scope {
+  readonly shard: number
+  readonly now: EpochMs
+}
+
+/** A call with its SQL, for connections that have not prepared it. */
+export interface LedgerCall extends StatementCall {
+  readonly text: string
+}
+
+/**
+ * A statement of the engine. It names its shard in a scalar parameter and takes its rows as arrays, so that a batch is
+ * one statement per table however many commands it holds, and one node of a cluster carries it out. Callers sort the
+ * rows by user and id: unsorted ones deadlocked.
+ */
+export interface LedgerStatement<Row> {
+  /** What connections prepare it as. */
+  readonly name: string
+  readonly text: string
+  call(scope: Scope, rows: readonly Row[]): LedgerCall
+}
+
+/** A single value that is bound behind the arrays. */
+export type Scalar = (rows: readonly unknown[], now: EpochMs) => string
+
+export const NOW: Scalar = (_, now) => formatTimestamp(now)
+/** The number of rows. */
+export const COUNT: Scalar = rows => String(rows.length)
+
+/** How the text of a statement refers to its parameters: no number of a parameter is written by hand. */
+export interface Parameters {
+  readonly shard: string
+  /** The columns' names. */
+  readonly names: string
+  /** The arrays with their types. */
+  readonly arrays: string
+  /** The rows as a table `k` with the columns' names. */
+  readonly k: string
+  /** The columns as a select list that returns one row per element. */
+  readonly unnested: string
+  /** Binds a single value. */
+  bind(scalar: Scalar): string
+}
+
+/** Makes a statement from its columns, which are bound in their order, and its SQL. */
+export function ledgerStatement<Row>(
+  name: string,
+  columns: Readonly<Record<string, ArrayColumn<Row>>>,
+  write: (parameters: Parameters) => string,
+): LedgerStatement<Row> {
+  const arrayColumns = Object.values(columns)
+  const arrays = arrayColumns.map(({ type }, index) => `$${index + 2}::${type}[]`)
+  const names = Object.keys(columns).map(sqlName).join(', ')
+  const scalars: Scalar[] = []
+  const text = write({
+    shard: '$1',
+    names,
+    arrays: arrays.join(', '),
+    k: `unnest(${arrays.join(', ')}) k (${names})`,
+    unnested: arrayColumns
+      .map(({ elementType }, index) => `unnest(${arrays[index]})${elementType === undefined ? '' : `::${elementType}`}`)
+      .join(', '),
+    bind(scalar) {
+      if (!scalars.includes(scalar)) scalars.push(scalar)
+      return `$${arrays.length + 2 + scalars.indexOf(scalar)}`
+    },
+  })
+  return {
+    name,
+    text,
+    call({ shard, now }, rows) {
+      const values = [String(shard)]
+      for (const column of arrayColumns) values.push(column.write(rows))
+      for (const scalar of scalars) values.push(scalar(rows, now))
+      return { name, text, values }
+    },
+  }
+}
+
+/**
+ * An update that fails unless it writes every row: if another process has written one of them, and so given it another
+ * `seq`, the division by zero ends the transaction.
+ */
+export function guardedUpdate<Row>(
+  name: string,
+  columns: Readonly<Record<string, ArrayColumn<Row>>>,
+  update: (parameters: Parameters) => string,
+): LedgerStatement<Row> {
+  return ledgerStatement(
+    name,
+    columns,
+    parameters => `with written as (${update(parameters)} returning 1)
+      select 1 / ((select count(*) from written) = ${parameters.bind(COUNT)}::int)::int`,
+  )
+}
+
+/** The name of a column in SQL: one is a reserved word. */
+export function sqlName(name: string): string {
+  return name === 'limit' ? '"limit"' : name
+}

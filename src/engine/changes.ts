@@ -1,0 +1,63 @@
+import type { Changes } from '../db/ledger/changes.ts'
+import type { Stored } from '../db/ledger/rows.ts'
+import { newAlerts } from '../domain/alerts.ts'
+import type { Draft } from '../domain/draft.ts'
+import type { Allowance } from '../domain/quota.ts'
+import type { Reservation } from '../domain/reservation.ts'
+import type { UserState } from './user-states.ts'
+
+/** What a batch changes, with what its events need beside the rows. */
+export interface BatchChanges extends Changes {
+  /** Reservations, among those settled, that time has closed. */
+  expired: { before: Reservation; after: Reservation }[]
+}
+
+export function noChanges(): BatchChanges {
+  const quotas = { incremented: [], rolled: [], unchanged: [], alerted: [] }
+  return { ...quotas, closed: [], corrected: [], added: [], settled: [], expired: [], usage: [] }
+}
+
+/** Adds the difference between a user's state and the draft that the decisions made of it. */
+export function addChanges(changes: BatchChanges, { quotas, reservations }: UserState, draft: Draft): void {
+  for (const [index, before] of quotas.entries()) {
+    const after = draft.quotas[index]
+    if (after === undefined) throw new RangeError('a draft has lost a quota')
+    addQuotaChange(changes, before, after)
+  }
+  changes.closed.push(...draft.closed.values())
+  for (const correction of draft.corrections.values()) {
+    if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
+  }
+  changes.usage.push(...draft.usage)
+  for (const reservation of [...draft.reservations.values()].sort(byId)) {
+    addReservationChange(changes, reservations.get(reservation.id), reservation)
+  }
+}
+
+function addQuotaChange(changes: BatchChanges, before: Stored<Allowance>, after: Allowance): void {
+  const used = after.used - before.used
+  const reserved = after.reserved - before.reserved
+  const percents = newAlerts(before, after)
+  if (percents.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, percents })
+  if (after.window_no !== before.window_no) changes.rolled.push({ ...after, seq: before.seq })
+  else if (used !== 0 || reserved !== 0 || percents.length > 0)
+    changes.incremented.push({ quota: before, used, reserved })
+  else changes.unchanged.push(before)
+}
+
+/** A draft keeps the very object of a reservation that it does not change. */
+function addReservationChange(
+  changes: BatchChanges,
+  before: Stored<Reservation> | undefined,
+  after: Reservation,
+): void {
+  if (before === undefined) changes.added.push(after)
+  else if (before !== after) {
+    changes.settled.push({ ...after, seq: before.seq })
+    if (after.expired && !before.expired) changes.expired.push({ before, after })
+  }
+}
+
+function byId(one: Reservation, other: Reservation): number {
+  return one.id < other.id ? -1 : 1
+}
