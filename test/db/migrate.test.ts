@@ -67,7 +67,7 @@ test.each([
 
 test('the service’s own migrations make a schema', async () => {
   const { url, db } = await own
-  expect(await migrate({ url })).toContain('0001_quotas.sql')
+  expect(await migrate({ url })).toContain('0001_baseline.sql')
   expect(await db.query({ text: 'select count(*) as shards from shard_head' })).toEqual([{ shards: 64 }])
 })
 
