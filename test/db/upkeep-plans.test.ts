@@ -5,7 +5,7 @@ import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
-import { retire } from '../../src/db/retention.ts'
+import { removeSettled } from '../../src/db/retention.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -68,7 +68,7 @@ async function expectBounded(after: number): Promise<void> {
 }
 
 async function expectRemovalByKeys(): Promise<void> {
-  const removal = await statementIn(on => retire(on, 5, Number.NEGATIVE_INFINITY, NOW))
+  const removal = await statementIn(on => removeSettled(on, 5, Number.NEGATIVE_INFINITY, NOW))
   const { accesses } = await accessesOf(removal)
   expect(accesses.filter(access => !access.startsWith('ModifyTable')).toSorted()).toEqual([
     'Index Scan reservation_expiry',

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
-import { retire } from '../../src/db/retention.ts'
+import { removeSettled } from '../../src/db/retention.ts'
 import { verify } from '../../src/db/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
@@ -17,7 +17,7 @@ async function aUser(): Promise<{ user: number; quota: number; window: number }>
   const { id } = await bench.quota({ user_id: user, period: 'hour', limit: 10 })
   await engine.submit(draw('consume', user, 'old', 3))
   clock.now += 1
-  await retire(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
+  await removeSettled(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
   await engine.submit(draw('consume', user, 'archived with it', 1))
   await engine.submit(reserve(user, 'late', 2, { ttl_ms: 100 * HOUR_MS }))
   clock.now += HOUR_MS
