@@ -12,6 +12,7 @@ const ROOMS = [
   { name: 'contract', holds: /^contract\// },
   { name: 'db', holds: /^db\// },
   { name: 'engine', holds: /^engine\// },
+  { name: 'admin', holds: /^admin\// },
   { name: 'events', holds: /^events\// },
   { name: 'jobs', holds: /^jobs\// },
   { name: 'metrics', holds: /^metrics\.ts$/ },
