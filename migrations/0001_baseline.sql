@@ -117,8 +117,8 @@ create index quota_list_by_start on quota (starts_at) where deleted_at is null;
 -- The expiry notifier's work, and nothing else: its cost does not grow with the number of expired quotas.
 create index quota_expiry_not_emitted on quota (expires_at) where not expiry_emitted and deleted_at is null;
 
--- One row per closed window. Whoever closes a window writes it: the engine, or an administrator's change. A settlement
--- that belongs to a closed window corrects it. Idle windows leave no row: `window_no` skips them.
+-- One row per closed window, written by the engine or an administrator's change. A settlement that belongs to a closed
+-- window corrects it. Idle windows leave no row: `window_no` skips them.
 create table quota_window (
   shard         smallint    not null,
   quota_id      bigint      not null,

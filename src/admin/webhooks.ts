@@ -9,7 +9,9 @@ import type { Author } from './author.ts'
 
 type WebhookAuthor = Pick<Author, 'now' | 'actor'>
 
-/** Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already. */
+/**
+ * Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already.
+ */
 export function createWebhook(
   db: Database,
   draft: WebhookDraft,
@@ -62,7 +64,10 @@ export function updateWebhook(
   })
 }
 
-/** Gives a webhook a new secret; the one before signs too for `ROTATION_OVERLAP_MS`. Undefined if there is no such webhook. */
+/**
+ * Gives a webhook a new secret; the one before signs too for `ROTATION_OVERLAP_MS`. Undefined if there is no such
+ * webhook.
+ */
 export function rotateSecret(
   db: Database,
   id: number,
@@ -80,8 +85,9 @@ export function rotateSecret(
 }
 
 /**
- * Disables a webhook whose receiver takes nothing any more, and emits `webhook.disabled`. It does nothing if the webhook
- * is disabled already. To be called last in its transaction, which it makes hold the lock on the end of the outbox.
+ * Disables a webhook whose receiver takes nothing any more, and emits `webhook.disabled`. It does nothing if the
+ * webhook is disabled already. To be called last in its transaction, which it makes hold the lock on the end of the
+ * outbox.
  */
 export async function disableWebhook(
   tx: Transaction,

@@ -15,8 +15,8 @@ export interface Alert {
 }
 
 /**
- * The newest events with a percent that are scanned, at most. Events of closed windows count among them, so a quota whose
- * last event lies further back is not found.
+ * The newest events with a percent that are scanned, at most. Events of closed windows count among them, so a quota
+ * whose last event lies further back is not found.
  */
 export const MAX_SCANNED = 5_000
 

@@ -43,8 +43,8 @@ export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebho
 }
 
 /**
- * Writes a delivery for each event up to `ends` that the webhook takes, a page at most, and moves its cursor in the same
- * transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
+ * Writes a delivery for each event up to `ends` that the webhook takes, a page at most, and moves its cursor in the
+ * same transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
  * nothing while another process fans out for the webhook.
  */
 export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, limit = 500): Promise<boolean> {
@@ -99,7 +99,9 @@ export async function insertDeliveries(
   })
 }
 
-/** Claims deliveries that are due. This process has until `leaseUntil` to settle each; then its attempt counts as lost. */
+/**
+ * Claims deliveries that are due. This process has until `leaseUntil` to settle each; then its attempt counts as lost.
+ */
 export async function claimDeliveries(
   db: Queryable,
   id: number,

@@ -60,7 +60,7 @@ export async function listDeliveries(
   }
 }
 
-/** Makes a delivery due again, whatever its status. Returns whether it exists. */
+/** Makes a delivery due again, regardless of its status. Returns whether it exists. */
 export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
     text: `update webhook_delivery set ${RESTART}, next_attempt_at = $5

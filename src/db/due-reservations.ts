@@ -21,9 +21,9 @@ export interface DuePage {
 export const DUE_PAGE = 100
 
 /**
- * One statement for all shards: 64 statements would be 64 round trips, and mostly nothing is due. The index holds settled
- * reservations too (leaving it when they settle would keep updates from being heap-only), so a page is bounded by what it
- * reads, not by what it finds.
+ * One statement for all shards: 64 statements would be 64 round trips, and mostly nothing is due. The index holds
+ * settled reservations too (leaving it when they settle would keep updates from being heap-only), so a page is bounded
+ * by what it reads, not by what it finds.
  */
 const FIND_DUE = `
   select p.shard, page.*
@@ -42,8 +42,8 @@ const FIND_DUE = `
   ) page`
 
 /**
- * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page of
- * each shard named. Takes no lock.
+ * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page
+ * of each shard named. Takes no lock.
  */
 export async function findDue(db: Database, after: ReadonlyMap<number, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {

@@ -29,8 +29,8 @@ export interface EventSlice {
 }
 
 /**
- * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read long.
- * Numbers have no gaps, so this is a difference of numbers.
+ * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read
+ * long. Numbers have no gaps, so this is a difference of numbers.
  */
 const MAX_SCANNED = 1_000
 
@@ -46,8 +46,8 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
 }
 
 /**
- * From which positions a reader gets the last `count` events before the ends. Within a shard the order of numbers counts.
- * Where the order of time differs, because clocks of processes do, the reader gets a few more.
+ * From which positions a reader gets the last `count` events before the ends. Within a shard the order of numbers
+ * counts. Where the order of time differs, because clocks of processes do, the reader gets a few more.
  */
 export async function readPositionsBefore(db: Queryable, ends: Positions, count: number): Promise<Positions> {
   const rows = await db.query<{ shard: number; position: number }>({

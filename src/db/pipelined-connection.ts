@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { ConnectionLost, type Log, settleSession } from './database.ts'
+import { ConnectionLost, configureSession, type Log } from './database.ts'
 
 /** A statement prepared under a name, with its parameters as text. */
 export interface Step {
@@ -123,7 +123,7 @@ export async function connectPipelined({
     },
   }
   try {
-    await settleSession(client, settings)
+    await configureSession(client, settings)
     await send(new Preparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
   } catch (error) {
     await connection.close()

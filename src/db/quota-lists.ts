@@ -161,8 +161,8 @@ function conditionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[], curs
  * expression that is compared, so that indexes can serve it: a range of the list by expiry, the suspended quotas, those
  * yet to start. Only the headroom is read from the rows: no index may hold a counter.
  *
- * If a cursor bounds the range of expiry from the same side, `now` is not a second bound of it: of two bounds PostgreSQL
- * may begin at the farther one.
+ * If a cursor bounds the range of expiry from the same side, `now` is not a second bound of it: of two bounds
+ * PostgreSQL may begin at the farther one.
  */
 function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string, cursorBound: Bound): string {
   const expired = cursorBound === 'above' ? `expires_at <= ${now}` : `${ORDER_KEYS.expires_at} <= ${now}`

@@ -84,8 +84,8 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
 }
 
 /**
- * Locks the user's account, makes it if need be, and then the user's undeleted quotas, which it returns. It reads them in
- * a later statement, so that it sees administrators' changes that were committed while it waited for the account. It
+ * Locks the user's account, makes it if need be, and then the user's undeleted quotas, which it returns. It reads them
+ * in a later statement, so that it sees administrators' changes that were committed while it waited for the account. It
  * locks the quotas too, in the engine's order: the engine may move their counters without locking the account.
  */
 export async function lockQuotasOfUser(tx: Transaction, userId: number): Promise<Quota[]> {

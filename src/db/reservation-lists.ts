@@ -38,10 +38,10 @@ export const MAX_SCANNED = 20_000
 type Row = Omit<Reservation, 'draws'> & { draws: number[] }
 
 /**
- * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an expression,
- * so that the planner cannot take either for another statement. It took the index of all users for the page of a user who
- * has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to look up
- * reservations by id.
+ * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an
+ * expression, so that the planner cannot take either for another statement. It took the index of all users for the page
+ * of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to
+ * look up reservations by id.
  */
 const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc('created_at') : 'created_at')
 const inUtc = (timestamp: string) => `(${timestamp} at time zone 'UTC')`
@@ -124,7 +124,8 @@ function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]):
   const conditions: string[] = []
   if (state !== undefined) conditions.push(STATES[state])
   if (quotaId !== undefined) {
-    // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both conditions.
+    // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
+    // conditions.
     const id = bind(values, quotaId)
     conditions.push(
       `draws @> array[${id}::bigint]`,

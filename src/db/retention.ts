@@ -17,8 +17,8 @@ const isSettled = 'r.committed + r.released = r.units and r.changed_at <= $3'
 
 /**
  * Reads a page in the order of expiry and removes the settled reservations of it. It skips reservations that another
- * transaction has locked. The condition stands twice because a reservation may change between the read and the lock. What
- * a reservation used of a window is the beginning of its line of units, as in `countsOf`.
+ * transaction has locked. The condition stands twice because a reservation may change between the read and the lock.
+ * What a reservation used of a window is the beginning of its line of units, as in `countsOf`.
  */
 const REMOVE_SETTLED = `
   with page as materialized (

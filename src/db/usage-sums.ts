@@ -34,9 +34,9 @@ const SUMS = `
   coalesce(sum(denied), 0)::bigint as denied, coalesce(sum(denied_messages), 0)::bigint as denied_messages`
 
 /**
- * Usage of one user, or of all, from `$1` to `$2`. It reads `usage` and `usage_pending` in one statement, so that nothing
- * is missed or counted twice while the rollup moves it. It never reads the ledger, so it holds for removed reservations
- * too.
+ * Usage of one user, or of all, from `$1` to `$2`. It reads `usage` and `usage_pending` in one statement, so that
+ * nothing is missed or counted twice while the rollup moves it. It never reads the ledger, so it holds for removed
+ * reservations too.
  */
 function usageOf(one: { shard: string; user: string } | null): string {
   const rolledUp = one === null ? '' : `shard = ${one.shard} and user_id = ${one.user} and`
@@ -58,8 +58,8 @@ function usageOf(one: { shard: string; user: string } | null): string {
 }
 
 /**
- * Sums by interval and group. `starts` are the beginnings of the intervals, `to` is the end of the last. Intervals without
- * usage have no row; there are `maxRows` rows at most.
+ * Sums by interval and group. `starts` are the beginnings of the intervals, `to` is the end of the last. Intervals
+ * without usage have no row; there are `maxRows` rows at most.
  */
 export function sumUsage(
   db: Queryable,

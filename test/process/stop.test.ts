@@ -88,7 +88,7 @@ test('Ctrl-C reaches the whole group, and some of it twice; the database still e
   process.kill(-service.pid, 'SIGINT')
   expect(await finish(creation)).toMatchObject({ status: 201 })
   expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
-  expect(service.stdout()).not.toContain('the database went away')
+  expect(service.stdout()).not.toContain('embedded database: lost')
   expect(await site.postmaster()).toBeUndefined()
 })
 
@@ -125,7 +125,7 @@ test('who gets a word in during the stop is served, too', async () => {
 
 test('a signal that comes during the start is not forgotten', async () => {
   const starting = site.launch(['serve'])
-  await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('database started')
+  await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('embedded database: started')
   expect(await starting.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/"msg":"stopped"\}\n$/) })
   expect(await site.postmaster()).toBeUndefined()
 })
