@@ -33,7 +33,7 @@ const REMOVE_SETTLED = `
     delete from reservation r using settled
     where r.shard = $1 and r.user_id = settled.user_id and r.id = settled.id and ${isSettled}
     returning r.draws, r.committed - r.refunded as spent
-  ), folded as (
+  ), summed as (
     select draws[i] as quota_id, draws[i + 2] as window_no,
       sum(greatest(0, least(draws[i + 5], spent) - draws[i + 4]))::bigint as used
     from removed, generate_series(1, cardinality(draws), 6) i
@@ -41,9 +41,9 @@ const REMOVE_SETTLED = `
   )
   select (select count(*) from removed) as removed,
     (select case when count(*) >= ${PAGE} then max(expires_at) end from page) as reached,
-    array(select quota_id from folded order by quota_id, window_no) as quotas,
-    array(select window_no from folded order by quota_id, window_no) as windows,
-    array(select used from folded order by quota_id, window_no) as used`
+    array(select quota_id from summed order by quota_id, window_no) as quotas,
+    array(select window_no from summed order by quota_id, window_no) as windows,
+    array(select used from summed order by quota_id, window_no) as used`
 
 /** In the order of keys, so that two processes that add to the same windows cannot deadlock. */
 const ARCHIVE = `

@@ -1,6 +1,6 @@
 /** Sixty-four senders: each settles its own messages, and now and then repeats anybody's. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Books, Entry, OutboxEvent } from './books.ts'
+import type { Books, Entry, ShownReservation } from './books.ts'
 import { type Answer, RETENTION_S, type World } from './world.ts'
 
 const SENDER = '/api/sms/sender/quota'
@@ -64,11 +64,11 @@ export function startSenders(world: World, books: Books, random: () => number, c
       body,
       onExpiry,
       force,
-      told: undefined,
+      shown: undefined,
       begun: performance.now(),
-      firstToldAt: 0,
+      firstShownAt: 0,
       changedAt: 0,
-      toldAt: 0,
+      shownAt: 0,
     }
   }
 
@@ -76,7 +76,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
   function takeDown(entry: Entry, { status, body, begun }: Answer & { begun: number }, isOwners: boolean): void {
     if (status === 200 && body.granted === false) {
       // An answer from before may overtake another, but a call that began later may not be told otherwise.
-      if (entry.told !== undefined && entry.firstToldAt < begun)
+      if (entry.shown !== undefined && entry.firstShownAt < begun)
         books.contradictions.push(`${entry.user} ${entry.id}: granted, then denied`)
       books.denied += 1
     } else if (status === 200) {
@@ -93,7 +93,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
   async function settle(entry: Entry, op: 'commit' | 'release' | 'refund', total?: number): Promise<void> {
     const named = { user_id: entry.user, id: entry.id, ...(total === undefined ? {} : { total_units: total }) }
     const { status, body } = await insist(op, named)
-    const shown: OutboxEvent | undefined = status === 200 ? body : body.reservation
+    const shown: ShownReservation | undefined = status === 200 ? body : body.reservation
     if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
       books.contradictions.push(`${op} ${JSON.stringify(named)}: ${status} ${JSON.stringify(body)}`)
       return
@@ -112,8 +112,8 @@ export function startSenders(world: World, books: Books, random: () => number, c
     books.entries.set(`${entry.user} ${entry.id}`, entry)
     takeDown(entry, await insist(entry.op, entry.body), true)
     recent[below(200)] = entry
-    for (let chapter = 0; chapter < 4 && entry.told !== undefined; chapter++) {
-      const { units, committed, released, refunded } = entry.told
+    for (let chapter = 0; chapter < 4 && entry.shown !== undefined; chapter++) {
+      const { units, committed, released, refunded } = entry.shown
       const turn = random()
       if (turn < 0.3) await settle(entry, 'commit', Math.min(units - released, committed + 1 + below(units)))
       else if (turn < 0.45) await settle(entry, 'commit')
@@ -129,7 +129,7 @@ export function startSenders(world: World, books: Books, random: () => number, c
   async function repeat(): Promise<void> {
     const entry = oneOf(recent)
     if (entry === undefined) return
-    if (entry.told !== undefined && performance.now() - entry.toldAt > REPEATED_S * 1_000) return
+    if (entry.shown !== undefined && performance.now() - entry.shownAt > REPEATED_S * 1_000) return
     takeDown(entry, await insist(entry.op, entry.body), false)
   }
 
