@@ -44,22 +44,22 @@ export function listQuotas(
   size: number,
   now: EpochMs,
 ): Promise<QuotaSlice> {
-  return order.by === 'remaining'
-    ? listByRemaining(db, filter, order, start, size, now)
-    : listByColumn(db, filter, order, start, size, now)
+  const query = { filter, order, start, size, now }
+  return order.by === 'remaining' ? listByRemaining(db, query) : listByColumn(db, query)
+}
+
+interface ListQuery {
+  filter: QuotaFilter
+  order: QuotaOrder
+  start: PageStart
+  size: number
+  now: EpochMs
 }
 
 /** The column's value with nulls highest, as `quota_list_by_expiry` holds it. */
 const ORDER_KEYS = { id: 'id', expires_at: `coalesce(expires_at, 'infinity'::timestamptz)` }
 
-async function listByColumn(
-  db: Queryable,
-  filter: QuotaFilter,
-  order: QuotaOrder,
-  start: PageStart,
-  size: number,
-  now: EpochMs,
-): Promise<QuotaSlice> {
+async function listByColumn(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
   const by = order.by === 'expires_at' ? 'expires_at' : 'id'
   const direction = order.descending ? 'desc' : 'asc'
   const values: SqlValue[] = []
@@ -93,14 +93,7 @@ async function listByColumn(
  * What remains depends on the windows that closed since the row was written, so no column holds it. One user has few
  * rows; they are sorted here.
  */
-async function listByRemaining(
-  db: Queryable,
-  filter: QuotaFilter,
-  order: QuotaOrder,
-  start: PageStart,
-  size: number,
-  now: EpochMs,
-): Promise<QuotaSlice> {
+async function listByRemaining(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
   const values: SqlValue[] = []
   const quotas = await db.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota where ${conditionOf(filter, now, values)}`,
