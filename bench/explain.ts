@@ -1,9 +1,9 @@
-/** What the service asks the database, and how the database goes about it. */
+/** The statements that the service sends, and the plans that PostgreSQL makes for them. */
 import type { Database, Queryable } from '../src/db/database.ts'
 
 export type Statement = Parameters<Queryable['query']>[0]
 
-/** A node of a plan, as `explain (format json)` writes it; of what it says, what is looked at here. */
+/** A node of a plan as `explain (format json)` writes it: the fields that are used here. */
 export interface PlanNode {
   'Node Type': string
   'Relation Name'?: string
@@ -14,7 +14,7 @@ export interface PlanNode {
   Plans?: PlanNode[]
 }
 
-/** Runs `work` and answers the one statement that it sent. */
+/** Runs `work` and returns the one statement that it sent. */
 export async function statementOf(db: Queryable, work: (db: Queryable) => Promise<unknown>): Promise<Statement> {
   const sent: Statement[] = []
   await work({
@@ -29,23 +29,20 @@ export async function statementOf(db: Queryable, work: (db: Queryable) => Promis
   return statement
 }
 
-/** The plan with which a statement ran, and what it touched: a tree to look into. */
+/** Runs a statement and returns its plan as a tree, with the blocks it touched. */
 export async function planOf(db: Queryable, statement: Statement): Promise<PlanNode> {
   const [row] = await explain<[{ Plan: PlanNode }]>(db, 'analyze, buffers, timing off, format json', statement)
   if (row === undefined) throw new Error('there is no plan')
   return row[0].Plan
 }
 
-/** The same to read. */
+/** Runs a statement and returns its plan as text. */
 export async function planTextOf(db: Queryable, statement: Statement): Promise<string> {
   const lines = await explain<string>(db, 'analyze, buffers, costs off, timing off, summary off', statement)
   return lines.join('\n')
 }
 
-/**
- * The plan of a statement that PostgreSQL has planned once, for whatever parameters come: what a named statement may
- * get after some uses.
- */
+/** The generic plan of a statement, which holds for any parameters: PostgreSQL may use it for a named statement. */
 export function genericPlanOf(db: Database, { text, values = [] }: Statement): Promise<PlanNode> {
   return db.transaction(async tx => {
     await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
@@ -66,7 +63,7 @@ export function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
 }
 
-/** Pages of 8 KiB that a plan looked at. */
+/** Pages of 8 KiB that a plan read. */
 export function blocksOf(plan: PlanNode): number {
   return plan['Shared Hit Blocks'] + plan['Shared Read Blocks']
 }

@@ -1,6 +1,7 @@
 /**
- * Users with one monthly grant each, of more units than any run takes: what every side of a race can do the same with.
- * (`load.ts` makes what is in life, where many a call would be denied.) And what years leave behind of them.
+ * Fills a database with users who have one monthly grant each, of more units than any run takes, so that every side of a
+ * comparison does the same work; and with the reservations and usage of years. (`load.ts` makes a realistic mix of
+ * quotas, where many sends would be denied.)
  */
 import { type Database, timestampParam } from '../src/db/database.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
@@ -36,7 +37,7 @@ export interface UserRange {
   count: number
 }
 
-/** The ledger of years: settled reservations, one a second back from `now`, without a draw on what is live. */
+/** The ledger of years: settled reservations, one a second back from `now`. None draws on a current window. */
 export async function fillReservations(db: Database, count: number, users: UserRange, now: EpochMs): Promise<void> {
   const step = 500_000
   await withoutIndexes(db, 'reservation', async () => {
@@ -63,11 +64,11 @@ export async function fillReservations(db: Database, count: number, users: UserR
   await db.query({ text: 'vacuum (analyze) reservation' })
 }
 
-/** What users did in so many days before `now`: in `times` quarters of an hour of each, evenly spread over the day. */
+/** Usage of the days before `now`: in `times` quarters of an hour of each day, evenly spread. */
 export interface UsagePast {
   days: number
   times: number
-  /** Grants that paid, and countries that were sent to: a row for each pair of them. */
+  /** Grants that paid, and countries of destination: a row for each pair. */
   grants: number
   countries: readonly string[]
 }
@@ -93,12 +94,12 @@ function shardsOf({ first, count }: UserRange): number[] {
 }
 
 /**
- * As full as the pages of an index are that grew by insertions here and there. Packed ones, as they are made otherwise,
- * split when they are first written to, and that would be measured.
+ * Fills index pages as random insertions would. Packed pages, the default, split when they are first written to, and the
+ * benchmark would measure that.
  */
 const AS_GROWN = 'with (fillfactor = 70)'
 
-/** Does the work on a table without its indexes, which are made anew when all rows are in: that is far faster. */
+/** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
 async function withoutIndexes(db: Database, table: string, work: () => Promise<void>): Promise<void> {
   const keys = await db.query<{ name: string; made: string }>({
     text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint

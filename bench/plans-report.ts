@@ -1,4 +1,4 @@
-/** Makes docs/plans.md of what was measured. */
+/** Renders docs/plans.md from the measurements. */
 import { availableParallelism, totalmem } from 'node:os'
 import { QUOTA_COLUMNS } from '../src/db/quotas.ts'
 import type { Comparison } from './compare.ts'
@@ -38,44 +38,43 @@ export function renderPlans({ sizes, runs, calls, facts, measured, comparisons }
 Made by \`npm run plans${million}\` (bench/plans.ts); do not edit.
 
 Measured with PostgreSQL ${facts.version} (shared_buffers ${facts.buffers}) and Node.js ${process.version} on a machine of ${availableParallelism()} cores and
-${Math.round(totalmem() / 2 ** 30)} GiB, which database, measurement and whatever else runs there share: look at the ratios; the same command gives
-your own figures. test/db/plans.test.ts holds the plans to what is said here.
+${Math.round(totalmem() / 2 ** 30)} GiB, which the database, the measurement and other programs share: compare ratios, not times. Run the same
+command for your own figures. test/db/plans.test.ts checks that the plans stay as described here.
 
 The quotas are those of bench/load.ts: ten a user on average, six to eight times that for the busiest, gathered over two
 years, of all kinds, periods and scopes, a quarter expired, one in twenty deleted. Every tenth live quota has been drawn
 from since the last vacuum. At ${titles.at(-1)} quotas the table takes ${facts.table} and its indexes ${facts.indexes}. Each
-statement is the one that the service sends, taken from its own functions.
+statement is the one that the service sends, recorded from its own functions.
 
 ## What does not grow, and what does
 
-A user's list and summary walk that user's entries in one index: they cost what the user has, not what all have. Deleted
-quotas, which stay for ever, are in an index of their own and not passed over. Expired ones are listed and counted, so
-they do cost.
+A user's list and summary read that user's entries in one index: they cost what the user has, not what all users have.
+Deleted quotas accumulate, but lie in an index of their own. Expired ones are listed and counted, so they do cost.
 
-A page of all users walks an index in the order of the list and stops when the page is full. Its total is kept in
-\`shard_head\` (64 rows), not counted. By cursor it begins at the row where the last page ended, so that every page costs
-the same; by page number PostgreSQL passes over all rows before the page.
+A page of all users walks an index in the order of the list and stops when the page is full. Its total comes from
+\`shard_head\` (64 rows), without a count. By cursor it begins at the row where the last page ended, so that every page
+costs the same; by page number PostgreSQL reads all rows before the page.
 
 Filters over all users differ:
 
 - \`status=deleted\` and \`kind\` have totals in \`shard_head\` too. Deleted quotas and caps have indexes of their own, since
-  they are few among many. Grants do not: where nearly every quota is a cap, a list of grants passes over the caps.
-- \`status=expired\` is counted in the index by expiry alone, as long as vacuum has seen the pages. A quota that has been
-  drawn from since unsettles the page it shares with expired ones, which are then looked up: as it is here, it costs
-  hardly less than a scan of all once the table is larger than the server's buffers.
+  they are few among many. Grants do not: where nearly every quota is a cap, a list of grants reads past the caps.
+- \`status=expired\` is counted by an index-only scan of the index by expiry, as long as vacuum has marked the pages. A
+  draw from a quota unmarks its page, and PostgreSQL then reads the expired quotas of that page from the table: here that
+  costs nearly as much as a scan of the whole table once the table is larger than the server's buffers.
 - \`status=suspended\` and \`status=scheduled\` are counted by indexes that hold hardly anything else.
 - \`status=exhausted\` and \`status=active\` depend on the counters, and no index may hold a counter: each draw would have
-  to write to it. Their pages walk a list's index and stop when full, but their **totals pass over all quotas that are
-  not expired**. That is for people, now and then; at some ten million quotas it comes near the 5 s after which a
-  statement is ended. The next pages by cursor carry no total and are not concerned.
-- A filter that selects next to nothing makes a page pass over what it does not select: exhausted quotas if there are
-  only a few among millions, and expired ones newest first, which passes over the younger quotas.
+  to write to it. Their pages walk the index of a list and stop when full, but their **totals read all quotas that have
+  not expired**. That is for occasional use by people; at some ten million quotas it comes near the statement timeout of
+  5 s. Further pages by cursor have no total and do not pay for it.
+- A filter that selects next to nothing makes a page read past what it does not select: exhausted quotas if there are
+  only a few among millions, and expired ones newest first, which reads past the younger quotas.
 
 ## Each statement
 
 \`rows\` is what the page holds at ${titles[1]} quotas, one more than was asked for if there is a next page. \`blocks\` are
-pages of 8 KiB that the database looked at. \`ms\` is the median of ${runs} calls through the service's own functions, over
-the database's socket, all sizes in turn. † grows, with what is said at its plan.
+pages of 8 KiB that the database read. \`ms\` is the median of ${runs} calls through the service's own functions, over
+the database's socket, all sizes alternating. † grows: its plan below says with what.
 
 ${table(
   ['statement', 'rows', ...titles.map(title => `blocks at ${title}`), ...titles.map(title => `ms at ${title}`)],
@@ -130,7 +129,7 @@ ${plan}
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  // Figures to the right.
+  // Columns of figures are aligned right.
   const alignment = head.map((_, index) => (/^\d/.test(rows[0]?.[index] ?? '') ? '--:' : '---'))
   return [line(head), line(alignment), ...rows.map(line)].join('\n')
 }

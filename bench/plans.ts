@@ -1,11 +1,10 @@
 /**
- * Shows with which plans lists and summaries are answered and how their cost grows with the number of quotas, in
- * docs/plans.md.
+ * Writes docs/plans.md: the plans of lists and summaries, and how their cost grows with the number of quotas.
  *
  *     npm run plans [-- --million]
  *
- * Without --million it stops at 100,000 quotas. Takes DATABASE_URL's server, on which it makes databases of its own and
- * drops them, or starts one for the time.
+ * Without --million it stops at 100,000 quotas. It creates databases of its own on DATABASE_URL's server and drops them,
+ * or starts a server for the time.
  */
 import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -46,7 +45,7 @@ await withDatabases(async makeDatabase => {
              current_setting('shared_buffers') as buffers,
              pg_size_pretty(pg_relation_size('quota')) as "table", pg_size_pretty(pg_indexes_size('quota')) as indexes`,
   })
-  if (facts === undefined) throw new Error('the server says nothing of itself')
+  if (facts === undefined) throw new Error('the server returned no facts')
   await writeFile(FILE, renderPlans({ sizes, runs: RUNS, calls: CALLS, facts, measured, comparisons }))
   say('wrote docs/plans.md')
 })
@@ -55,7 +54,7 @@ function say(what: string): void {
   process.stderr.write(`${what}\n`)
 }
 
-/** Each sample at each size, in turn, so that whatever else the machine does falls on all sizes alike. */
+/** Each sample at each size, alternating, so that other load on the machine affects all sizes alike. */
 async function measureSamples(sides: readonly Side[]): Promise<Measured[]> {
   const columns = await Promise.all(sides.map(async ({ db, loaded }) => ({ db, samples: await samplesOf(db, loaded) })))
   const measured: Measured[] = []
@@ -74,7 +73,7 @@ async function measureSamples(sides: readonly Side[]): Promise<Measured[]> {
       const milliseconds = quantile(times, 0.5)
       cells.push({ milliseconds, rows: plan['Actual Rows'], blocks: blocksOf(plan), statement })
     }
-    // The plans that are shown are those at 100,000 quotas, the size that was promised to have them.
+    // The report shows the plans at 100,000 quotas, the second size.
     const shown = runs[1]
     const statement = cells[1]?.statement
     if (shown === undefined || statement === undefined) throw new Error('two sizes are needed')

@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
-import type { Settled } from './db/deliveries.ts'
 import type { EventCounts } from './db/outbox.ts'
 import type { BatchReport } from './engine/lanes.ts'
 import type { BatchModeReport } from './engine/shard.ts'
+import type { Settled } from './events/settle-delivery.ts'
 import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
 
 /** What operators watch, in Prometheus's text format. No label holds a user: there may be millions. */

@@ -49,7 +49,7 @@ async function verifyOn(url: string, userId: number | null): Promise<Verificatio
   try {
     return await verifyLedger(db, {
       ...(userId === null ? {} : { userId }),
-      mostDifferences: MAX_DIFFERENCES,
+      maxDifferences: MAX_DIFFERENCES,
       ...(process.stderr.isTTY ? { onProgress: showProgress } : {}),
     })
   } finally {

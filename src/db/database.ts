@@ -1,6 +1,4 @@
-/**
- * The only way to PostgreSQL: statements, transactions, the types that come back, and what an error means.
- */
+/** Access to PostgreSQL: statements, transactions, the types of their results, and the meaning of errors. */
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
@@ -8,48 +6,48 @@ import { getTypeParser } from './values.ts'
 
 export { timestampParam } from './values.ts'
 
-/** What a parameter can be. No Date (see `timestampParam`), no object: JSON is passed as text and cast in the SQL. */
+/** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[]
 
-/** One statement. With a `name` it is parsed and planned once per connection; a name always goes with the same text. */
+/** With a `name`, the statement is parsed and planned once per connection. A name always stands for the same text. */
 interface Statement {
   readonly name?: string
   readonly text: string
   readonly values?: readonly SqlValue[]
 }
 
-/** Where statements can be sent: the database itself (each is a transaction of its own) or an open transaction. */
+/** Takes statements: the database itself (each is a transaction of its own) or an open transaction. */
 export interface Queryable {
-  /** Runs a statement and answers its rows. `R` is the type of a row. */
+  /** Runs a statement and returns its rows. `R` is the type of a row. */
   query<R extends object>(statement: Statement): Promise<R[]>
 }
 
 export type Transaction = Queryable
 
-/** A `snapshot` only reads, and all of it sees the database of one moment: its numbers add up. */
+/** A `snapshot` only reads, and all its statements see the same state of the database. */
 type TransactionMode = 'write' | 'snapshot'
 
 export interface Database extends Queryable {
   /**
-   * Runs `work` in a transaction and commits it; on any error nothing of it stays. After a deadlock or a serialization
-   * failure the work is **run again**, up to three times: outside of the transaction it must have no effect.
-   * A `ConnectionLost` from a writing transaction leaves open whether it was committed.
+   * Runs `work` in a transaction and commits it; any error rolls it back. After a deadlock or a serialization failure
+   * it runs `work` **again**, up to three times, so `work` must have no effect outside of the transaction. A
+   * `ConnectionLost` from a writing transaction leaves open whether it was committed.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
-  /** Proves that the database answers, with the time on its clock. */
+  /** Returns the time on the database's clock; fails if the database does not answer. */
   ping(): Promise<EpochMs>
-  /** Waits for what is running, then closes every connection. */
+  /** Waits for running statements, then closes every connection. */
   close(): Promise<void>
 }
 
-/** Where a part tells the operator something; pino's loggers are of this shape. */
+/** Where a part writes log messages for the operator; pino's loggers have this shape. */
 export interface Log {
   info(fields: object, message: string): void
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
-/** Times are in milliseconds; 0 means no bound. */
+/** Times are in milliseconds; 0 means no limit. */
 export interface DatabaseOptions {
   /** `postgresql://user:password@host:port/database`; a socket's folder goes into `?host=`. */
   readonly url: string
@@ -81,21 +79,22 @@ export function openDatabase(options: DatabaseOptions): Database {
     connectionTimeoutMillis: options.connectTimeout ?? 3_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    // The server itself ends a slow statement. This is for a server that went away without a word.
+    // The server itself cancels a slow statement. This timeout is for a server that vanished without closing the
+    // connection.
     ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
     types: { getTypeParser },
     onConnect: client =>
-      settleSession(client, {
+      configureSession(client, {
         statement_timeout: String(statementTimeout),
         lock_timeout: String(options.lockTimeout ?? 1_000),
         idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
       }),
   })
 
-  // A connection can break at any moment, idle or not. Node would end the process if nobody listened.
+  // A connection can break at any time, idle or not. Without a listener for the error, Node would end the process.
   const broken = new WeakSet<pg.ClientBase>()
   pool.on('connect', client => client.on('error', () => broken.add(client)))
-  pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'an idle database connection was lost'))
+  pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'database: idle connection lost'))
 
   async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch(error => {
@@ -114,7 +113,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     } catch (error) {
       const state = sqlStateOf(error)
       if (state !== undefined) {
-        // The server says good-bye before it hangs up; nobody shall be given this connection in between.
+        // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
         if (endsConnection(state)) broken.add(client)
         throw error
       }
@@ -126,7 +125,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   async function run<R extends object>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
     const result = await send<R>(client, statement)
-    // Several statements in one text, as in a migration, come back as several results.
+    // A text of several statements, as in a migration, has several results.
     return Array.isArray(result) ? [] : result.rows
   }
 
@@ -138,14 +137,14 @@ export function openDatabase(options: DatabaseOptions): Database {
         await commit(client)
         return answer
       } catch (error) {
-        // A connection that cannot roll back is closed, and the server rolls back by itself.
+        // The pool closes a connection that cannot roll back; the server then rolls back by itself.
         if (!broken.has(client)) await send(client, { text: 'rollback' }).catch(() => broken.add(client))
         throw error
       }
     })
   }
 
-  /** Success is exactly the tag COMMIT and no warning: a warning tells that a standby has not confirmed. */
+  /** Success is the tag COMMIT without a warning: a warning means that a standby has not confirmed. */
   async function commit(client: pg.PoolClient): Promise<void> {
     let warning: string | undefined
     const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
@@ -175,7 +174,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 
     async ping() {
       const [row] = await query<{ now: EpochMs }>({ text: 'select clock_timestamp() as now' })
-      if (row === undefined) throw new Error('the database answers without an answer')
+      if (row === undefined) throw new Error('the database returned no row')
       return row.now
     },
 
@@ -184,18 +183,21 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 /**
- * What every session has, whatever the server's own settings. They are set after the connection was made, not in its
- * options, so that options in the URL still count and poolers that refuse options still work.
+ * Sets what every session of the service needs, regardless of the server's settings. It sets them after connecting and
+ * not in the connection's options, so that options in the URL still count and poolers that refuse options still work.
  */
-export async function settleSession(client: pg.ClientBase, further: Readonly<Record<string, string>>): Promise<void> {
+export async function configureSession(
+  client: pg.ClientBase,
+  further: Readonly<Record<string, string>>,
+): Promise<void> {
   const settings = { TimeZone: 'UTC', DateStyle: 'ISO', ...further }
-  // An answer means durable: on, or more than that if the operator asked for it.
+  // A confirmed commit is durable: `on`, or more if the operator configured more.
   const text = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
     union all
     select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`
   await client.query({ text, values: [Object.keys(settings), Object.values(settings)] })
   try {
-    // A statement of a caller that is gone ends soon. Some platforms cannot tell and refuse the setting.
+    // The server cancels a statement soon after its client has gone. Some platforms cannot detect that and refuse it.
     await client.query("set client_connection_check_interval = '1s'")
   } catch (error) {
     if (sqlStateOf(error) !== '22023') throw error
@@ -204,7 +206,7 @@ export async function settleSession(client: pg.ClientBase, further: Readonly<Rec
 
 // -- errors ----------------------------------------------------------------------------------------------------------
 
-/** No connection could be had, or it broke before the answer: what was under way may or may not have happened. */
+/** No connection was available, or it broke before the answer: the statement may or may not have taken effect. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 
@@ -214,29 +216,29 @@ export class ConnectionLost extends Error {
 }
 
 /**
- * True if the error says nothing about the request, only that the database cannot serve it now: it is away, starting,
- * stopping, full, refuses us, or did not get to it in time.
+ * True if the error says nothing about the request, only that the database cannot serve it now: it is unreachable,
+ * starting, stopping, full, refuses the service, or took too long.
  */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true
   const state = sqlStateOf(error)
   if (state === undefined) return false
-  return endsConnection(state) || /^(28|3D|53)/.test(state) || MOMENTARY.has(state) || isConflict(error)
+  return endsConnection(state) || /^(28|3D|53)/.test(state) || TRANSIENT.has(state) || isConflict(error)
 }
 
-/** A statement or lock timeout, and a server that became a read-only standby. */
-const MOMENTARY: ReadonlySet<string> = new Set(['57014', '55P03', '25006'])
+/** A statement timeout, a lock timeout, and a server that became a read-only standby. */
+const TRANSIENT: ReadonlySet<string> = new Set(['57014', '55P03', '25006'])
 
 const endsConnection = (state: string) => /^(08|57P|25P03|25P04)/.test(state)
 
 const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
 
-/** The name of the unique constraint or index that the statement would have broken, if that is what went wrong. */
+/** The name of the unique constraint or index that the statement violated; undefined for any other error. */
 export function violatedUnique(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
 }
 
-/** The five letters by which PostgreSQL names an error; undefined if it is none of PostgreSQL's. */
+/** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
 }
@@ -250,9 +252,9 @@ function reasonOf(error: unknown): string {
 
 const OLDEST_SERVER = 15
 
-/** Refuses a server that is too old, or that could lose what it has confirmed: the error names every fault and its cure. */
+/** Refuses a server that is too old or could lose confirmed commits. The error names every fault and its remedy. */
 export async function assertTrustworthy(db: Queryable): Promise<void> {
-  // `reset_val` is what the server, database or role says; this session's own setting is better (see `settle`).
+  // `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`).
   const settings = await db.query<{ name: string; value: string }>({
     text: `select name, reset_val as value from pg_settings
       where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')`,
@@ -262,11 +264,11 @@ export async function assertTrustworthy(db: Queryable): Promise<void> {
       case 'server_version':
         return Number.parseInt(value, 10) >= OLDEST_SERVER
           ? []
-          : [`it is PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`]
+          : [`it runs PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`]
       case 'server_encoding':
         return value === 'UTF8' ? [] : [`its encoding is ${value}; create the database with encoding 'UTF8'`]
       default:
-        return value === 'off' ? [`${name} is off, so it can lose what it has confirmed; set ${name} = on`] : []
+        return value === 'off' ? [`${name} is off, so it can lose confirmed commits; set ${name} = on`] : []
     }
   })
   if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)

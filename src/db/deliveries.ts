@@ -1,38 +1,35 @@
-import { nextAttemptAt } from '../domain/backoff.ts'
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, type Queryable, timestampParam } from './database.ts'
+import type { DeliveryStatus } from '../domain/webhook.ts'
+import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
 import { type Positions, readEvents } from './outbox.ts'
-import { disableWebhook, shardOfWebhook } from './webhooks.ts'
+import { shardOfWebhook } from './webhooks.ts'
 
-/** Turning the outbox into deliveries, handing them out, and writing down what became of them. */
+/** Rows of deliveries: fanned out from the outbox, claimed, and settled. */
 
-/** A webhook that may have something to do. */
+/** A webhook that may have events to fan out, or deliveries to attempt. */
 export interface BusyWebhook {
   id: number
   positions: Positions
-  /** Whether a delivery's time has come. */
+  /** Whether a delivery is due. */
   is_due: boolean
 }
 
-/** An attempt that is ours to make. */
+/** An attempt that this process has claimed. */
 export interface Claim extends EventKey {
-  /** Which attempt it is, from 1: whoever writes its outcome proves by it that nobody else has taken it over. */
+  /** The attempt's number, from 1. It proves, when the outcome is written, that no other process has taken it over. */
   attempts: number
   began_at: EpochMs
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface Attempt {
   delivered: boolean
   response_code: number | null
   error: string | null
 }
 
-/** What became of a delivery by an attempt. `stale`: somebody else has it now. */
-export type Settled = 'delivered' | 'retried' | 'failed' | 'stale'
-
-/** Every webhook that is enabled, with what it waits for. */
+/** Every enabled webhook. */
 export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebhook[]> {
   return db.query<BusyWebhook>({
     name: 'webhook-busy',
@@ -46,9 +43,9 @@ export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebho
 }
 
 /**
- * Writes a delivery for each event up to the ends that the webhook takes, a page of them, and moves its cursor in the
- * same transaction: whatever dies when, none is left out and none comes in twice. Answers whether there is more. Another
- * process that is at it is not waited for.
+ * Writes a delivery for each event up to `ends` that the webhook takes, a page at most, and moves its cursor in the
+ * same transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
+ * nothing while another process fans out for the webhook.
  */
 export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, limit = 500): Promise<boolean> {
   const shard = shardOfWebhook(id)
@@ -64,25 +61,47 @@ export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, 
     if (cursor === undefined || webhook === undefined) return false
     const { types } = webhook
     const { events, reached } = await readEvents(tx, cursor.positions, ends, types === null ? {} : { types }, limit)
-    if (events.length > 0) {
-      await tx.query({
-        text: `insert into webhook_delivery
-                 (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-               select $1, $2, e.event_shard, e.number, 'pending', $5, $5
-               from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
-               on conflict do nothing`,
-        values: [shard, id, events.map(event => event.shard), events.map(event => event.number), timestampParam(now)],
-      })
-    }
+    await insertDeliveries(tx, id, events, now, 'keep')
     await tx.query({
       text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
       values: [shard, id, [...reached]],
     })
-    return ends.some((head, index) => head > (reached[index] ?? 0))
+    return ends.some((end, shard) => end > (reached[shard] ?? 0))
   })
 }
 
-/** Takes deliveries whose time has come. Whoever takes one has until `leaseUntil`; then it counts as lost. */
+/** What begins a new series of attempts, beside the time of the first. */
+export const RESTART = `status = 'pending', began_at = null, failures = 0`
+
+/** Writes deliveries that are due at once. Those that exist are kept as they are, or begin a new series of attempts. */
+export async function insertDeliveries(
+  tx: Transaction,
+  id: number,
+  events: readonly EventKey[],
+  now: EpochMs,
+  existing: 'keep' | 'restart',
+): Promise<void> {
+  if (events.length === 0) return
+  const onConflict =
+    existing === 'keep' ? 'do nothing' : `do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`
+  await tx.query({
+    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+           select $1, $2, e.event_shard, e.number, 'pending', $5, $5
+           from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
+           on conflict (shard, webhook_id, event_shard, number) ${onConflict}`,
+    values: [
+      shardOfWebhook(id),
+      id,
+      events.map(event => event.shard),
+      events.map(event => event.number),
+      timestampParam(now),
+    ],
+  })
+}
+
+/**
+ * Claims deliveries that are due. This process has until `leaseUntil` to settle each; then its attempt counts as lost.
+ */
 export async function claimDeliveries(
   db: Queryable,
   id: number,
@@ -106,66 +125,57 @@ export async function claimDeliveries(
   })
 }
 
-/**
- * Writes down what came of an attempt. What fails is attempted again later, for three days; a webhook that took nothing
- * in all that time, or says that it is gone, is disabled.
- */
-export function settleDelivery(
-  db: Database,
+/** Locks the delivery of an attempt; undefined if another process has taken it over, or it is gone. */
+export async function lockDelivery(
+  tx: Transaction,
   id: number,
   claim: Claim,
+): Promise<{ failures: number; last_attempt_at: EpochMs } | undefined> {
+  const [row] = await tx.query<{ failures: number; last_attempt_at: EpochMs }>({
+    text: `select failures, last_attempt_at from webhook_delivery
+           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
+             and status = 'pending' for update`,
+    values: [shardOfWebhook(id), id, claim.shard, claim.number, claim.attempts],
+  })
+  return row
+}
+
+/** Writes the outcome of an attempt. `nextAttemptAt` is null unless the status is `pending`. */
+export async function recordAttempt(
+  tx: Transaction,
+  id: number,
+  key: EventKey,
   attempt: Attempt,
-  now: EpochMs,
-  chance: number,
-): Promise<Settled> {
-  const shard = shardOfWebhook(id)
-  return db.transaction(async tx => {
-    const isGone = attempt.response_code === 410
-    const [row] = await tx.query<{ failures: number; last_attempt_at: EpochMs }>({
-      text: `select failures, last_attempt_at from webhook_delivery
-             where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
-               and status = 'pending' for update`,
-      values: [shard, id, claim.shard, claim.number, claim.attempts],
-    })
-    if (row === undefined) return 'stale'
-    const next = attempt.delivered || isGone ? null : nextAttemptAt(row.failures + 1, claim.began_at, now, chance)
-    const settled = attempt.delivered ? 'delivered' : next === null ? 'failed' : 'retried'
-    await tx.query({
-      text: `update webhook_delivery set status = $5, next_attempt_at = $6, response_code = $7, error = $8,
-               failures = failures + $9
-             where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
-      values: [
-        shard,
-        id,
-        claim.shard,
-        claim.number,
-        settled === 'retried' ? 'pending' : settled,
-        timestampParam(next),
-        attempt.response_code,
-        attempt.error,
-        attempt.delivered ? 0 : 1,
-      ],
-    })
-    // Only a turn of luck writes the webhook's row: with many deliveries at once everybody would wait for it.
-    const [webhook] = await tx.query<{ failing_since: EpochMs | null }>({
-      text: 'select failing_since from webhook where shard = $1 and id = $2',
-      values: [shard, id],
-    })
-    const since = webhook?.failing_since ?? null
-    if (attempt.delivered === (since !== null)) {
-      await tx.query({
-        text: 'update webhook set failing_since = $3 where shard = $1 and id = $2',
-        values: [shard, id, attempt.delivered ? null : timestampParam(row.last_attempt_at)],
-      })
-    }
-    if (isGone) await disableWebhook(tx, id, 'gone', now)
-    else if (settled === 'failed' && since !== null && since <= claim.began_at)
-      await disableWebhook(tx, id, 'failing', now)
-    return settled
+  { status, nextAttemptAt }: { status: DeliveryStatus; nextAttemptAt: EpochMs | null },
+): Promise<void> {
+  await tx.query({
+    text: `update webhook_delivery set status = $5, next_attempt_at = $6, response_code = $7, error = $8,
+             failures = failures + $9
+           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
+    values: [
+      shardOfWebhook(id),
+      id,
+      key.shard,
+      key.number,
+      status,
+      timestampParam(nextAttemptAt),
+      attempt.response_code,
+      attempt.error,
+      attempt.delivered ? 0 : 1,
+    ],
   })
 }
 
-/** Gives back attempts that were broken off: they are due at once. */
+/** Has every pending delivery of a webhook begin a new series of attempts. */
+export async function restartPending(tx: Transaction, id: number, now: EpochMs): Promise<void> {
+  await tx.query({
+    text: `update webhook_delivery set ${RESTART}, next_attempt_at = $3
+           where shard = $1 and webhook_id = $2 and status = 'pending'`,
+    values: [shardOfWebhook(id), id, timestampParam(now)],
+  })
+}
+
+/** Gives back a claim whose attempt was cut short: the delivery is due at once. */
 export async function releaseDelivery(db: Queryable, id: number, claim: Claim, now: EpochMs): Promise<void> {
   await db.query({
     text: `update webhook_delivery set next_attempt_at = $6
@@ -175,7 +185,7 @@ export async function releaseDelivery(db: Queryable, id: number, claim: Claim, n
   })
 }
 
-/** Deliveries that wait for an attempt, counted up to a bound. */
+/** How many deliveries wait for an attempt, counted up to a bound. */
 export async function countPending(db: Queryable, bound = 100_000): Promise<number> {
   const [row] = await db.query<{ pending: number }>({
     text: `select count(*) as pending from (select 1 from webhook_delivery where status = 'pending' limit $1) as p`,
@@ -184,7 +194,7 @@ export async function countPending(db: Queryable, bound = 100_000): Promise<numb
   return row?.pending ?? 0
 }
 
-/** Removes what ended and is older than a moment, a page of it. Answers how many. */
+/** Removes deliveries that ended and were created before a time, a page at most. Returns how many. */
 export async function forgetDeliveries(db: Queryable, id: number, before: EpochMs, limit = 1_000): Promise<number> {
   const rows = await db.query({
     text: `delete from webhook_delivery d using (

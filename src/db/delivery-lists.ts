@@ -1,13 +1,14 @@
-import { type EventKey, eventIdOf } from '../domain/event.ts'
-import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../domain/time.ts'
+import type { EventKey } from '../domain/event.ts'
+import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
+import { insertDeliveries, RESTART } from './deliveries.ts'
 import type { Positions } from './outbox.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
-/** What people see of deliveries, and how they have them made again. */
+/** Lists of deliveries, and redelivery at an administrator's request. */
 
-interface Delivery extends EventKey {
+export interface Delivery extends EventKey {
   type: string | null
   status: DeliveryStatus
   attempts: number
@@ -18,12 +19,12 @@ interface Delivery extends EventKey {
   created_at: EpochMs
 }
 
-/** Where a page of deliveries ended. */
+/** The last delivery of a page. */
 export interface DeliveryKey extends EventKey {
   created_at: EpochMs
 }
 
-/** A page of a webhook's deliveries, the newest first. */
+/** A page of a webhook's deliveries, newest first. */
 export async function listDeliveries(
   db: Queryable,
   id: number,
@@ -59,34 +60,24 @@ export async function listDeliveries(
   }
 }
 
-export function deliveryView(delivery: Delivery) {
-  const { shard, number, next_attempt_at, last_attempt_at, created_at, ...shown } = delivery
-  return {
-    id: eventIdOf({ shard, number }),
-    ...shown,
-    next_attempt_at: formatTimestampOrNull(next_attempt_at),
-    last_attempt_at: formatTimestampOrNull(last_attempt_at),
-    created_at: formatTimestamp(created_at),
-  }
-}
-
-/** Has one delivery made again, whatever became of it. Answers whether there is such a one. */
+/** Makes a delivery due again, regardless of its status. Returns whether it exists. */
 export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
-    text: `update webhook_delivery set status = 'pending', next_attempt_at = $5, began_at = null, failures = 0
+    text: `update webhook_delivery set ${RESTART}, next_attempt_at = $5
            where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 returning number`,
     values: [shardOfWebhook(id), id, key.shard, key.number, timestampParam(now)],
   })
   return rows.length > 0
 }
 
-/** Events that one step of a redelivery looks at: a fraction of a second's work, far from any time limit. */
+/** Events that one step of a redelivery scans: a fraction of a second's work, far from any timeout. */
 const STEP = 5_000
 
 /**
- * Has everything sent again that happened since a moment and that the webhook takes, also what happened before there
- * was the webhook. What it has not come to yet comes by itself. It goes in steps, each a transaction of its own: what is
- * cut short may be asked for once more. Answers how many, or undefined if there is no such webhook.
+ * Makes deliveries due again for all events since a time that the webhook takes, including events from before the
+ * webhook was created. Events that fan-out has not reached yet are not among them: it delivers those. Each step is a
+ * transaction of its own, so an interrupted call may be repeated. Returns how many, or undefined if there is no such
+ * webhook.
  */
 export async function redeliverSince(
   db: Database,
@@ -117,7 +108,7 @@ export async function redeliverSince(
   return count
 }
 
-/** Those of one shard's events, by number. */
+/** Makes the deliveries of a span of one shard's events due again. */
 async function redeliverSpan(
   tx: Transaction,
   id: number,
@@ -125,7 +116,7 @@ async function redeliverSpan(
   since: EpochMs,
   now: EpochMs,
 ): Promise<number | undefined> {
-  // Locked, so that nobody deletes it meanwhile.
+  // The lock keeps the webhook from being deleted meanwhile.
   const [webhook] = await tx.query<{ types: string[] | null }>({
     text: `select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
            where w.shard = $1 and w.id = $2 for update of c`,
@@ -138,16 +129,6 @@ async function redeliverSpan(
              and ($5::text[] is null or type = any($5::text[]))`,
     values: [span.shard, span.from, span.to, timestampParam(since), webhook.types],
   })
-  const rows = await tx.query({
-    text: `insert into webhook_delivery as d
-             (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-           select $1, $2, e.event_shard, e.number, 'pending', $5, $5
-           from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
-           on conflict (shard, webhook_id, event_shard, number)
-           do update set status = 'pending', next_attempt_at = excluded.next_attempt_at, began_at = null,
-             failures = 0
-           returning d.number`,
-    values: [shardOfWebhook(id), id, keys.map(key => key.shard), keys.map(key => key.number), timestampParam(now)],
-  })
-  return rows.length
+  await insertDeliveries(tx, id, keys, now, 'restart')
+  return keys.length
 }

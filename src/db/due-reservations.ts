@@ -2,28 +2,28 @@ import type { EpochMs } from '../domain/time.ts'
 import { type Database, timestampParam } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 
-/** A reservation by its name. */
+/** The key of a reservation. */
 export interface ReservationKey {
   user_id: number
   id: string
 }
 
-/** What a page of one shard held. */
+/** A page of one shard. */
 export interface DuePage {
   shard: number
-  /** The last moment read, and all of that moment; null: everything up to the end was read. */
+  /** The last expiry that was read, with all reservations of that expiry; null: everything up to `until` was read. */
   reached: EpochMs | null
-  /** Those with units outstanding. */
+  /** The reservations with units outstanding. */
   due: ReservationKey[]
 }
 
-/** Reservations read of a shard at a time, settled ones included; a few more if several end at the same moment. */
+/** Reservations read of a shard at a time, settled ones included; a few more if several have the same expiry. */
 export const DUE_PAGE = 100
 
 /**
- * One statement for all shards: asking each by itself costs 64 times a journey, and there is mostly nothing to find.
- * The index holds settled reservations too (leaving it when they settle would keep updates from being heap-only), so a
- * page is bounded by what is read, not by what is found.
+ * One statement for all shards: 64 statements would be 64 round trips, and mostly nothing is due. The index holds
+ * settled reservations too (leaving it when they settle would keep updates from being heap-only), so a page is bounded
+ * by what it reads, not by what it finds.
  */
 const FIND_DUE = `
   select p.shard, page.*
@@ -42,8 +42,8 @@ const FIND_DUE = `
   ) page`
 
 /**
- * Reads, of each shard named, the reservations that ended after its moment and not after `until`, oldest first, a page
- * of each. Takes no lock.
+ * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page
+ * of each shard named. Takes no lock.
  */
 export async function findDue(db: Database, after: ReadonlyMap<number, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {

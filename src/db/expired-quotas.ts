@@ -1,14 +1,12 @@
-import { expiryOf } from '../domain/outbox-event.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, type Transaction, timestampParam } from './database.ts'
-import { emitEvents } from './ledger/add-events.ts'
-import { freeAccounts } from './ledger/find-free-users.ts'
+import { lockFreeAccounts } from './ledger-calls.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 
-/** A quota that is over, and nobody has told it. */
-export interface Ended {
+/** A quota that has expired, and whose quota.expired was not emitted. */
+export interface ExpiredQuota {
   shard: number
   user_id: number
   id: number
@@ -17,12 +15,12 @@ export interface Ended {
 /** Quotas read at a time. */
 export const EXPIRED_PAGE = 500
 
-/** Those that are over longest, a page at most. Takes no lock; what is told is not in the index any more. */
-export function findExpired(db: Database, now: EpochMs): Promise<Ended[]> {
+/** The quotas that expired first, a page at most. Takes no lock. Emitted ones are not in the index any more. */
+export function findExpired(db: Database, now: EpochMs): Promise<ExpiredQuota[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    return tx.query<Ended>({
-      name: 'find-ended',
+    return tx.query<ExpiredQuota>({
+      name: 'find-expired',
       text: `select shard, user_id, id from quota
              where not expiry_emitted and deleted_at is null and expires_at <= $1
              order by expires_at limit ${EXPIRED_PAGE}`,
@@ -32,37 +30,34 @@ export function findExpired(db: Database, now: EpochMs): Promise<Ended[]> {
 }
 
 /**
- * Tells which of some quotas of a shard are over, under their users' accounts, and answers how many it told. Whoever is
- * held by somebody is passed over, never waited for, and what was changed or told meanwhile is left alone.
+ * Locks the users' accounts and then the quotas, as every writer does, and returns those quotas of a shard that are
+ * still expired and not emitted. Skips rows that another transaction has locked.
  */
-export function emitExpired(db: Database, shard: number, ended: readonly Ended[], now: EpochMs): Promise<number> {
-  return db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
-    const quotas = await lockEnded(tx, shard, ended, now)
-    if (quotas.length === 0) return 0
-    await tx.query({
-      text: 'update quota set expiry_emitted = true where shard = $1 and id = any($2::bigint[])',
-      values: [shard, quotas.map(({ id }) => id)],
-    })
-    const told = quotas.map(quota => expiryOf(quota, now))
-    for (const { text, values } of emitEvents({ shard, now }, told)) await tx.query({ text, values })
-    return told.length
-  })
-}
-
-/** In the order in which everybody locks: accounts first, then in a later statement quotas. */
-async function lockEnded(tx: Transaction, shard: number, ended: readonly Ended[], now: EpochMs): Promise<Quota[]> {
-  const users = [...new Set(ended.map(({ user_id }) => user_id))]
-  const free = await tx.query<{ user_id: number }>({
-    text: freeAccounts.text,
-    values: [shard, users],
-  })
-  if (free.length === 0) return []
+export async function lockExpired(
+  tx: Transaction,
+  shard: number,
+  found: readonly ExpiredQuota[],
+  now: EpochMs,
+): Promise<Quota[]> {
+  await tx.query({ text: BY_KEYS })
+  const users = await lockFreeAccounts(tx, shard, [...new Set(found.map(({ user_id }) => user_id))])
+  if (users.length === 0) return []
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
            where shard = $1 and id = any($2::bigint[]) and user_id = any($3::bigint[])
              and not expiry_emitted and deleted_at is null and expires_at <= $4
            order by user_id, id for update skip locked`,
-    values: [shard, ended.map(({ id }) => id), free.map(({ user_id }) => user_id), timestampParam(now)],
+    values: [shard, found.map(({ id }) => id), users, timestampParam(now)],
+  })
+}
+
+export async function markExpiryEmitted(
+  tx: Transaction,
+  shard: number,
+  quotas: readonly Pick<Quota, 'id'>[],
+): Promise<void> {
+  await tx.query({
+    text: 'update quota set expiry_emitted = true where shard = $1 and id = any($2::bigint[])',
+    values: [shard, quotas.map(({ id }) => id)],
   })
 }

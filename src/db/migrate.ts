@@ -1,6 +1,6 @@
 /**
- * Brings the database's schema up to what this version of the service needs. Forward only: a change that must be taken
- * back is a further migration.
+ * Brings the database's schema up to what this version of the service needs. Forward only: to take a change back, add a
+ * further migration.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { openDatabase } from './database.ts'
 
 interface Migration {
   readonly number: number
-  /** The file's name, `0001_quotas.sql`. */
+  /** The file's name, `0001_baseline.sql`. */
   readonly name: string
   readonly checksum: string
   readonly sql: string
@@ -18,23 +18,23 @@ interface Migration {
 
 export interface MigrateOptions {
   readonly url: string
-  /** A folder of `NNNN_name.sql`, numbered from 1 without a gap; the service's own if left out. */
+  /** A folder of `NNNN_name.sql`, numbered from 1 without a gap; by default the service's own. */
   readonly directory?: string
   readonly log?: Log
 }
 
 const OWN_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
 
-/** The same in every process that migrates; the number has no meaning. */
+/** The advisory lock of all processes that migrate; the number has no meaning. */
 const LOCK_KEY = 7_670_811
 
 /**
- * Applies what is missing, each file in a transaction of its own, and answers the names of the files applied. Of
- * several processes that start together one does it and the others wait.
+ * Applies the missing files, each in a transaction of its own, and returns their names. Of several processes that start
+ * together, one applies them and the others wait. Throws if the database has other migrations than `directory`.
  */
 export async function migrate({ url, directory = OWN_MIGRATIONS, log }: MigrateOptions): Promise<string[]> {
   const known = await readMigrations(directory)
-  // A table may take long to change, and whoever waits for the migrations' lock waits as long.
+  // To change a large table may take long, and the processes that wait for the lock wait as long.
   const unbounded = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 }
   const db = openDatabase({ url, maxConnections: 2, ...unbounded })
   try {
@@ -42,7 +42,7 @@ export async function migrate({ url, directory = OWN_MIGRATIONS, log }: MigrateO
       await takeLock(lock, log)
       const pending = known.slice(await countApplied(db, known))
       for (const migration of pending) {
-        log?.info({ migration: migration.name }, 'applying a migration')
+        log?.info({ migration: migration.name }, 'migrate: applying a migration')
         await db
           .transaction(tx => apply(tx, migration))
           .catch(error => {
@@ -77,13 +77,13 @@ async function takeLock(tx: Queryable, log: Log | undefined): Promise<void> {
     values: [LOCK_KEY],
   })
   if (answer?.taken) return
-  log?.info({}, 'another process is migrating the database: waiting for it')
+  log?.info({}, 'migrate: another process is migrating the database, waiting for it')
   await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] })
 }
 
-/** How many of the migrations the database has, having made sure that they are the ones this service knows. */
+/** How many of the migrations the database has. Throws unless they are the first of `known`. */
 async function countApplied(db: Queryable, known: readonly Migration[]): Promise<number> {
-  // Asked first, because a role that may not create tables can start the service on a schema that is complete.
+  // Checked first: a role that may not create tables can then still start the service on a complete schema.
   const [{ made } = { made: false }] = await db.query<{ made: boolean }>({
     text: "select to_regclass('schema_migration') is not null as made",
   })
@@ -115,7 +115,7 @@ async function countApplied(db: Queryable, known: readonly Migration[]): Promise
 }
 
 async function apply(tx: Queryable, { number, name, checksum, sql }: Migration): Promise<void> {
-  // A statement that queues for a table's lock stops everybody behind it: better to fail than to wait for long.
+  // A statement that waits for a table's lock blocks every later statement on that table, so it fails after 10 s.
   await tx.query({ text: "set local lock_timeout = '10s'" })
   await tx.query({ text: sql })
   await tx.query({

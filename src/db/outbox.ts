@@ -1,9 +1,10 @@
-import { type EventKey, eventIdOf } from '../domain/event.ts'
+/** Reads events. `outbox-writes.ts` writes them. */
+import type { EventKey } from '../domain/event.ts'
 import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
-import { type EpochMs, formatTimestamp } from '../domain/time.ts'
-import { type Queryable, type Transaction, timestampParam } from './database.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Queryable } from './database.ts'
 
-/** An event as it left its transaction. What happens to no user's data (a webhook's end) has no user. */
+/** An event as its transaction wrote it. One that concerns no user (`webhook.disabled`) has no user and no sequence. */
 export interface StoredEvent extends EventKey {
   type: string
   at: EpochMs
@@ -13,27 +14,27 @@ export interface StoredEvent extends EventKey {
 }
 
 export interface EventFilter {
-  /** All, if left out. */
+  /** By default all. */
   types?: readonly string[]
   userId?: number
 }
 
-/** One number a shard, by shard: up to where a reader has read, or where the outbox ends. */
+/** An event number for each shard, by shard: up to where a reader has read, or where the outbox ends. */
 export type Positions = readonly number[]
 
 export interface EventSlice {
   events: StoredEvent[]
-  /** Where to go on. Everything before it was looked at. */
+  /** Where to go on: everything up to it was scanned. */
   reached: Positions
 }
 
 /**
- * How many events of a shard are looked at in one read, so that a filter which selects almost nothing cannot make one
- * read long. Numbers have no gaps, so this is a difference.
+ * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read
+ * long. Numbers have no gaps, so this is a difference of numbers.
  */
-const LOOKED_AT = 1_000
+const MAX_SCANNED = 1_000
 
-/** The last number of each shard. Whatever a number here covers is committed and can be read from now on. */
+/** The last number of each shard. All events up to it are committed and readable. */
 export async function readOutboxEnds(db: Queryable): Promise<number[]> {
   const rows = await db.query<{ shard: number; last_event: number }>({
     name: 'outbox-ends',
@@ -45,23 +46,23 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
 }
 
 /**
- * Where to begin so that the last events, so many, are read first. Within a shard it is the order of numbers that counts:
- * where that of time differs, for clocks of processes do, some more are read.
+ * From which positions a reader gets the last `count` events before the ends. Within a shard the order of numbers
+ * counts. Where the order of time differs, because clocks of processes do, the reader gets a few more.
  */
-export async function readStart(db: Queryable, ends: Positions, last: number): Promise<Positions> {
+export async function readPositionsBefore(db: Queryable, ends: Positions, count: number): Promise<Positions> {
   const rows = await db.query<{ shard: number; position: number }>({
-    name: 'outbox-start',
+    name: 'outbox-positions-before',
     text: `select shard, min(number) - 1 as position
            from (
              select e.shard, e.number
-             from unnest($1::smallint[], $2::bigint[]) as u (shard, head)
+             from unnest($1::smallint[], $2::bigint[]) as u (shard, last)
              cross join lateral (
-               select * from event e where e.shard = u.shard and e.number <= u.head order by e.number desc limit $3
+               select * from event e where e.shard = u.shard and e.number <= u.last order by e.number desc limit $3
              ) e
              order by e.at desc, e.shard, e.number desc limit $3
            ) newest
            group by shard`,
-    values: [[...ends.keys()], [...ends], last],
+    values: [[...ends.keys()], [...ends], count],
   })
   const start = [...ends]
   for (const { shard, position } of rows) start[shard] = position
@@ -69,8 +70,8 @@ export async function readStart(db: Queryable, ends: Positions, last: number): P
 }
 
 /**
- * Reads on from a position, up to ends that were read before: the older first, as far as the order within each shard
- * allows. It may answer fewer than `limit`, even none, though there is more: then `reached` is not at the ends yet.
+ * Reads on from a position, up to ends that were read before: older events first, as far as the order within each shard
+ * allows. It may return fewer than `limit` events, even none, though there are more: then `reached` is before the ends.
  */
 export async function readEvents(
   db: Queryable,
@@ -80,14 +81,14 @@ export async function readEvents(
   limit: number,
 ): Promise<EventSlice> {
   const reached = [...after]
-  const spans = ends.flatMap((head, shard) => {
+  const spans = ends.flatMap((end, shard) => {
     const from = after[shard] ?? 0
-    if (head <= from) return []
+    if (end <= from) return []
     if (userId !== undefined && shard !== shardOf(userId)) {
-      reached[shard] = head
+      reached[shard] = end
       return []
     }
-    return [{ shard, from, until: Math.min(head, from + LOOKED_AT) }]
+    return [{ shard, from, until: Math.min(end, from + MAX_SCANNED) }]
   })
   if (spans.length === 0) return { events: [], reached }
 
@@ -125,13 +126,13 @@ export async function readEvents(
 
 export interface EventCounts {
   counts: { type: string; count: number }[]
-  /** Where to go on; not at the ends yet if there is more. */
+  /** Where to go on; before the ends if there is more. */
   reached: Positions
 }
 
-/** Counts events by their types, from a position on and up to ends that were read before. */
+/** Counts events by type, from a position up to ends that were read before. */
 export async function countEvents(db: Queryable, after: Positions, ends: Positions): Promise<EventCounts> {
-  const reached = ends.map((head, shard) => Math.min(head, (after[shard] ?? 0) + LOOKED_AT))
+  const reached = ends.map((end, shard) => Math.min(end, (after[shard] ?? 0) + MAX_SCANNED))
   const moved = [...reached.keys()].filter(shard => (reached[shard] ?? 0) > (after[shard] ?? 0))
   if (moved.length === 0) return { counts: [], reached }
   const counts = await db.query<EventCounts['counts'][number]>({
@@ -145,7 +146,7 @@ export async function countEvents(db: Queryable, after: Positions, ends: Positio
   return { counts, reached }
 }
 
-/** The events at these places, in no order; those that are not kept any more are missing. */
+/** The events with these keys, in no order; events that are not kept any more are missing. */
 export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<StoredEvent[]> {
   return db.query<StoredEvent>({
     name: 'outbox-find',
@@ -156,29 +157,7 @@ export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<St
   })
 }
 
-/** Writes an event that is no user's, as the last statements of its transaction (see `recordChange`). */
-export async function recordEvent(
-  tx: Transaction,
-  shard: number,
-  type: string,
-  at: EpochMs,
-  data: object,
-): Promise<void> {
-  await tx.query({ text: 'update shard_head set last_event = last_event + 1 where shard = $1', values: [shard] })
-  await tx.query({
-    text: `insert into event (shard, number, type, at, data)
-           select $1, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
-    values: [shard, type, timestampParam(at), JSON.stringify(data)],
-  })
-}
-
-/** An event as readers of the feed see it. */
-export function eventView(event: StoredEvent) {
-  const { type, at, user_id, sequence, data } = event
-  return { id: eventIdOf(event), type, at: formatTimestamp(at), user_id, sequence, data }
-}
-
-/** Clocks of several processes differ a little: within a shard an event counts as no older than those before it. */
+/** Clocks of processes differ a little, so within a shard an event counts as no older than those before it. */
 function oldestFirst(rows: readonly StoredEvent[]): StoredEvent[] {
   const latest = new Map<number, EpochMs>()
   const dated = rows.map(event => {
@@ -186,7 +165,7 @@ function oldestFirst(rows: readonly StoredEvent[]): StoredEvent[] {
     latest.set(event.shard, at)
     return { event, at }
   })
-  // Sorting is stable: what is equally old stays in the order of shard and number.
+  // Sorting is stable: events of the same age stay in the order of shard and number.
   return dated.sort((one, other) => one.at - other.at).map(({ event }) => event)
 }
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { ConnectionLost, type Log, settleSession } from './database.ts'
+import { ConnectionLost, configureSession, type Log } from './database.ts'
 
 /** A call of a prepared statement, with its parameters as text. */
 export interface StatementCall {
@@ -131,7 +131,7 @@ export async function connectPipelined({
     },
   }
   try {
-    await settleSession(client, settings)
+    await configureSession(client, settings)
     await send(new PipelinedPreparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
   } catch (error) {
     await connection.close()

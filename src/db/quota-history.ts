@@ -1,10 +1,10 @@
-import { type ClosedWindow, type Quota, roll } from '../domain/quota.ts'
+/** What happened to a quota: administrators' changes and closed windows. Deleted quotas keep theirs. */
+import { type ClosedWindow, roll } from '../domain/quota.ts'
 import { shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database } from './database.ts'
+import { type Database, type Transaction, timestampParam } from './database.ts'
 import { findQuota } from './quotas.ts'
-
-/** What a quota went through, newest first; undefined if there never was such a quota. Deleted ones keep theirs. */
+import { type Slice, sliceOf } from './slice.ts'
 
 export interface RecordedChange {
   version: number
@@ -13,18 +13,32 @@ export interface RecordedChange {
   actor: string
   request_id: string
   reason: string | null
-  /** As they were shown then. */
+  /** The quota as the API showed it before and after the change. */
   before: object | null
   after: object
 }
 
-/** A part of a list, and whether there is more behind it. */
-export interface Slice<Item> {
-  items: Item[]
-  hasMore: boolean
+export async function insertChange(tx: Transaction, quotaId: number, change: RecordedChange): Promise<void> {
+  const { version, action, at, actor, request_id, reason, before, after } = change
+  await tx.query({
+    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
+           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    values: [
+      shardOfQuota(quotaId),
+      quotaId,
+      version,
+      action,
+      timestampParam(at),
+      actor,
+      request_id,
+      before && JSON.stringify(before),
+      JSON.stringify(after),
+      reason,
+    ],
+  })
 }
 
-/** Changes of a quota before a version. */
+/** Changes before a version, newest first; undefined if there never was such a quota. */
 export async function changesOf(
   db: Database,
   quotaId: number,
@@ -36,14 +50,15 @@ export async function changesOf(
            where shard = $1 and quota_id = $2 and version < $3 order by version desc limit $4`,
     values: [shardOfQuota(quotaId), quotaId, before, size + 1],
   })
-  // Whatever was created has a change; only an empty answer leaves in doubt whether there is such a quota.
+  // Every quota has a change, its creation: only an empty result leaves open whether the quota exists.
   if (changes.length === 0 && (await findQuota(db, quotaId)) === undefined) return undefined
   return sliceOf(changes, size)
 }
 
 /**
- * Windows that a quota has left behind, of those before a number. One that ended and was not filed yet, because nothing
- * met the quota since, is among them: the snapshot keeps it from showing twice when it is filed meanwhile.
+ * Closed windows before a number, newest first; undefined if there never was such a quota. A window that has ended
+ * without a row yet, because nothing has written to the quota since, is among them. The snapshot keeps it from showing
+ * twice if its row is written meanwhile.
  */
 export function closedWindowsOf(
   db: Database,
@@ -53,19 +68,15 @@ export function closedWindowsOf(
   now: EpochMs,
 ): Promise<Slice<ClosedWindow> | undefined> {
   return db.transaction(async tx => {
-    const quota: Quota | undefined = await findQuota(tx, quotaId)
+    const quota = await findQuota(tx, quotaId)
     if (quota === undefined) return undefined
-    const filed = await tx.query<ClosedWindow>({
+    const stored = await tx.query<ClosedWindow>({
       text: `select window_no, window_start, window_end, "limit", overage_limit, rolled_over, used, reserved, carried
              from quota_window
              where shard = $1 and quota_id = $2 and window_no < $3 order by window_no desc limit $4`,
       values: [shardOfQuota(quotaId), quotaId, before, size + 1],
     })
     const { closed } = roll(quota, now)
-    return sliceOf(closed !== null && closed.window_no < before ? [closed, ...filed] : filed, size)
+    return sliceOf(closed !== null && closed.window_no < before ? [closed, ...stored] : stored, size)
   }, 'snapshot')
-}
-
-function sliceOf<Item>(items: Item[], size: number): Slice<Item> {
-  return { items: items.slice(0, size), hasMore: items.length > size }
 }

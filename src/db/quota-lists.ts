@@ -2,9 +2,11 @@ import { type Quota, type QuotaKind, type QuotaStatus, remainingOf, roll } from 
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Queryable, type SqlValue, timestampParam } from './database.ts'
+import { bind } from './parameters.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { sliceOf } from './slice.ts'
 
-/** What a list selects. Deleted quotas are selected only by asking for them. */
+/** What a list selects. Deleted quotas only if the status says so. */
 export interface QuotaFilter {
   userId?: number
   kind?: QuotaKind
@@ -16,10 +18,10 @@ export interface QuotaOrder {
   descending: boolean
 }
 
-/** Where a page begins: after so many rows, or after the row with this sort value and id. */
+/** Where a page begins: after a number of rows, or after the row with this sort value and id. */
 export type PageStart = { skip: number } | { after: PageKey }
 
-/** The sort value of a page's last row (null is highest; for order by id it is the id) and its id. */
+/** The sort value of a page's last row (null is highest; in the order of ids it is the id) and its id. */
 interface PageKey {
   value: number | null
   id: number
@@ -27,13 +29,13 @@ interface PageKey {
 
 export interface QuotaSlice {
   quotas: Quota[]
-  /** All that the filter selects; absent when walking from a key. */
+  /** How many quotas the filter selects; absent if the page began after a key. */
   total?: number
   /** Where the next page begins; null on the last. */
   next: PageKey | null
 }
 
-/** Selects a page of quotas as of `now`, its total from the same snapshot. */
+/** A page of quotas as of `now`, with its total from the same snapshot. */
 export function listQuotas(
   db: Queryable,
   filter: QuotaFilter,
@@ -42,22 +44,22 @@ export function listQuotas(
   size: number,
   now: EpochMs,
 ): Promise<QuotaSlice> {
-  return order.by === 'remaining'
-    ? listByRemaining(db, filter, order, start, size, now)
-    : listByColumn(db, filter, order, start, size, now)
+  const query = { filter, order, start, size, now }
+  return order.by === 'remaining' ? listByRemaining(db, query) : listByColumn(db, query)
+}
+
+interface ListQuery {
+  filter: QuotaFilter
+  order: QuotaOrder
+  start: PageStart
+  size: number
+  now: EpochMs
 }
 
 /** The column's value with nulls highest, as `quota_list_by_expiry` holds it. */
 const ORDER_KEYS = { id: 'id', expires_at: `coalesce(expires_at, 'infinity'::timestamptz)` }
 
-async function listByColumn(
-  db: Queryable,
-  filter: QuotaFilter,
-  order: QuotaOrder,
-  start: PageStart,
-  size: number,
-  now: EpochMs,
-): Promise<QuotaSlice> {
+async function listByColumn(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
   const by = order.by === 'expires_at' ? 'expires_at' : 'id'
   const direction = order.descending ? 'desc' : 'asc'
   const values: SqlValue[] = []
@@ -72,7 +74,7 @@ async function listByColumn(
              order by ${orderBy} limit ${bind(values, size + 1)}`,
       values,
     })
-    return { quotas: quotas.slice(0, size), next: nextKey(quotas, size, quota => quota[by]) }
+    return pageOf(quotas, size, quota => quota[by])
   }
 
   const total = totalOf(filter) ?? `select count(*) from quota where ${selected}`
@@ -84,25 +86,14 @@ async function listByColumn(
     values,
   })
   const quotas = rows.filter(row => row.id !== null)
-  return {
-    quotas: quotas.slice(0, size),
-    total: rows[0]?.total ?? 0,
-    next: nextKey(quotas, size, quota => quota[by]),
-  }
+  return { ...pageOf(quotas, size, quota => quota[by]), total: rows[0]?.total ?? 0 }
 }
 
 /**
- * What remains depends on the windows that closed since the row was written, so it is not in the table: within one
- * user the rows are few, and are ordered here.
+ * What remains depends on the windows that closed since the row was written, so no column holds it. One user has few
+ * rows; they are sorted here.
  */
-async function listByRemaining(
-  db: Queryable,
-  filter: QuotaFilter,
-  order: QuotaOrder,
-  start: PageStart,
-  size: number,
-  now: EpochMs,
-): Promise<QuotaSlice> {
+async function listByRemaining(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
   const values: SqlValue[] = []
   const quotas = await db.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota where ${conditionOf(filter, now, values)}`,
@@ -116,11 +107,11 @@ async function listByRemaining(
     'after' in start
       ? ranked.filter(({ key }) => sign * compareKeys(key, start.after) > 0)
       : ranked.slice(Math.min(start.skip, ranked.length))
-  const page = rest.slice(0, size)
+  const { items, hasMore } = sliceOf(rest, size)
   return {
-    quotas: page.map(({ quota }) => quota),
+    quotas: items.map(({ quota }) => quota),
     ...('skip' in start ? { total: ranked.length } : {}),
-    next: rest.length > size ? (page.at(-1)?.key ?? null) : null,
+    next: hasMore ? (items.at(-1)?.key ?? null) : null,
   }
 }
 
@@ -129,10 +120,11 @@ function compareKeys(one: PageKey, other: PageKey): number {
   return first === second ? one.id - other.id : first - second
 }
 
-/** One row more than the page was asked for: if it came, there is a next page. */
-function nextKey(quotas: readonly Quota[], size: number, sortValue: (quota: Quota) => number | null): PageKey | null {
-  const last = quotas[size - 1]
-  return quotas.length > size && last !== undefined ? { value: sortValue(last), id: last.id } : null
+/** A page of rows that were read with a limit of `size + 1`. */
+function pageOf(rows: readonly Quota[], size: number, sortValue: (quota: Quota) => number | null): QuotaSlice {
+  const { items, hasMore } = sliceOf(rows, size)
+  const last = items.at(-1)
+  return { quotas: items, next: hasMore && last !== undefined ? { value: sortValue(last), id: last.id } : null }
 }
 
 function afterKey(by: 'id' | 'expires_at', descending: boolean, key: PageKey, values: SqlValue[]): string {
@@ -142,13 +134,7 @@ function afterKey(by: 'id' | 'expires_at', descending: boolean, key: PageKey, va
   return `(${ORDER_KEYS.expires_at}, id) ${comparison} (${expiry}::timestamptz, ${bind(values, key.id)})`
 }
 
-/** Adds a parameter and names it. */
-function bind(values: SqlValue[], value: SqlValue): string {
-  values.push(value)
-  return `$${values.length}`
-}
-
-/** From which side a cursor already bounds the list by expiry. */
+/** The side from which a cursor already bounds the list by expiry. */
 type Bound = 'above' | 'below' | undefined
 
 function conditionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[], cursorBound?: Bound): string {
@@ -164,12 +150,12 @@ function conditionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[], curs
 }
 
 /**
- * Whether `statusOf` of the rolled quota is this one, in SQL. Each condition is spelled out, instead of comparing one
- * expression for all, so that indexes can serve it: a range of the list by expiry, the suspended, those yet to start.
- * Only what is left to draw has to be looked up in the rows: no index may hold a counter.
+ * Whether `statusOf` of the rolled quota is this one, in SQL. Each status has a condition of its own, instead of one
+ * expression that is compared, so that indexes can serve it: a range of the list by expiry, the suspended quotas, those
+ * yet to start. Only the headroom is read from the rows: no index may hold a counter.
  *
- * Where a cursor bounds that range from the same side, now is kept out of the range: of two bounds PostgreSQL may
- * begin at the farther one.
+ * If a cursor bounds the range of expiry from the same side, `now` is not a second bound of it: of two bounds
+ * PostgreSQL may begin at the farther one.
  */
 function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string, cursorBound: Bound): string {
   const expired = cursorBound === 'above' ? `expires_at <= ${now}` : `${ORDER_KEYS.expires_at} <= ${now}`
@@ -193,8 +179,8 @@ function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string, c
 }
 
 /**
- * `headroomOf` the rolled quota; null when unlimited. After several windows it may be more than after the one that is
- * rolled here, but never another side of 0, which is all that counts.
+ * `headroomOf` the rolled quota; null if unlimited. It rolls one window only. After several windows the headroom may be
+ * larger, but it is on the same side of 0, which is all that the status depends on.
  */
 function headroomAt(now: string): string {
   const balance = '"limit" + rolled_over - used - reserved'
@@ -202,7 +188,7 @@ function headroomAt(now: string): string {
     then "limit" + least(rollover_limit, greatest(0, ${balance})) else ${balance} end)`
 }
 
-/** The total of a filter that the ends of the shards keep; undefined if it has to be counted. */
+/** The total of a filter from the numbers in `shard_head`; undefined if PostgreSQL has to count. */
 function totalOf({ userId, kind, status }: QuotaFilter): string | undefined {
   if (userId !== undefined || (status !== undefined && status !== 'deleted')) return undefined
   const prefix = status === 'deleted' ? 'deleted_' : ''

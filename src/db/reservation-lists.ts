@@ -3,10 +3,11 @@ import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, type Queryable, type SqlValue, timestampParam } from './database.ts'
 import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
+import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
-import type { Slice } from './quota-history.ts'
+import { sliceOf } from './slice.ts'
 
-/** Which reservations people look for; made at `from` or later, and before `to`. */
+/** What a list selects; `from` is included, `to` is not. */
 export interface ReservationFilter {
   userId?: number
   state?: ReservationState
@@ -15,7 +16,7 @@ export interface ReservationFilter {
   to?: EpochMs
 }
 
-/** Where the next page begins: behind this reservation. */
+/** The reservation after which the next page begins. */
 export interface ReservationKey {
   at: EpochMs
   user_id: number
@@ -24,35 +25,36 @@ export interface ReservationKey {
 
 export interface ReservationSlice {
   reservations: Reservation[]
-  /** Null on the last page. Beside fewer reservations than were asked for: there may be more, further on. */
+  /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
   next: ReservationKey | null
 }
 
 /**
- * How many reservations a page looks at, at most, for those that its filters select: what is rare among millions is
- * found in several steps, none of which keeps the database busy for long.
+ * Reservations that a page scans, at most, for those that its filters select. Rare ones among millions are found in
+ * several pages, none of which keeps the database busy for long.
  */
-export const MAX_LOOKED_AT = 20_000
+export const MAX_SCANNED = 20_000
 
 type Row = Omit<Reservation, 'draws'> & { draws: number[] }
 
 /**
- * What each index orders by. Both indexes hold an expression (that of one user in `rangeOf`), so that the planner cannot
- * take one where it is not meant: it would take everybody's for a user who has most of them, and go through all in vain
- * if theirs are old; and that of one user where reservations are looked up by their ids.
+ * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an
+ * expression, so that the planner cannot take either for another statement. It took the index of all users for the page
+ * of a user who has most reservations, and scanned all in vain if theirs were old; and it took the index of one user to
+ * look up reservations by id.
  */
 const timeOf = ({ userId }: ReservationFilter) => (userId === undefined ? inUtc('created_at') : 'created_at')
-const inUtc = (moment: string) => `(${moment} at time zone 'UTC')`
+const inUtc = (timestamp: string) => `(${timestamp} at time zone 'UTC')`
 
 const newestFirst = (filter: ReservationFilter) => `${timeOf(filter)} desc, user_id desc, id desc`
 
-/** Selects reservations, newest first; of one user by one index of theirs, of all users by time. */
+/** A page of reservations, newest first. */
 export function listReservations(
   db: Database,
   filter: ReservationFilter,
   after: ReservationKey | undefined,
   size: number,
-  mostLookedAt = MAX_LOOKED_AT,
+  maxScanned = MAX_SCANNED,
 ): Promise<ReservationSlice> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
@@ -60,58 +62,53 @@ export function listReservations(
   const columns = RESERVATION_COLUMNS.join(', ')
   const page = `select ${columns} from (
       select ${columns}, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
-      limit ${bind(values, mostLookedAt)}
+      limit ${bind(values, maxScanned)}
     ) r where ${selected} order by made desc, user_id desc, id desc limit ${bind(values, size + 1)}`
 
-  // One snapshot: what the page looked at is what the next page begins behind.
+  // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
-    const found = sliceOf(await tx.query<Row>({ text: page, values }), size)
-    const last = found.items.at(-1)
-    if (found.hasMore && last !== undefined) return { reservations: found.items, next: keyOf(last) }
-    const end = await endOfLook(tx, filter, after, mostLookedAt)
-    return { reservations: found.items, next: end }
+    const { items, hasMore } = sliceOf(await tx.query<Row>({ text: page, values }), size)
+    const reservations = items.map(row => ({ ...row, draws: drawsOf(row.draws) }))
+    const last = reservations.at(-1)
+    if (hasMore && last !== undefined) return { reservations, next: keyOf(last) }
+    return { reservations, next: await endOfScan(tx, filter, after, maxScanned) }
   }, 'snapshot')
 }
 
-/** The last reservation that a page looked at, if there are more behind. */
-async function endOfLook(
+/** The last reservation that a page scanned, if there are more behind it. */
+async function endOfScan(
   tx: Queryable,
   filter: ReservationFilter,
   after: ReservationKey | undefined,
-  mostLookedAt: number,
+  maxScanned: number,
 ): Promise<ReservationKey | null> {
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const ends = await tx.query<ReservationKey>({
     text: `select created_at as at, user_id, id from reservation where ${among} order by ${newestFirst(filter)}
-           offset ${bind(values, mostLookedAt - 1)} limit 2`,
+           offset ${bind(values, maxScanned - 1)} limit 2`,
     values,
   })
   return ends.length === 2 ? (ends[0] ?? null) : null
-}
-
-function sliceOf(rows: readonly Row[], size: number): Slice<Reservation> {
-  const items = rows.slice(0, size).map(row => ({ ...row, draws: drawsOf(row.draws) }))
-  return { items, hasMore: rows.length > size }
 }
 
 function keyOf({ created_at: at, user_id, id }: Reservation): ReservationKey {
   return { at, user_id, id }
 }
 
-/** What an index bounds: whose, when made, and behind which. */
+/** The conditions that an index bounds: the user, the time, and the cursor. */
 function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, values: SqlValue[]): string {
   const { userId, from, to } = filter
   const conditions: string[] = []
   const bound = (comparison: string, at: EpochMs) => {
-    const moment = `${bind(values, timestampParam(at))}::timestamptz`
-    conditions.push(`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(moment) : moment}`)
+    const timestamp = `${bind(values, timestampParam(at))}::timestamptz`
+    conditions.push(`${timeOf(filter)} ${comparison} ${userId === undefined ? inUtc(timestamp) : timestamp}`)
   }
   if (userId !== undefined)
     conditions.push(`shard = ${bind(values, shardOf(userId))}`, `-user_id = -${bind(values, userId)}::bigint`)
   if (from !== undefined) bound('>=', from)
-  // A cursor is never behind `to`, and of two bounds the index might begin at the farther one.
+  // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
   if (after !== undefined) {
     bound('<=', after.at)
     const key = [timestampParam(after.at), after.user_id, after.id].map(value => bind(values, value))
@@ -122,12 +119,13 @@ function rangeOf(filter: ReservationFilter, after: ReservationKey | undefined, v
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }
 
-/** What has to be looked up in the rows. */
+/** The conditions that are read from the rows. */
 function selectionOf({ state, quotaId }: ReservationFilter, values: SqlValue[]): string {
   const conditions: string[] = []
   if (state !== undefined) conditions.push(STATES[state])
   if (quotaId !== undefined) {
-    // Six numbers a draw, the first of which is the quota; any of them may be the same number, hence both.
+    // Six numbers a draw, the first of which is the quota's id. Any other may be the same number, hence both
+    // conditions.
     const id = bind(values, quotaId)
     conditions.push(
       `draws @> array[${id}::bigint]`,
@@ -146,10 +144,4 @@ const STATES: Record<ReservationState, string> = {
   refunded: `${settled} and committed > 0 and committed = refunded`,
   expired: `${settled} and committed = 0 and expired`,
   released: `${settled} and committed = 0 and not expired`,
-}
-
-/** Adds a parameter and names it. */
-function bind(values: SqlValue[], value: SqlValue): string {
-  values.push(value)
-  return `$${values.length}`
 }

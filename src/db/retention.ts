@@ -2,24 +2,23 @@ import type { EpochMs } from '../domain/time.ts'
 import { type Database, timestampParam } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 
-/** What a step has done. */
-export interface Retired {
+/** What one page came to. */
+export interface RemovedPage {
   removed: number
-  /** The last moment read, and all of that moment; null: there is nothing more up to the end. */
+  /** The last expiry that was read, with all reservations of that expiry; null: nothing is left before the cutoff. */
   reached: EpochMs | null
 }
 
-/** Reservations read at a time; a few more if several ended at the same moment. Each step is a short transaction. */
+/** Reservations read at a time; a few more if several have the same expiry. Each page is a short transaction. */
 const PAGE = 1_000
 
-/** Nothing outstanding, and nothing changed since. */
+/** Nothing is outstanding, and nothing has changed since the cutoff. */
 const isSettled = 'r.committed + r.released = r.units and r.changed_at <= $3'
 
 /**
- * Reads a page in the order in which reservations ended, and of it removes what is settled for long. What somebody is
- * settling just now is passed over, never waited for; and what they settled between our reading and our lock is judged
- * as it then stands, hence the condition is asked for twice. What a reservation used of a window is the beginning of
- * its line, as `countsOf` has it.
+ * Reads a page in the order of expiry and removes the settled reservations of it. It skips reservations that another
+ * transaction has locked. The condition stands twice because a reservation may change between the read and the lock.
+ * What a reservation used of a window is the beginning of its line of units, as in `countsOf`.
  */
 const REMOVE_SETTLED = `
   with page as materialized (
@@ -34,7 +33,7 @@ const REMOVE_SETTLED = `
     delete from reservation r using settled
     where r.shard = $1 and r.user_id = settled.user_id and r.id = settled.id and ${isSettled}
     returning r.draws, r.committed - r.refunded as spent
-  ), folded as (
+  ), summed as (
     select draws[i] as quota_id, draws[i + 2] as window_no,
       sum(greatest(0, least(draws[i + 5], spent) - draws[i + 4]))::bigint as used
     from removed, generate_series(1, cardinality(draws), 6) i
@@ -42,31 +41,32 @@ const REMOVE_SETTLED = `
   )
   select (select count(*) from removed) as removed,
     (select case when count(*) >= ${PAGE} then max(expires_at) end from page) as reached,
-    array(select quota_id from folded order by quota_id, window_no) as quotas,
-    array(select window_no from folded order by quota_id, window_no) as windows,
-    array(select used from folded order by quota_id, window_no) as used`
+    array(select quota_id from summed order by quota_id, window_no) as quotas,
+    array(select window_no from summed order by quota_id, window_no) as windows,
+    array(select used from summed order by quota_id, window_no) as used`
 
-/** In order, so that two who fold into the same windows never wait for each other in a ring. */
-const FOLD = `
+/** In the order of keys, so that two processes that add to the same windows cannot deadlock. */
+const ARCHIVE = `
   insert into archive (shard, quota_id, window_no, used)
   select $1::smallint, * from unnest($2::bigint[], $3::bigint[], $4::bigint[])
   on conflict (shard, quota_id, window_no) do update set used = archive.used + excluded.used`
 
 /**
- * Removes a shard's reservations that ended after `after` and not after `cutoff`, that are settled and have not changed
- * since `cutoff`: a page at most, oldest first, with what they used folded into the archive.
+ * Removes a shard's reservations that expired after `after` and at `cutoff` at the latest, are settled, and have not
+ * changed since `cutoff`: a page at most, oldest first. What they used is added to the archive.
  */
-export function retire(db: Database, shard: number, after: EpochMs, cutoff: EpochMs): Promise<Retired> {
+export function removeSettled(db: Database, shard: number, after: EpochMs, cutoff: EpochMs): Promise<RemovedPage> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [row] = await tx.query<Retired & { quotas: number[]; windows: number[]; used: number[] }>({
+    const [row] = await tx.query<RemovedPage & { quotas: number[]; windows: number[]; used: number[] }>({
       name: 'remove-settled',
       text: REMOVE_SETTLED,
       values: [shard, timestampParam(after), timestampParam(cutoff)],
     })
-    if (row === undefined) throw new Error('the database answers without an answer')
+    if (row === undefined) throw new Error('the database returned no row')
     const { removed, reached, quotas, windows, used } = row
-    if (quotas.length > 0) await tx.query({ name: 'fold', text: FOLD, values: [shard, quotas, windows, used] })
+    if (quotas.length > 0)
+      await tx.query({ name: 'archive-used', text: ARCHIVE, values: [shard, quotas, windows, used] })
     return { removed, reached }
   })
 }

@@ -1,10 +1,10 @@
 import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 
-/** Batches folded at a time, of up to a thousand commands each. Each step is a short transaction. */
+/** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
 export const ROLLUP_PAGE = 64
 
-/** Shards that have anything to fold: a look at an index each, whatever there is. */
+/** Shards with usage to roll up: one index lookup each, however much there is. */
 export async function findPendingUsage(db: Database): Promise<number[]> {
   const rows = await db.query<{ shard: number }>({
     name: 'find-pending-usage',
@@ -14,20 +14,20 @@ export async function findPendingUsage(db: Database): Promise<number[]> {
   return rows.map(({ shard }) => shard)
 }
 
-/** Batches that nobody has folded yet, of all processes; counted up to `most`. */
-export async function countPendingUsage(db: Database, most: number): Promise<number> {
+/** Batches of all processes that are not rolled up yet, counted up to `max`. */
+export async function countPendingUsage(db: Database, max: number): Promise<number> {
   const [row] = await db.query<{ pending: number }>({
     name: 'count-pending-usage',
     text: 'select count(*) as pending from (select 1 from usage_pending limit $1) as p',
-    values: [most],
+    values: [max],
   })
   return row?.pending ?? 0
 }
 
 /**
- * Takes a page of a shard's batches away and adds them up. What another process is folding just now is passed over, and
- * only what the deletion gives counts: so nothing is folded twice. The sums go through us as text, which is passed on
- * unread.
+ * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
+ * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
+ * them.
  */
 const TAKE = `
   with page as materialized (
@@ -35,7 +35,7 @@ const TAKE = `
   ), taken as (
     delete from usage_pending p using page where p.shard = $1 and p.number = page.number
     returning p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages
-  ), folded as (
+  ), summed as (
     select e.user_id, taken.bucket, e.quota_id, e.country, e.message_type,
       coalesce(sum(e.units) filter (where e.kind = 0), 0) as committed,
       coalesce(sum(e.messages) filter (where e.kind = 0), 0) as committed_messages,
@@ -53,11 +53,11 @@ const TAKE = `
     array_agg(committed_messages)::text as committed_messages, array_agg(refunded)::text as refunded,
     array_agg(refunded_messages)::text as refunded_messages, array_agg(denied)::text as denied,
     array_agg(denied_messages)::text as denied_messages
-  from folded`
+  from summed`
 
 const ADDED = ['committed', 'committed_messages', 'refunded', 'refunded_messages', 'denied', 'denied_messages'] as const
 
-/** In order, so that two who fold for the same users never wait for each other in a ring. */
+/** In the order of keys, so that two processes that add for the same users cannot deadlock. */
 const ADD = `
   insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${ADDED.join(', ')})
   select $1::smallint, * from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
@@ -65,9 +65,9 @@ const ADD = `
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${ADDED.map(name => `${name} = usage.${name} + excluded.${name}`).join(', ')}`
 
-export interface Folded {
+export interface RolledUp {
   batches: number
-  /** Rows of `usage` that they came to. */
+  /** Rows of `usage` that were added to. */
   rows: number
 }
 
@@ -75,18 +75,18 @@ type Taken = Record<
   'users' | 'buckets' | 'quotas' | 'countries' | 'message_types' | (typeof ADDED)[number],
   string | null
 > &
-  Folded
+  RolledUp
 
-/** Folds a page of a shard's batches into `usage`. */
-export function rollUpUsage(db: Database, shard: number): Promise<Folded> {
+/** Rolls a page of a shard's batches up into `usage`. */
+export function rollUpUsage(db: Database, shard: number): Promise<RolledUp> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard] })
-    if (taken === undefined) throw new Error('the database answers without an answer')
+    if (taken === undefined) throw new Error('the database returned no row')
     const { users, buckets, quotas, countries, message_types, batches, rows } = taken
     if (users === null) return { batches, rows }
     const values = [shard, users, buckets, quotas, countries, message_types, ...ADDED.map(name => taken[name])]
-    await tx.query({ name: 'add-folded-usage', text: ADD, values })
+    await tx.query({ name: 'add-rolled-up-usage', text: ADD, values })
     return { batches, rows }
   })
 }

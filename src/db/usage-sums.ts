@@ -19,9 +19,9 @@ export interface UsageSums {
 const GROUP_COLUMN = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' }
 
 export interface UsageRow extends UsageSums {
-  /** Which of the intervals, from 0. */
+  /** The index of the interval, from 0. */
   interval: number
-  /** What the rows are grouped by; null where it is none, or they are not grouped. */
+  /** The value of the group; null if it has none, or the sums are not grouped. */
   key: number | string | null
 }
 
@@ -34,18 +34,18 @@ const SUMS = `
   coalesce(sum(denied), 0)::bigint as denied, coalesce(sum(denied_messages), 0)::bigint as denied_messages`
 
 /**
- * Usage of one user, or of all, from `$1` to `$2`: what is folded and what is not yet, in one statement, so that nothing
- * is missed or counted twice while it moves from one to the other. It never reads the ledger, and so is right for what
- * retention has removed, too.
+ * Usage of one user, or of all, from `$1` to `$2`. It reads `usage` and `usage_pending` in one statement, so that
+ * nothing is missed or counted twice while the rollup moves it. It never reads the ledger, so it holds for removed
+ * reservations too.
  */
 function usageOf(one: { shard: string; user: string } | null): string {
-  const folded = one === null ? '' : `shard = ${one.shard} and user_id = ${one.user} and`
+  const rolledUp = one === null ? '' : `shard = ${one.shard} and user_id = ${one.user} and`
   const batch = one === null ? '' : `p.shard = ${one.shard} and ${one.user} = any(p.users) and`
   const entry = one === null ? '' : `where e.user_id = ${one.user}`
   return `
     select user_id, bucket, quota_id, country, message_type, committed, committed_messages, refunded,
       refunded_messages, denied, denied_messages
-    from usage where ${folded} bucket >= $1 and bucket < $2
+    from usage where ${rolledUp} bucket >= $1 and bucket < $2
     union all
     select e.user_id, p.bucket, e.quota_id, e.country, e.message_type,
       case e.kind when 0 then e.units else 0 end, case e.kind when 0 then e.messages else 0 end,
@@ -58,8 +58,8 @@ function usageOf(one: { shard: string; user: string } | null): string {
 }
 
 /**
- * Sums by interval, and by what they are grouped by. `starts` are the beginnings of the intervals, `to` is the end of the
- * last. Intervals without usage have no row; `most` rows are answered at most.
+ * Sums by interval and group. `starts` are the beginnings of the intervals, `to` is the end of the last. Intervals
+ * without usage have no row; there are `maxRows` rows at most.
  */
 export function sumUsage(
   db: Queryable,
@@ -67,7 +67,7 @@ export function sumUsage(
   starts: readonly EpochMs[],
   to: EpochMs,
   group: UsageGroup | undefined,
-  most: number,
+  maxRows: number,
 ): Promise<UsageRow[]> {
   const key = group === undefined ? 'null::text' : GROUP_COLUMN[group]
   const one = userId === undefined ? null : { shard: '$5', user: '$6' }
@@ -79,13 +79,13 @@ export function sumUsage(
       timestampParam(starts[0] ?? to),
       timestampParam(to),
       starts.map(start => timestampParam(start)),
-      most,
+      maxRows,
       ...(userId === undefined ? [] : [shardOf(userId), userId]),
     ],
   })
 }
 
-/** The users who committed most, the most first. */
+/** The users who committed most units, most first. */
 export function topUsers(
   db: Queryable,
   from: EpochMs,
@@ -99,9 +99,9 @@ export function topUsers(
   })
 }
 
-/** What a forecast is made from: what grants paid for, by stretches of 24 hours back from `now`, net of refunds. */
+/** The basis of a forecast: units that grants paid for, net of refunds, by stretches of 24 hours back from `now`. */
 export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Promise<PastUsage> {
-  // The quarter under way counts; it belongs to the last day.
+  // The current quarter of an hour counts; it belongs to the last day.
   const to = usageBucketOf(now) + USAGE_BUCKET_MS
   const rows = await db.query<{ first: EpochMs | null; day: number | null; units: number }>({
     name: 'past-usage',

@@ -1,10 +1,10 @@
 /**
- * Proves that counters equal their ledger: for every window of every quota, the one that holds and those closed, that
- * `used` and `reserved` are the sums over the reservations and what retention has folded of them.
+ * Proves that counters equal their ledger: for every window of every quota, current or closed, `used` and `reserved`
+ * are the sums over the reservations and the archive of removed ones.
  *
- * Each statement judges a range of users in a snapshot of its own. That is exact, because every transaction is whole
- * for each user it touches; one snapshot for all of it would keep dead versions of busy rows from being removed, and
- * slow the senders down twentyfold within half a minute.
+ * Each statement checks a range of users in a snapshot of its own. That is exact, because no user is left half-written
+ * by a transaction. One snapshot for everything would keep PostgreSQL from removing dead versions of busy rows, and
+ * slow senders down twentyfold within half a minute.
  */
 import { MAX_INTEGER } from '../domain/bounds.ts'
 import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
@@ -15,9 +15,9 @@ interface Counters {
   reserved: number
 }
 
-/** A window whose counters are not what its ledger adds up to. */
+/** A window whose counters do not equal its ledger. */
 export interface Difference {
-  /** Null if the quota itself is not there, so that nobody knows whose it was. */
+  /** Null if the quota does not exist, so its user is unknown. */
   user_id: number | null
   quota_id: number
   window_no: number
@@ -31,67 +31,67 @@ export interface Verification {
   quotas: number
   windows: number
   reservations: number
-  /** The first ones, by shard and user. With as many as asked for, the rest was not looked at. */
+  /** The first ones, by shard and user. At `maxDifferences` the verification ended early. */
   differences: Difference[]
 }
 
 export interface VerifyOptions {
-  /** Looks at this user's only. */
+  /** Checks this user only. */
   userId?: number
-  /** Ends with so many differences. */
-  mostDifferences?: number
-  /** Is told now and then what was seen so far, and what part of everything that is, from 0 to 1. */
-  onProgress?: (seen: Verification, part: number) => void
+  /** Ends at this number of differences; 20 by default. */
+  maxDifferences?: number
+  /** Called after each range with what was checked so far, and the share of the whole, from 0 to 1. */
+  onProgress?: (checked: Verification, share: number) => void
 }
 
-/** Longest that a statement over several users may run; one user's ledger cannot be judged in parts. */
+/** Longest that a statement over several users may run. A single user has no limit: the ledger cannot be split. */
 const MAX_MS = 1_000
-/** The number of users of a statement is such that it takes about as long as this. */
+/** The number of users per statement is adapted so that it takes about this long. */
 const GOAL_MS = 300
 const FIRST_USERS = 64
 const MAX_USERS = 16_384
 
 /**
- * `db` must allow long statements (a `statementTimeout` of 0), for users with millions of reservations. Takes no lock
- * and writes nothing.
+ * Takes no lock and writes nothing. `db` must allow long statements (a `statementTimeout` of 0), for users with
+ * millions of reservations.
  */
 export async function verify(db: Database, options: VerifyOptions = {}): Promise<Verification> {
-  const { userId, mostDifferences = 20, onProgress = () => {} } = options
-  const seen: Verification = { quotas: 0, windows: 0, reservations: 0, differences: [] }
+  const { userId, maxDifferences = 20, onProgress = () => {} } = options
+  const checked: Verification = { quotas: 0, windows: 0, reservations: 0, differences: [] }
   const add = (found: Verification) => {
-    seen.quotas += found.quotas
-    seen.windows += found.windows
-    seen.reservations += found.reservations
-    seen.differences.push(...found.differences.slice(0, mostDifferences - seen.differences.length))
-    return seen.differences.length < mostDifferences
+    checked.quotas += found.quotas
+    checked.windows += found.windows
+    checked.reservations += found.reservations
+    checked.differences.push(...found.differences.slice(0, maxDifferences - checked.differences.length))
+    return checked.differences.length < maxDifferences
   }
 
   if (userId !== undefined) {
     const range = { shard: shardOf(userId), after: userId - 1, upTo: userId }
-    const found = await judgeInTime(db, range, 1, mostDifferences)
+    const found = await checkInTime(db, range, 1, maxDifferences)
     if (found !== undefined) add(found)
-    return seen
+    return checked
   }
   let users = FIRST_USERS
   for (let shard = 0; shard < SHARD_COUNT; shard++) {
     for (let after = -1; after < MAX_INTEGER; ) {
       const range = { shard, after, upTo: await endOfRange(db, shard, after, users) }
-      const begun = performance.now()
-      const found = await judgeInTime(db, range, users, mostDifferences)
+      const startedAt = performance.now()
+      const found = await checkInTime(db, range, users, maxDifferences)
       if (found === undefined) {
         users = Math.ceil(users / 4)
         continue
       }
-      if (!add(found)) return seen
-      const tookMs = performance.now() - begun
+      if (!add(found)) return checked
+      const tookMs = performance.now() - startedAt
       users = Math.ceil(Math.min(MAX_USERS, users * Math.min(2, Math.max(0.25, GOAL_MS / tookMs))))
       after = range.upTo
-      onProgress(seen, shard / SHARD_COUNT)
+      onProgress(checked, shard / SHARD_COUNT)
     }
-    if (!add(await findStrays(db, shard, mostDifferences))) return seen
-    onProgress(seen, (shard + 1) / SHARD_COUNT)
+    if (!add(await findOrphans(db, shard, maxDifferences))) return checked
+    onProgress(checked, (shard + 1) / SHARD_COUNT)
   }
-  return seen
+  return checked
 }
 
 /** Users of a shard whose ids are above `after` and not above `upTo`, with accounts or without. */
@@ -109,21 +109,21 @@ async function endOfRange(db: Database, shard: number, after: number, users: num
   return last?.user_id ?? MAX_INTEGER
 }
 
-/** Undefined if several users take too long: with fewer it will go. */
-async function judgeInTime(
+/** Undefined if several users take too long; the caller then tries fewer. */
+async function checkInTime(
   db: Database,
   range: Range,
   users: number,
-  mostDifferences: number,
+  maxDifferences: number,
 ): Promise<Verification | undefined> {
   const bound = users === 1 ? 0 : MAX_MS
   try {
     return await db.transaction(async tx => {
-      // Never a whole table for a range of it, and no compiler for statements that are short.
+      // No scan of a whole table for a range of it, and no JIT compilation for short statements.
       await tx.query({
         text: `set local statement_timeout = ${bound}; set local enable_seqscan = off; set local jit = off`,
       })
-      return judge(tx, range, mostDifferences)
+      return check(tx, range, maxDifferences)
     })
   } catch (error) {
     if (users > 1 && sqlStateOf(error) === '57014') return undefined
@@ -132,10 +132,10 @@ async function judgeInTime(
 }
 
 /**
- * What a reservation counts is said by `countsOf`, and here once more, in other words and another language. The users'
- * quotas are gathered in two halves, because no one index has both the deleted and the others.
+ * Computes what a reservation counts independently of `countsOf`. The quotas of the users come in two halves, because
+ * no index holds both the deleted ones and the others.
  */
-const JUDGE = `
+const CHECK = `
   with mine as materialized (
     select user_id, id as quota_id, window_no, used, reserved from quota
     where shard = $1 and user_id > $2 and user_id <= $3 and deleted_at is null
@@ -182,10 +182,10 @@ interface DifferenceRow extends Counters {
   counted_reserved: number | null
 }
 
-async function judge(tx: Transaction, range: Range, mostDifferences: number): Promise<Verification> {
+async function check(tx: Transaction, range: Range, maxDifferences: number): Promise<Verification> {
   const rows = await tx.query<DifferenceRow & Omit<Verification, 'differences'>>({
-    text: JUDGE,
-    values: [range.shard, range.after, range.upTo, mostDifferences],
+    text: CHECK,
+    values: [range.shard, range.after, range.upTo, maxDifferences],
   })
   const { quotas = 0, windows = 0, reservations = 0 } = rows[0] ?? {}
   return { quotas, windows, reservations, differences: rows.flatMap(differenceOf) }
@@ -199,8 +199,8 @@ function differenceOf(row: DifferenceRow): Difference[] {
   return [{ user_id, quota_id, window_no, counters, ledger: { used, reserved } }]
 }
 
-/** What is of no quota, and so of no user's range. */
-async function findStrays(db: Database, shard: number, mostDifferences: number): Promise<Verification> {
+/** Windows and archive rows of quotas that do not exist, which no user's range contains. */
+async function findOrphans(db: Database, shard: number, maxDifferences: number): Promise<Verification> {
   const rows = await db.query<DifferenceRow>({
     text: `
       select null::bigint as user_id, quota_id, window_no, w.used as counted_used, w.reserved as counted_reserved,
@@ -211,7 +211,7 @@ async function findStrays(db: Database, shard: number, mostDifferences: number):
                  and not exists (select from quota q where q.shard = $1 and q.id = a.quota_id)) a
         using (quota_id, window_no)
       order by quota_id, window_no limit $2`,
-    values: [shard, mostDifferences],
+    values: [shard, maxDifferences],
   })
   return { quotas: 0, windows: 0, reservations: 0, differences: rows.flatMap(differenceOf) }
 }

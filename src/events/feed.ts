@@ -4,7 +4,7 @@ import {
   type Positions,
   readEvents,
   readOutboxEnds,
-  readStart,
+  readPositionsBefore,
   type StoredEvent,
 } from '../db/outbox.ts'
 import { shardOf } from '../domain/shard.ts'
@@ -61,7 +61,7 @@ export function createFeed(db: Queryable, watch: OutboxWatcher = watchOutbox(db)
 
   async function startOf(after: FeedQuery['after'], ends: Positions): Promise<Positions> {
     if (after === 'latest') return ends
-    return 'last' in after ? readStart(db, ends, after.last) : after
+    return 'last' in after ? readPositionsBefore(db, ends, after.last) : after
   }
 
   async function seek(after: Positions, ends: Positions, filter: EventFilter, limit: number) {

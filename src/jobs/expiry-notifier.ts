@@ -1,5 +1,6 @@
+import { emitExpired } from '../admin/emit-expired.ts'
 import type { Database, Log } from '../db/database.ts'
-import { EXPIRED_PAGE, emitExpired, findExpired } from '../db/expired-quotas.ts'
+import { EXPIRED_PAGE, findExpired } from '../db/expired-quotas.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createLoop, type Loop } from './job.ts'
 

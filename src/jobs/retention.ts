@@ -1,5 +1,5 @@
 import type { Database, Log } from '../db/database.ts'
-import { retire } from '../db/retention.ts'
+import { removeSettled } from '../db/retention.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { createLoop, type Loop } from './job.ts'
@@ -61,7 +61,7 @@ export function createRetention(options: RetentionOptions): Retention {
     let removed = 0
     for (const shard of shards) {
       if (isStopped) break
-      const retired = await retire(db, shard, read.get(shard) ?? Number.NEGATIVE_INFINITY, cutoff)
+      const retired = await removeSettled(db, shard, read.get(shard) ?? Number.NEGATIVE_INFINITY, cutoff)
       read.set(shard, retired.reached ?? cutoff)
       if (retired.reached !== null) stillBehind.add(shard)
       removed += retired.removed

@@ -1,5 +1,5 @@
 import type { Database, Log } from '../db/database.ts'
-import { countPendingUsage, type Folded, findPendingUsage, ROLLUP_PAGE, rollUpUsage } from '../db/usage-rollup.ts'
+import { countPendingUsage, findPendingUsage, ROLLUP_PAGE, type RolledUp, rollUpUsage } from '../db/usage-rollup.ts'
 import { createLoop, type Loop } from './job.ts'
 
 /**
@@ -11,7 +11,7 @@ export interface UsageRollup extends Loop {
   rollUpOnce(): Promise<Fold>
 }
 
-interface Fold extends Folded {
+interface Fold extends RolledUp {
   /** Whether a shard has more than was folded. */
   isBehind: boolean
 }

@@ -10,8 +10,6 @@ import {
   findBusyWebhooks,
   forgetDeliveries,
   releaseDelivery,
-  type Settled,
-  settleDelivery,
 } from '../db/deliveries.ts'
 import { findEvents, readOutboxEnds, type StoredEvent } from '../db/outbox.ts'
 import { findWebhook } from '../db/webhooks.ts'
@@ -19,6 +17,7 @@ import { eventIdOf } from '../domain/event.ts'
 import { DAY_MS, type EpochMs, formatTimestamp } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import { post } from '../events/post.ts'
+import { type Settled, settleDelivery } from '../events/settle-delivery.ts'
 import { signatureHeaders } from '../events/signature.ts'
 import { createLoop, type Loop } from './job.ts'
 

@@ -1,8 +1,8 @@
-/** Who is about to run out is told at the same cost however many quotas and events there are. */
+/** The list of alerts costs the same however many quotas and events there are. */
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { fillUsers } from '../../bench/fill.ts'
-import { MAX_LOOKED_AT, standingAlerts } from '../../src/db/alerts.ts'
+import { MAX_SCANNED, standingAlerts } from '../../src/db/alerts.ts'
 import { readEvents } from '../../src/db/outbox.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { SHARD_COUNT } from '../../src/domain/shard.ts'
@@ -10,7 +10,7 @@ import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const USERS = 20_000
-/** One in five tells a percent: more than are looked at. */
+/** One in five has a percent: more than are scanned. */
 const EVENTS = 60_000
 
 const { db } = await freshDatabase()
@@ -40,7 +40,7 @@ async function sentBy(work: (on: typeof db) => Promise<unknown>): Promise<Statem
   return statement
 }
 
-test.each(['before', 'after'])('through the newest percents only, %s the first analyze', async when => {
+test.each(['before', 'after'])('alerts scan the newest percents only, %s the first analyze', async when => {
   if (when === 'after') await db.query({ text: 'analyze event, quota' })
   const statement = await sentBy(on => standingAlerts(on, 20, NOW))
   const plan = await db.transaction(async tx => {
@@ -48,15 +48,15 @@ test.each(['before', 'after'])('through the newest percents only, %s the first a
     return planOf(tx, statement)
   })
   const scans = nodesOf(plan).filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
-  // A quota is looked up by its id, whichever index of ids that is.
+  // The plan looks quotas up by id, by either index of ids.
   const byId = expect.stringMatching(/^quota_(pkey|list_by_id)$/)
   expect(scans.map(scan => scan['Index Name'])).toEqual(['event_of_percent', byId])
-  expect(scans[0]?.['Actual Rows']).toBe(MAX_LOOKED_AT)
-  expect(blocksOf(plan)).toBeLessThan(5 * MAX_LOOKED_AT)
+  expect(scans[0]?.['Actual Rows']).toBe(MAX_SCANNED)
+  expect(blocksOf(plan)).toBeLessThan(5 * MAX_SCANNED)
   expect((await standingAlerts(db, 20, NOW)).length).toBe(20)
 })
 
-test('the feed never reads by the index that is made for it', async () => {
+test('the feed never uses the index of alerts', async () => {
   const from = new Array<number>(SHARD_COUNT).fill(0)
   const ends = new Array<number>(SHARD_COUNT).fill(EVENTS)
   const statement = await sentBy(on => readEvents(on, from, ends, { types: ['quota.threshold_reached'] }, 100))

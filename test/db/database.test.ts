@@ -29,7 +29,7 @@ const failureOf = (work: Promise<unknown>) =>
 
 const countEntries = (where = 'true') => evaluate(`(select count(*) from entry where ${where})`)
 
-/** What the pool's only connection is called by the server. */
+/** The server's process id for the pool's only connection. */
 const backendOf = async (database: Database) =>
   (await database.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' }))[0]?.pid ?? 0
 
@@ -71,13 +71,13 @@ describe('types', () => {
     expect(await evaluate('$1::timestamptz', timestampParam(Date.parse(iso)))).toBe(at)
   })
 
-  test('the ends of time', async () => {
+  test('infinite timestamps', async () => {
     expect(await evaluate("'infinity'::timestamptz")).toBe(Number.POSITIVE_INFINITY)
     expect(await evaluate('$1::timestamptz', timestampParam(Number.NEGATIVE_INFINITY))).toBe(Number.NEGATIVE_INFINITY)
     expect(timestampParam(null)).toBeNull()
   })
 
-  test('a server whose sessions are not in UTC could not be read, so ours are', async () => {
+  test('sessions are in UTC even if the server’s are not', async () => {
     const elsewhere = openDatabase({ url: withOptions('-c TimeZone=Asia/Tokyo -c DateStyle=German') })
     expect(await elsewhere.query({ text: "select '2026-01-01T00:00:00Z'::timestamptz as at" })).toEqual([
       { at: Date.UTC(2026, 0, 1) },
@@ -93,7 +93,7 @@ function withOptions(options: string): string {
 }
 
 describe('sessions', () => {
-  test('wait for nobody for long, and confirm only what is on the disk', async () => {
+  test('have timeouts, and confirm only what is on the disk', async () => {
     const database = openDatabase({ url: withOptions('-c synchronous_commit=off'), lockTimeout: 250 })
     const settings = await database.query({
       text: `select name, setting from pg_settings
@@ -112,19 +112,19 @@ describe('sessions', () => {
     ])
   })
 
-  test('remember a named statement', async () => {
+  test('prepare a named statement once', async () => {
     const statement = { name: 'double', text: 'select $1::bigint * 2 as twice' }
     expect(await db.query({ ...statement, values: [4] })).toEqual([{ twice: 8 }])
     expect(await db.query({ ...statement, values: [5] })).toEqual([{ twice: 10 }])
   })
 
-  test('ping tells the time of the database', async () => {
+  test('ping returns the time of the database', async () => {
     expect(Math.abs((await db.ping()) - Date.now())).toBeLessThan(60_000)
   })
 })
 
 describe('a transaction', () => {
-  test('commits what its work did and answers what it answered', async () => {
+  test('commits and returns the result of its work', async () => {
     const answer = await db.transaction(async tx => {
       await tx.query({ text: 'insert into entry (id) values (1)' })
       return 'done'
@@ -145,7 +145,7 @@ describe('a transaction', () => {
     expect(await countEntries('id = 2')).toBe(0)
   })
 
-  test('is not taken for committed when its work hid a failed statement', async () => {
+  test('fails when its work hid a failed statement', async () => {
     const work = db.transaction(async tx => {
       await tx.query({ text: 'insert into entry (id) values (3)' })
       await tx.query({ text: 'select 1 / 0' }).catch(() => {})
@@ -154,7 +154,7 @@ describe('a transaction', () => {
     expect(await countEntries('id = 3')).toBe(0)
   })
 
-  test('leaves a clean connection to the next', async () => {
+  test('leaves a clean connection for the next', async () => {
     const single = openDatabase({ url, maxConnections: 1 })
     for (let i = 0; i < 3; i++) {
       await failureOf(single.transaction(tx => tx.query({ text: 'select 1 / 0' })))
@@ -163,7 +163,7 @@ describe('a transaction', () => {
     await single.close()
   })
 
-  test('as a snapshot sees one moment and cannot write', async () => {
+  test('as a snapshot sees one state of the database and cannot write', async () => {
     await db.transaction(async tx => {
       const read = () => tx.query({ text: 'select count(*) from entry where id = 4' })
       const before = await read()
@@ -195,7 +195,7 @@ describe('a transaction', () => {
     expect(runs).toBe(3)
   })
 
-  test('gives up a conflict that does not end', async () => {
+  test('gives up after four conflicts', async () => {
     let runs = 0
     const work = db.transaction(async tx => {
       runs++
@@ -221,7 +221,7 @@ function gate(size: number): () => Promise<void> {
 }
 
 describe('a lost connection', () => {
-  test('is told from other errors, and the next statement has a new one', async () => {
+  test('is distinguished from other errors, and the next statement gets a new one', async () => {
     const single = openDatabase({ url, maxConnections: 1 })
     const pid = await backendOf(single)
     const sleeping = failureOf(single.query({ text: 'select pg_sleep(4)' }))
@@ -233,13 +233,13 @@ describe('a lost connection', () => {
     await single.close()
   })
 
-  test('while it idles is nobody’s error', async () => {
+  test('that was idle fails no statement', async () => {
     const warnings: string[] = []
     const log = { info: () => {}, warn: (_: object, message: string) => warnings.push(message), error: () => {} }
     const single = openDatabase({ url, maxConnections: 1, log })
     const pid = await backendOf(single)
     await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [pid] })
-    await expect.poll(() => warnings).toEqual(['an idle database connection was lost'])
+    await expect.poll(() => warnings).toEqual(['database: idle connection lost'])
     expect(await backendOf(single)).not.toBe(pid)
     await single.close()
   })
@@ -256,7 +256,7 @@ describe('a lost connection', () => {
     expect(await countEntries('id in (6, 7)')).toBe(0)
   })
 
-  test('that idles in a transaction for too long is cut by the server, which is no crash of ours', async () => {
+  test('that idles in a transaction for too long is closed by the server and does not crash the process', async () => {
     const hasty = openDatabase({ url, maxConnections: 1, idleTransactionTimeout: 50 })
     const work = hasty.transaction(async tx => {
       await tx.query({ text: 'insert into entry (id) values (8)' })
@@ -268,7 +268,7 @@ describe('a lost connection', () => {
     await hasty.close()
   })
 
-  test('is what a server that is not there, or does not answer, amounts to', async () => {
+  test('is the error for a server that does not exist or does not answer', async () => {
     const silent = createServer(socket => socket.resume()).listen(0, '127.0.0.1')
     await new Promise(resolve => silent.once('listening', resolve))
     const { port } = silent.address() as AddressInfo
@@ -281,7 +281,7 @@ describe('a lost connection', () => {
     expect(isUnavailable(refused)).toBe(true)
   })
 
-  test('is also what waiting in vain for a free one is', async () => {
+  test('is the error for a timeout while waiting for a free one', async () => {
     const single = openDatabase({ url, maxConnections: 1, connectTimeout: 100 })
     const busy = single.query({ text: 'select pg_sleep(0.5)' })
     expect(await failureOf(single.ping())).toBeInstanceOf(ConnectionLost)
@@ -305,7 +305,7 @@ describe('an error', () => {
     expect(isUnavailable(error)).toBe(unavailable)
   })
 
-  test('a lock that others hold for too long', async () => {
+  test('a lock that another transaction holds for too long', async () => {
     const lock = { text: 'select from entry where id = 1 for update' }
     const hasty = openDatabase({ url, lockTimeout: 50 })
     const error = await db.transaction(async tx => {
@@ -317,7 +317,7 @@ describe('an error', () => {
     expect(isUnavailable(error)).toBe(true)
   })
 
-  test('of uniqueness names what it would break; others name nothing', async () => {
+  test('of uniqueness names the constraint; others name nothing', async () => {
     const error = await failureOf(db.query({ text: 'insert into entry (id) values (1)' }))
     expect(violatedUnique(error)).toBe('entry_pkey')
     expect(violatedUnique(new Error('23505'))).toBeUndefined()
@@ -342,7 +342,7 @@ describe('trust', () => {
     server_encoding: 'UTF8',
   }
 
-  test('the server of these tests has it', async () => {
+  test('is given to the server of these tests', async () => {
     await assertTrustworthy(db)
     await assertTrustworthy(report(good))
   })
@@ -353,11 +353,11 @@ describe('trust', () => {
     [{ synchronous_commit: 'off' }, /synchronous_commit is off/],
     [{ server_version: '14.19 (Debian)' }, /PostgreSQL 14.*version 15/],
     [{ server_encoding: 'SQL_ASCII' }, /SQL_ASCII.*UTF8/],
-  ])('%o has not', async (settings, fault) => {
+  ])('is refused to a server with %o', async (settings, fault) => {
     await expect(assertTrustworthy(report({ ...good, ...settings }))).rejects.toThrow(fault)
   })
 
-  test('a database that is set not to wait for the disk has not, though our own sessions would', async () => {
+  test('is refused to a database that does not wait for the disk, even though the service’s sessions would', async () => {
     const careless = openDatabase({ url: withOptions('-c synchronous_commit=off') })
     await expect(assertTrustworthy(careless)).rejects.toThrow(/synchronous_commit is off/)
     await careless.close()

@@ -34,7 +34,7 @@ async function start(dataDir: string, log = recorder().log, checkInterval = 15_0
   return embedded
 }
 
-/** A service in a process of its own, that can be killed. It tells its address, or why it does not start. */
+/** A service in a process of its own that can be killed. It prints its address, or why it does not start. */
 function spawnService(dataDir: string): ChildProcess {
   const script = `
     const { startEmbedded } = await import(${JSON.stringify(new URL('../../src/db/embedded/embedded.ts', import.meta.url).href)})
@@ -106,15 +106,15 @@ async function settings(url: string, ...names: string[]): Promise<Record<string,
 describe('a data folder with spaces in its path', () => {
   const dataDir = join(root, "a folder, it's here", 'data')
 
-  test('is made at the first start, with a database that loses nothing and that only we can open', async () => {
+  test('is created at the first start, with a durable database that only its password opens', async () => {
     const { messages, log } = recorder()
     const { url, adopted } = await start(dataDir, log)
     expect(adopted).toBe(false)
-    // A slow machine is told that it waits.
-    expect(messages.filter(message => !message.startsWith('waiting'))).toEqual([
-      'copying PostgreSQL into the data folder',
-      expect.stringMatching(/^preparing the database for the first time/),
-      'database started',
+    // A slow machine logs that it waits.
+    expect(messages.filter(message => !message.includes('waiting'))).toEqual([
+      'embedded database: copying PostgreSQL into the data folder',
+      'embedded database: creating it, which takes a few seconds',
+      'embedded database: started',
     ])
     const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on', data_checksums: 'on' }
     const guarded = { listen_addresses: '', password_encryption: 'scram-sha-256', server_encoding: 'UTF8' }
@@ -128,16 +128,16 @@ describe('a data folder with spaces in its path', () => {
     await write(url, 1)
   })
 
-  test('is found again at the second', async () => {
+  test('is found again at the second start', async () => {
     const { messages, log } = recorder()
     const { url, adopted, version } = await start(dataDir, log)
-    expect(messages.at(-1)).toBe('database started')
+    expect(messages.at(-1)).toBe('embedded database: started')
     expect(adopted).toBe(false)
     expect(version).toMatch(/^\d+\.\d+/)
     expect(await read(url)).toEqual([{ value: 1 }])
   })
 
-  test('has no server after the stop', async () => {
+  test('has no running server after the stop', async () => {
     const embedded = await start(dataDir)
     const pid = await pidOf(dataDir)
     await embedded.stop()
@@ -146,7 +146,7 @@ describe('a data folder with spaces in its path', () => {
     await embedded.stop()
   })
 
-  test('is stopped in time though a statement runs', async () => {
+  test('stops in time while a statement runs', async () => {
     const { url, stop } = await start(dataDir)
     await withDatabase(url, async db => {
       const sleeping = expect(db.query({ text: 'select pg_sleep(4)' })).rejects.toThrow()
@@ -159,7 +159,7 @@ describe('a data folder with spaces in its path', () => {
   })
 })
 
-test('a path too long for a socket has it elsewhere, as private', async () => {
+test('a data folder whose path is too long for a socket has the socket elsewhere, in a private folder', async () => {
   const dataDir = join(root, 'long'.repeat(40))
   const { url } = await start(dataDir)
   const socketFolder = new URL(url).searchParams.get('host') ?? ''
@@ -171,7 +171,7 @@ test('a path too long for a socket has it elsewhere, as private', async () => {
   await rm(socketFolder, { recursive: true })
 })
 
-test('a folder that the server’s user cannot reach is refused with what to do; to us it is none', async () => {
+test('a folder that the server’s user cannot enter is refused under root, with what to do', async () => {
   const home = join(root, 'home')
   await mkdir(home, { mode: 0o700 })
   const dataDir = join(home, 'data')
@@ -182,7 +182,7 @@ test('a folder that the server’s user cannot reach is refused with what to do;
 describe('after a crash', () => {
   const dataDir = join(root, 'crash')
 
-  test('of the service, the server that it left running is adopted', async () => {
+  test('of the service, the next start adopts the server that was left running', async () => {
     const service = await startService(dataDir)
     await write(service.url, 1)
     const pid = await pidOf(dataDir)
@@ -199,7 +199,7 @@ describe('after a crash', () => {
     await withDatabase(url, async db => {
       expect(await readAll(db)).toEqual([{ value: 1 }])
       process.kill(await pidOf(dataDir), signal)
-      await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+      await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
       expect(await readAll(db)).toEqual([{ value: 1 }])
     })
   })
@@ -210,24 +210,24 @@ describe('after a crash', () => {
     const { url, adopted } = await start(dataDir, log)
     expect(adopted).toBe(true)
     process.kill(await pidOf(dataDir), 'SIGKILL')
-    await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+    await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
-    // The lock is ours again, too.
+    // The service holds the lock again, too.
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/in use/)
   })
 
-  test('of one of the server’s processes, the service comes back to it', async () => {
+  test('of one of the server’s processes, the service reconnects', async () => {
     const { messages, log } = recorder()
     const { url } = await start(dataDir, log)
     const [row] = await withDatabase(url, db =>
       db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where backend_type = 'checkpointer'" }),
     )
     process.kill(row?.pid ?? 0, 'SIGKILL')
-    await expect.poll(() => messages, { timeout: 10_000 }).toContain('the database is back')
+    await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
   })
 
-  test('of both, the next start serves what was confirmed', async () => {
+  test('of both, the next start has every confirmed commit', async () => {
     const service = await startService(dataDir)
     await write(service.url, 2)
     const pid = await pidOf(dataDir)
@@ -238,7 +238,7 @@ describe('after a crash', () => {
     expect(await read(url)).toEqual([{ value: 1 }, { value: 2 }])
   })
 
-  test('a stop right after the server died leaves none', async () => {
+  test('a stop right after the server died leaves no server', async () => {
     const embedded = await start(dataDir)
     process.kill(await pidOf(dataDir), 'SIGKILL')
     await pause(30)
@@ -246,7 +246,7 @@ describe('after a crash', () => {
     expect(await connectionOf(dataDir)).toBeUndefined()
   })
 
-  test('a lock file whose number went to another process stops nobody, and that process lives on', async () => {
+  test('a lock file with the id of another process does not stop the start, and that process lives on', async () => {
     const { uid, gid } = await stat(join(dataDir, 'database'))
     const stranger = spawn('sleep', ['60'], isRoot ? { uid, gid } : {})
     const socket = join(dataDir, 'socket')
@@ -260,13 +260,13 @@ describe('after a crash', () => {
     stranger.kill()
   })
 
-  test('an empty lock file stops nobody', async () => {
+  test('an empty lock file does not stop the start', async () => {
     await writeFile(pidFileOf(dataDir), '')
     const { url } = await start(dataDir)
     expect(await read(url)).toHaveLength(2)
   })
 
-  test('a copy of the folder is not taken for the original, whose server it names', async () => {
+  test('a copy of the folder is not confused with the original, whose server it names', async () => {
     const { url } = await start(dataDir)
     const copied = join(root, 'copy')
     await cp(dataDir, copied, { recursive: true, filter: path => !path.endsWith('.s.PGSQL.5432') })
@@ -287,7 +287,7 @@ async function changeOwner(folder: string, like: string): Promise<void> {
 }
 
 describe('two services', () => {
-  test('on one folder: the second says who has it, until that one is killed', async () => {
+  test('on one folder: the second names the first, until that is killed', async () => {
     const dataDir = join(root, 'crash')
     const first = await startService(dataDir)
     expect(await connectionOf(dataDir)).toBe(first.url)
@@ -296,7 +296,7 @@ describe('two services', () => {
     expect((await start(dataDir)).adopted).toBe(true)
   })
 
-  test('that make the same folder at the same moment: one has it', async () => {
+  test('that create the same folder at the same time: one gets it', async () => {
     const dataDir = join(root, 'race')
     const answers = await Promise.all([0, 1, 2].map(() => answerOf(spawnService(dataDir))))
     const [winner, ...others] = answers.flatMap(({ url }) => url ?? [])
@@ -311,7 +311,7 @@ describe('two services', () => {
   })
 })
 
-test('a stop while the server is on its way up again ends it, whenever it comes', async () => {
+test('a stop while the server is restarting ends it, at any point of the restart', async () => {
   const dataDir = join(root, 'on-its-way')
   for (const delay of [4, 8, 12, 16, 20]) {
     const gone = Promise.withResolvers<void>()
@@ -323,7 +323,7 @@ test('a stop while the server is on its way up again ends it, whenever it comes'
     await pause(delay)
     const stopped = embedded.stop()
     await pause(3)
-    // Nothing goes on here until the server is up, if it was started: the next look at it finds it so.
+    // Blocks this process until the server is up, if it was started: the next probe finds it ready.
     const deadline = Date.now() + 500
     while (Date.now() < deadline && !isReadyAfter(before?.pid, folders.cluster));
     await stopped
@@ -331,7 +331,7 @@ test('a stop while the server is on its way up again ends it, whenever it comes'
   }
 })
 
-/** Whether another server than the one of this number says that it is ready. Without letting go of the event loop. */
+/** Whether a server with another process id is ready. Synchronous, so the event loop does not run meanwhile. */
 function isReadyAfter(pid: number | undefined, cluster: string): boolean {
   try {
     const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
@@ -341,17 +341,17 @@ function isReadyAfter(pid: number | undefined, cluster: string): boolean {
   }
 }
 
-test('a start that is killed while it prepares leaves nothing in the way of the next', async () => {
+test('a start that is killed while it creates the database does not stop the next one', async () => {
   const dataDir = join(root, 'interrupted')
-  for (const moment of [150, 300, 450, 600, 750]) {
+  for (const delay of [150, 300, 450, 600, 750]) {
     const service = spawnService(dataDir)
-    await pause(moment)
+    await pause(delay)
     await kill(service)
   }
   const { url, stop } = await start(dataDir)
   await write(url, 1)
   await stop()
-  // What a killed start's initdb was still writing goes at the next.
+  // The next start removes what the initdb of a killed start was still writing.
   await pause(1_000)
   expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
   expect((await readdir(dataDir)).filter(name => name.startsWith('.preparing'))).toEqual([])
@@ -361,7 +361,7 @@ test('a path that would break a shell command is refused', async () => {
   await expect(start(join(root, 'a "quoted" folder'))).rejects.toThrow(/DATA_DIR/)
 })
 
-test('a database that another major version made is not touched', async () => {
+test('a database of another major version is left alone', async () => {
   const dataDir = join(root, 'older')
   await mkdir(join(dataDir, 'database'), { recursive: true })
   await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9\n')

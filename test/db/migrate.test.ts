@@ -21,7 +21,7 @@ async function migrations(files: Record<string, string>): Promise<string> {
 
 const run = async (files: Record<string, string>) => migrate({ url, directory: await migrations(files) })
 
-test('files are applied in order, each once, also by many at the same time', async () => {
+test('files are applied in order, each once, even by several processes at the same time', async () => {
   const directory = await migrations({ '0002_two.sql': TWO, '0001_one.sql': ONE, 'README.md': 'no migration' })
   const runs = await Promise.all([1, 2, 3, 4].map(() => migrate({ url, directory })))
   expect(runs.filter(applied => applied.length > 0)).toEqual([['0001_one.sql', '0002_two.sql']])
@@ -29,12 +29,12 @@ test('files are applied in order, each once, also by many at the same time', asy
   expect(await db.query({ text: 'select * from one' })).toEqual([{ id: 1, name: null }])
 })
 
-test('what is new is added to what is there', async () => {
+test('only new files are applied to an existing schema', async () => {
   const files = { '0001_one.sql': ONE, '0002_two.sql': TWO, '0003_three.sql': 'create table three (id integer)' }
   expect(await run(files)).toEqual(['0003_three.sql'])
 })
 
-test('a file that fails leaves nothing of itself, and the ones before it stay', async () => {
+test('a file that fails is rolled back, and the ones before it stay', async () => {
   const files = {
     '0001_one.sql': ONE,
     '0002_two.sql': TWO,
@@ -47,7 +47,7 @@ test('a file that fails leaves nothing of itself, and the ones before it stay', 
   expect(tables).toEqual([{ four: 'four', five: null }])
 })
 
-test('a schema that is newer than the service is refused', async () => {
+test('a schema newer than the service is refused', async () => {
   const older = run({ '0001_one.sql': ONE, '0002_two.sql': TWO })
   await expect(older).rejects.toThrow(/schema is newer than this service.*0003_three\.sql/)
 })
@@ -65,9 +65,9 @@ test.each([
   await expect(run(files)).rejects.toThrow(fault)
 })
 
-test('the service’s own migrations make a schema', async () => {
+test('the service’s own migrations create the schema', async () => {
   const { url, db } = await own
-  expect(await migrate({ url })).toContain('0001_quotas.sql')
+  expect(await migrate({ url })).toContain('0001_baseline.sql')
   expect(await db.query({ text: 'select count(*) as shards from shard_head' })).toEqual([{ shards: 64 }])
 })
 

@@ -17,7 +17,7 @@ const { db } = await freshDatabase()
 await loadQuotas(db, LOADED)
 const samples = await samplesOf(db, LOADED)
 
-/** How a plan gets at quotas: its indexes by name, and `Seq Scan` if it reads the whole table. */
+/** The scans of `quota` in a plan: indexes by name, and `Seq Scan` if it reads the whole table. */
 function accessesOf(plan: PlanNode): string[] {
   return nodesOf(plan).flatMap(node => {
     if (node['Index Name'] !== undefined) return [node['Index Name']]
@@ -27,10 +27,10 @@ function accessesOf(plan: PlanNode): string[] {
 
 const idsOf = (quotas: readonly Quota[]) => quotas.map(({ id }) => id)
 
-/** The most pages of 8 KiB that an answer may look at: 200 quotas of one user can lie on as many, and are read twice. */
+/** The most pages of 8 KiB that an answer may read: 200 quotas of one user can lie on as many, and are read twice. */
 const FEW = 450
 
-describe('what costs the same however many quotas there are', () => {
+describe('a statement that costs the same however many quotas there are', () => {
   test.each(samples.filter(({ grows }) => grows === undefined))('$name', async ({ run }) => {
     const plan = await planOf(db, await statementOf(db, run))
     expect(accessesOf(plan)).not.toEqual([])
@@ -79,14 +79,14 @@ describe('a filter over all users', () => {
     [{ status: 'expired' }, 'quota_list_by_expiry'],
     [{ status: 'suspended' }, 'quota_list_suspended'],
     [{ status: 'scheduled' }, 'quota_list_by_start'],
-  ] as const)('%j finds the few by an index of theirs', async (filter, index) => {
+  ] as const)('%j finds its few quotas by an index of their own', async (filter, index) => {
     const statement = await statementOf(db, on => listQuotas(on, filter, NEWEST, FIRST, 20, NOW))
     const accesses = accessesOf(await planOf(db, statement))
     expect(accesses).toContain(index)
     expect(accesses).not.toContain('Seq Scan')
   })
 
-  test('selects exactly what shows the status', async () => {
+  test('selects exactly the quotas that show the status', async () => {
     const { quotas, total } = await listQuotas(db, {}, NEWEST, FIRST, LOADED.quotas, NOW)
     expect(quotas).toHaveLength(total ?? 0)
     const shown = Map.groupBy(quotas, quota => statusOf(roll(quota, NOW).quota, NOW))
@@ -100,7 +100,7 @@ describe('a filter over all users', () => {
   })
 })
 
-test("a user's deleted quotas stay, and cost the others nothing", async () => {
+test("a user's deleted quotas stay, and cost the user's other quotas nothing", async () => {
   const user = 2
   const blocks = async () => blocksOf(await planOf(db, await statementOf(db, on => quotasOfUser(on, user, NOW))))
   const before = await blocks()

@@ -1,4 +1,4 @@
-/** A page of reservations costs the same however many there are, whoever has them, and whenever they were made. */
+/** A page of reservations costs the same however many there are, for any user and any age. */
 
 import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
@@ -9,10 +9,10 @@ import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-/** Most of a week are this user's, and they are old. */
+/** This user has most reservations of a week, and they are old. */
 const BUSY = 1
 const SMALL = 2
-/** Theirs are spread over so long that those of the busy one look few in any stretch of time. */
+/** This user's are spread over so long that the busy user's look few in any stretch of time. */
 const STEADY = 30
 
 const { db } = await freshDatabase()
@@ -31,7 +31,7 @@ for (const [user, count, newest, everySeconds] of [
   })
 }
 
-/** Every statement of a page. */
+/** Every statement that a page sends. */
 async function statementsOf(filter: ReservationFilter, after?: ReservationKey): Promise<Statement[]> {
   const sent: Statement[] = []
   const recording: typeof db = {
@@ -75,7 +75,7 @@ const CASES: [string, ReservationFilter, ReservationKey | undefined, string][] =
 ]
 
 // As the planner sees them before statistics were gathered, and after.
-test.each(['before', 'after'])('by the index that is made for it, %s the first analyze', async when => {
+test.each(['before', 'after'])('each page uses the index that is made for it, %s the first analyze', async when => {
   if (when === 'after') await db.query({ text: 'analyze reservation' })
   for (const [name, filter, after, index] of CASES) {
     for (const statement of await statementsOf(filter, after)) {

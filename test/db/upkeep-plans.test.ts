@@ -1,18 +1,18 @@
-/** What the sweeper and retention ask costs the same however much has been settled before. */
+/** The statements of the sweeper and of retention cost the same however much has been settled before. */
 
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
 import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
-import { retire } from '../../src/db/retention.ts'
+import { removeSettled } from '../../src/db/retention.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const RESERVATIONS = 200_000
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 
-/** Consumptions of 35 days over all shards, of which no statistics were gathered yet. */
+/** Consumptions of 35 days over all shards, without statistics. */
 const { db } = await freshDatabase()
 for (let from = 0; from < RESERVATIONS; from += 50_000) {
   await db.query({
@@ -25,7 +25,7 @@ for (let from = 0; from < RESERVATIONS; from += 50_000) {
   })
 }
 
-/** The one statement of a transaction, beside its settings, that `work` sends. It is not carried out. */
+/** The statement that `work` sends in a transaction, beside its settings. It is not run. */
 async function statementIn(work: (db: Database) => Promise<unknown>): Promise<Statement> {
   const sent: Statement[] = []
   const tx: Queryable = {
@@ -40,7 +40,7 @@ async function statementIn(work: (db: Database) => Promise<unknown>): Promise<St
   return statement
 }
 
-/** How rows are got at, by type of node and index, and how many rows the first of them gave. */
+/** The scans of the plan, by type and index, and how many rows the first of them returned. */
 function accessesOf({ text, values = [] }: Statement): Promise<{ accesses: string[]; rows: number }> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
@@ -54,7 +54,7 @@ function accessesOf({ text, values = [] }: Statement): Promise<{ accesses: strin
 }
 
 const everywhere = (after: number) => new Map(Array.from({ length: 64 }, (_, shard) => [shard, after]))
-const LOOKS = [
+const SCANS = [
   ['for what has come due in a second', NOW - 1_000],
   ['back two minutes', NOW - 120_000],
   ['from the beginning', Number.NEGATIVE_INFINITY],
@@ -63,12 +63,12 @@ const LOOKS = [
 async function expectBounded(after: number): Promise<void> {
   const { accesses, rows } = await accessesOf(await statementIn(on => findDue(on, everywhere(after), NOW)))
   expect(accesses).toEqual(['Index Scan reservation_expiry'])
-  // Of each shard a page, and one row more to know that it ends there.
+  // A page of each shard, and one row more to know that it ends there.
   expect(rows).toBeLessThanOrEqual(DUE_PAGE + 1)
 }
 
 async function expectRemovalByKeys(): Promise<void> {
-  const removal = await statementIn(on => retire(on, 5, Number.NEGATIVE_INFINITY, NOW))
+  const removal = await statementIn(on => removeSettled(on, 5, Number.NEGATIVE_INFINITY, NOW))
   const { accesses } = await accessesOf(removal)
   expect(accesses.filter(access => !access.startsWith('ModifyTable')).toSorted()).toEqual([
     'Index Scan reservation_expiry',
@@ -77,11 +77,11 @@ async function expectRemovalByKeys(): Promise<void> {
   ])
 }
 
-test.each(LOOKS)('looking %s, without statistics', (_, after) => expectBounded(after))
-test('removing, without statistics', expectRemovalByKeys)
+test.each(SCANS)('the sweeper scans %s by its index, without statistics', (_, after) => expectBounded(after))
+test('retention removes by its indexes, without statistics', expectRemovalByKeys)
 
-test('with statistics all is the same', async () => {
+test('all plans are the same with statistics', async () => {
   await db.query({ text: 'analyze reservation' })
-  for (const [, after] of LOOKS) await expectBounded(after)
+  for (const [, after] of SCANS) await expectBounded(after)
   await expectRemovalByKeys()
 })

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.ts'
-import { retire } from '../../src/db/retention.ts'
+import { removeSettled } from '../../src/db/retention.ts'
 import { verify } from '../../src/db/verify.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
@@ -11,13 +11,13 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 
-/** A user with an archive, a closed window and one that holds, in which 4 are used and 2 reserved. */
+/** A user with an archive, a closed window and a current one, in which 4 are used and 2 reserved. */
 async function aUser(): Promise<{ user: number; quota: number; window: number }> {
   const user = someone()
   const { id } = await bench.quota({ user_id: user, period: 'hour', limit: 10 })
   await engine.submit(draw('consume', user, 'old', 3))
   clock.now += 1
-  await retire(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
+  await removeSettled(db, shardOf(user), Number.NEGATIVE_INFINITY, clock.now)
   await engine.submit(draw('consume', user, 'archived with it', 1))
   await engine.submit(reserve(user, 'late', 2, { ttl_ms: 100 * HOUR_MS }))
   clock.now += HOUR_MS
@@ -36,7 +36,7 @@ describe('finds nothing wrong', () => {
     expect(await verify(db, { userId })).toEqual({ quotas: 1, windows: 2, reservations: 4, differences: [] })
   })
 
-  test('with a user of nothing, and one who sends without a quota', async () => {
+  test('with a user without any rows, and one who sends without a quota', async () => {
     expect(await verify(db, { userId: 0 })).toEqual({ quotas: 0, windows: 0, reservations: 0, differences: [] })
     const userId = someone()
     await engine.submit(draw('consume', userId, 'forced', 5, { force: true }))
@@ -49,7 +49,7 @@ describe('finds nothing wrong', () => {
     expect(await verify(db, { userId })).toMatchObject({ quotas: 1, windows: 2, differences: [] })
   })
 
-  test('while everything is going on', async () => {
+  test('while senders are busy', async () => {
     const users = Array.from({ length: 30 }, () => someone())
     for (const user_id of users) {
       await bench.quota({ user_id, limit: 100_000 })
@@ -133,7 +133,7 @@ describe('of everything', async () => {
   const whole = await createBench()
   const sender = whole.engine()
 
-  test('sees all users, shard by shard, and whatever is of nobody', async () => {
+  test('covers all users, shard by shard, and rows of quotas that do not exist', async () => {
     for (let n = 0; n < 300; n++) {
       const user = someone()
       if (n % 3 > 0) await whole.quota({ user_id: user })
@@ -168,11 +168,11 @@ describe('of everything', async () => {
     expect((await verify(whole.db)).differences).toEqual(expected)
   })
 
-  test('ends with as many differences as are asked for', async () => {
+  test('ends at the maximum of differences', async () => {
     await whole.db.query({ text: 'update quota set used = used + 1 where id in (select id from quota limit 30)' })
     expect((await verify(whole.db)).differences).toHaveLength(20)
-    expect((await verify(whole.db, { mostDifferences: 3 })).differences).toHaveLength(3)
-    expect((await verify(whole.db, { mostDifferences: 100 })).differences).toHaveLength(32)
+    expect((await verify(whole.db, { maxDifferences: 3 })).differences).toHaveLength(3)
+    expect((await verify(whole.db, { maxDifferences: 100 })).differences).toHaveLength(32)
   })
 
   test('takes fewer users at a time when a statement takes too long', async () => {
@@ -185,7 +185,7 @@ describe('of everything', async () => {
         return tries <= 2 ? Promise.reject(tooLong) : whole.db.transaction(work, mode)
       },
     }
-    const seen = await verify(slow, { mostDifferences: 100 })
+    const seen = await verify(slow, { maxDifferences: 100 })
     expect(seen).toMatchObject({ quotas: 200, reservations: 300 })
     expect(seen.differences).toHaveLength(32)
   })

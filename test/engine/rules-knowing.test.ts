@@ -1,6 +1,8 @@
 /** When memory may be used for decisions, and when it is stale. */
 import { describe, expect, test } from 'vitest'
-import { addQuota, QUOTA_COLUMNS, removeQuota } from '../../src/db/quotas.ts'
+import { createQuota } from '../../src/admin/create-quota.ts'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,
@@ -26,7 +28,7 @@ describe('administrators and locked batches lock the account', () => {
     const user = someone()
     await bench.quota({ user_id: user })
     const administrator = await openTransaction(db, tx =>
-      addQuota(tx, { user_id: user, kind: 'cap', limit: 5 }, bench.author()),
+      createQuota(tx, { user_id: user, kind: 'cap', limit: 5 }, bench.author()),
     )
     const asked = engine.submit(reserve(user, 'm1', 500))
     await untilWaiting(db, 1)
@@ -44,7 +46,7 @@ describe('administrators and locked batches lock the account', () => {
     const [capped = 0, ...others] = users
     for (const user of users) await bench.quota({ user_id: user })
     const administrator = await openTransaction(db, tx =>
-      addQuota(tx, { user_id: capped, kind: 'cap', limit: 5 }, bench.author()),
+      createQuota(tx, { user_id: capped, kind: 'cap', limit: 5 }, bench.author()),
     )
     const asked = users.map(user => engine.submit(reserve(user, 'm1', 500)))
     await untilWaiting(db, 1)
@@ -63,7 +65,7 @@ describe('administrators and locked batches lock the account', () => {
         where id = $1`,
       values: [id],
     })
-    const make = () => db.transaction(tx => addQuota(tx, { user_id: user, limit: 1 }, bench.author()))
+    const make = () => db.transaction(tx => createQuota(tx, { user_id: user, limit: 1 }, bench.author()))
     const made = await Promise.all(Array.from({ length: 5 }, make))
     expect(made.map(({ outcome }) => outcome).toSorted()).toEqual(['created', ...Array(4).fill('too_many_quotas')])
     const [account] = await db.query({ text: 'select live from account where user_id = $1', values: [user] })
@@ -84,7 +86,7 @@ describe('administrators and locked batches lock the account', () => {
     const user = someone()
     const old = await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm1', 500))
-    await removeQuota(db, old.id, bench.author(), () => true)
+    await deleteQuota(db, old.id, bench.author(), () => true)
     for (let n = 1; engine.ways.at(-1)?.way !== 'optimistic'; n++) {
       if (n > 150) break
       await engine.submit(settle('commit', user, 'm1', n))

@@ -1,6 +1,6 @@
 /** Windows that end, repeated ids, and the order of the outbox. */
 import { describe, expect, test } from 'vitest'
-import { addQuota } from '../../src/db/quotas.ts'
+import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import { Problem } from '../../src/errors.ts'
 import {
@@ -134,8 +134,8 @@ test('a window that ends under load: each reservation is booked in the window it
 test('the outbox has no gaps: a number is taken only after the previous one is committed', async () => {
   clock.now = MIDNIGHT
   const [one = 0, other = 0] = neighbours(2)
-  const make = (user: number) => (tx: Parameters<typeof addQuota>[0]) =>
-    addQuota(tx, { user_id: user, limit: 1 }, bench.author())
+  const make = (user: number) => (tx: Parameters<typeof createQuota>[0]) =>
+    createQuota(tx, { user_id: user, limit: 1 }, bench.author())
   const events = () =>
     db.query<{ number: number; user_id: number }>({
       text: 'select number, user_id from event where user_id = any($1) order by number',

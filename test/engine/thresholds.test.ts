@@ -1,7 +1,7 @@
 /** The events of thresholds reached and of reservations that expire, on a real database. */
 
 import { describe, expect, test } from 'vitest'
-import { updateQuota } from '../../src/db/quotas.ts'
+import { updateQuota } from '../../src/admin/change-quota.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createBench, differences, draw, neighbours, reserve, settle, someone, warm } from '../support/engine.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MAX_LOOKED_AT } from '../../src/db/reservation-lists.ts'
+import { MAX_SCANNED } from '../../src/db/reservation-lists.ts'
 import { RESERVATION_STATES } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
@@ -169,7 +169,7 @@ test('what is rare among many is found in steps, each of which looks at a bounde
              'release', false, '{}', at, at, at
            from (select n, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms' as at
                  from generate_series(1, $4::int) n) rows`,
-    values: [shardOf(user), user, at(0), MAX_LOOKED_AT * 2 + 500],
+    values: [shardOf(user), user, at(0), MAX_SCANNED * 2 + 500],
   })
   const pages = await walk(`user_id=${user}&state=refunded&page_size=5`)
   expect(pages).toEqual([[], [], ['n1']])

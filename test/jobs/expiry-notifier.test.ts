@@ -1,8 +1,9 @@
 /** What the outbox tells of quotas that are over, on a real database. */
 import { expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
+import { updateQuota } from '../../src/admin/change-quota.ts'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { findExpired } from '../../src/db/expired-quotas.ts'
-import { removeQuota, updateQuota } from '../../src/db/quotas.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { createBench, draw, neighbours, someone } from '../support/engine.ts'
 
@@ -62,7 +63,7 @@ test('one that an administrator ends is told by that change, and not again', asy
 test('one that is deleted tells nothing', async () => {
   const user = someone()
   const { id } = await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
-  await removeQuota(db, id, bench.author(), always)
+  await deleteQuota(db, id, bench.author(), always)
   clock.now += 1_000
   expect(await expiries.notifyOnce(clock.now)).toEqual({ told: 0, left: null })
   expect(await typesOf(user)).toEqual(['created', 'deleted'])

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/database.ts'
-import { removeQuota } from '../../src/db/quotas.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -84,7 +84,7 @@ describe('what is due', () => {
     const deleted = await bench.quota({ user_id: user, limit: 5, priority: 2 })
     const rolled = await bench.quota({ user_id: user, limit: 5, period: 'hour' })
     await engine.submit(reserve(user, 'm', 15, { ttl_ms: 2 * HOUR_MS }))
-    await removeQuota(db, deleted.id, bench.author(), () => true)
+    await deleteQuota(db, deleted.id, bench.author(), () => true)
     later(2 * HOUR_MS)
     expect((await sweepAll(sweeperOf())).closed).toBe(1)
     for (const quota of [ended, deleted, rolled]) {

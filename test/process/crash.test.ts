@@ -41,13 +41,13 @@ describe('kill -9 of the service', () => {
     const writing = await killWhileWriting(() => service.kill())
     await writing.stop()
     service = await startAgain()
-    expect(service.stdout()).toContain('database adopted')
+    expect(service.stdout()).toContain('embedded database: adopted')
   })
 })
 
 describe('kill -9 of the database', () => {
   test.each(ROUNDS)('loses nothing, and calls fail with 503 and retry-after until it is back: round %i', async () => {
-    const returns = () => service.stdout().split('the database is back').length
+    const returns = () => service.stdout().split('embedded database: running again').length
     const before = returns()
     const writing = await killWhileWriting(killPostmaster)
     await expect.poll(returns, { timeout: 15_000 }).toBe(before + 1)

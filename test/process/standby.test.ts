@@ -3,10 +3,10 @@
  * Uses a server of its own, because the list of standbys is a setting of the server.
  */
 import { afterAll, expect, test } from 'vitest'
+import { createQuota } from '../../src/admin/create-quota.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { addQuota } from '../../src/db/quotas.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { reserve, START } from '../support/engine.ts'
@@ -38,7 +38,7 @@ const waiting = () =>
 
 test('a command is not answered before the standby confirms its commit', async () => {
   const created = await db.transaction(tx =>
-    addQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
+    createQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
   )
   expect(created.outcome).toBe('created')
   await setStandbys('missing')

@@ -91,7 +91,7 @@ test('Ctrl-C twice, sent to the whole process group: the database still stops la
   process.kill(-service.pid, 'SIGINT')
   expect(await finish(creation)).toMatchObject({ status: 201 })
   expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
-  expect(service.stdout()).not.toContain('the database went away')
+  expect(service.stdout()).not.toContain('embedded database: lost')
   expect(await site.postmaster()).toBeUndefined()
 })
 
@@ -128,7 +128,7 @@ test('a further request on a connection in use is answered during the shutdown',
 
 test('a signal during the start stops the service', async () => {
   const starting = site.launch(['serve'])
-  await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('database started')
+  await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('embedded database: started')
   expect(await starting.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/"msg":"stopped"\}\n$/) })
   expect(await site.postmaster()).toBeUndefined()
 })

@@ -1,6 +1,6 @@
 /**
- * The database server of a test run: the one DATABASE_URL names, or an embedded one in a folder that goes with the
- * run. It is migrated once, into a template that every test file's own database is copied from.
+ * The database server of a test run: that of DATABASE_URL, or an embedded one in a temporary folder. One template
+ * database is migrated, and the database of every test file is a copy of it.
  */
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { migrate } from '../../src/db/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** A database of the server in which others can be made. */
+    /** A database of the server, from which others can be created. */
     serverUrl: string
     templateName: string
   }
@@ -55,12 +55,12 @@ async function openServer(url: string | undefined): Promise<{ url: string; stop(
 }
 
 /**
- * A folder for database servers that goes when this process does, even if that is killed: a shell waits until nobody
- * holds the other end of its pipe, ends what still runs in the folder, and removes it.
+ * A folder for database servers that is removed when this process ends, even if it is killed: a shell waits until the
+ * other end of its pipe closes, ends the servers that still run in the folder, and removes it.
  */
 export async function scratchFolder(): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-test-')))
-  // Under root the server's user must be able to pass.
+  // Under root the server's user must be able to enter.
   await chmod(folder, 0o711)
   const sweeper = spawn('/bin/sh', ['-c', SWEEP, 'sh', folder], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   sweeper.unref()
@@ -73,10 +73,10 @@ find "$1" -name postmaster.pid -exec head -n 1 {} \\; | xargs kill -QUIT
 sleep 1
 rm -rf -- "$1"`
 
-/** Faults are worth seeing; that a server starts is not. */
+/** Shows warnings and errors only. */
 const quiet = { info: () => {}, warn: console.warn, error: console.error }
 
-/** The same server, another database. */
+/** The URL of another database on the same server. */
 export function withDatabase(url: string, name: string): string {
   const changed = new URL(url)
   changed.pathname = `/${name}`

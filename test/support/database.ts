@@ -9,19 +9,19 @@ export interface FreshDatabase {
 }
 
 /**
- * A migrated database of the caller's own, dropped after the caller's tests. To be called where tests are declared, not
- * in a hook: `const { db, url } = await freshDatabase()` at the top of the file, or in an `async` describe.
+ * A migrated database of the caller's own, dropped after the caller's tests. Call it where tests are declared, not in a
+ * hook: `const { db, url } = await freshDatabase()` at the top of the file, or in an `async` describe.
  */
 export async function freshDatabase(): Promise<FreshDatabase> {
   return makeDatabase(`template ${inject('templateName')}`)
 }
 
-/** The same without a schema. */
+/** A database without a schema, dropped after the caller's tests. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   return makeDatabase("template template0 encoding 'UTF8'")
 }
 
-async function makeDatabase(how: string): Promise<FreshDatabase> {
+async function makeDatabase(options: string): Promise<FreshDatabase> {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
   const db = openDatabase({ url })
@@ -29,7 +29,7 @@ async function makeDatabase(how: string): Promise<FreshDatabase> {
     await db.close()
     await administer(`drop database ${name} with (force)`)
   })
-  await administer(`create database ${name} ${how}`)
+  await administer(`create database ${name} ${options}`)
   return { url, db }
 }
 

@@ -1,9 +1,9 @@
 /** Engines on a database of their own, the commands sent to them, and checks of the ledger. */
 import pg from 'pg'
 import { afterAll, expect } from 'vitest'
+import type { Author } from '../../src/admin/author.ts'
+import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
-import type { Author } from '../../src/db/quota-changes.ts'
-import { addQuota } from '../../src/db/quotas.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -60,7 +60,7 @@ export async function createBench(): Promise<Bench> {
     },
 
     async quota(draft) {
-      const created = await db.transaction(tx => addQuota(tx, { limit: 1_000, ...draft }, author()))
+      const created = await db.transaction(tx => createQuota(tx, { limit: 1_000, ...draft }, author()))
       if (created.outcome !== 'created') throw new Error(`no quota: ${JSON.stringify(created)}`)
       return created.quota
     },

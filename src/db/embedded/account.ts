@@ -1,6 +1,6 @@
 /**
- * Who runs the server. PostgreSQL refuses to run as root, so under root somebody else does, who must be able to enter
- * the folder.
+ * The account that runs the server. PostgreSQL refuses to run as root, so a service under root starts it as another
+ * account, which must be able to enter the data folder.
  */
 import { spawnSync } from 'node:child_process'
 import { chmod, chown, readFile, stat } from 'node:fs/promises'
@@ -14,8 +14,8 @@ export interface Account {
 }
 
 /**
- * The account to run the server as; undefined for our own. Under root it is whoever owns the database or the data
- * folder, else `postgres`, else `nobody`.
+ * The account to run the server as; undefined for the service's own. Under root it is the owner of the database or of
+ * the data folder, else `postgres`, else `nobody`.
  */
 export async function accountFor({ dataDir, cluster }: Folders): Promise<Account | undefined> {
   const [folder, database] = await Promise.all([stat(dataDir), stat(cluster).catch(() => undefined)])
@@ -33,7 +33,7 @@ export async function accountFor({ dataDir, cluster }: Folders): Promise<Account
   return account
 }
 
-/** The options that make a child process the account's. Its working folder must be one that anybody may enter. */
+/** Options that start a child process as the account. Its working folder must be one that every account may enter. */
 export function runAs(account: Account | undefined): { cwd: string; uid?: number; gid?: number } {
   return account === undefined ? { cwd: '/' } : { cwd: '/', uid: account.uid, gid: account.gid }
 }
@@ -46,15 +46,15 @@ async function serverAccount(): Promise<Account> {
   const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map(line => line.split(':'))
   for (const wanted of ['postgres', 'nobody']) {
     const [name, , uid, gid] = users.find(user => user[0] === wanted) ?? []
-    // Some systems write the number of nobody as -2.
+    // Some systems write the user id of `nobody` as -2.
     if (name !== undefined) return { name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
   }
   throw new Error(
-    'PostgreSQL refuses to run as root, and there is neither a user "postgres" nor "nobody" to run it as: start the service as an ordinary user',
+    'PostgreSQL refuses to run as root, and this system has neither a user "postgres" nor "nobody" to run it as: start the service as an ordinary user',
   )
 }
 
-/** Tries it for real, because access lists count as much as a folder's mode. */
+/** Tries to enter the folder, because access lists count as much as a folder's mode. */
 function assertReachable(folder: string, account: Account): void {
   const canEnter = (path: string) =>
     spawnSync('/bin/sh', ['-c', 'cd -- "$1"', 'sh', path], { ...runAs(account), stdio: 'ignore' }).status === 0
@@ -62,6 +62,6 @@ function assertReachable(folder: string, account: Account): void {
   let blocked = folder
   while (blocked !== '/' && !canEnter(dirname(blocked))) blocked = dirname(blocked)
   throw new Error(
-    `PostgreSQL refuses to run as root, and the user it runs as instead (${account.name}) cannot enter ${blocked}. Set DATA_DIR to a folder which that user can reach, for example /var/lib/sms-quota.`,
+    `PostgreSQL refuses to run as root, and the user it runs as instead (${account.name}) cannot enter ${blocked}. Set DATA_DIR to a folder that this user can reach, for example /var/lib/sms-quota.`,
   )
 }

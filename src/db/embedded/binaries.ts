@@ -1,9 +1,9 @@
 /**
- * Where PostgreSQL's programs come from: the npm package of the platform, copied once into the data folder, or an
- * installed server where there is no such package.
+ * Finds PostgreSQL's programs: in the npm package of the platform, copied once into the data folder, or in an installed
+ * server if there is no such package.
  *
- * They are copied because node_modules may be where the server's user cannot go, and because the next `npm ci` would
- * pull them away from under a running server.
+ * They are copied because the server's user may not be able to enter node_modules, and because the next `npm ci` would
+ * remove them under a running server.
  */
 import { execFile } from 'node:child_process'
 import {
@@ -37,7 +37,7 @@ export interface Binaries {
 const OLDEST = 15
 const COPY = 'postgresql-'
 
-/** The programs for a cluster: of the major version that made it, or the best there is if it is still to be made. */
+/** The programs for a cluster: of the major version that made it, or the first that qualify if there is none yet. */
 export async function findBinaries(folders: Folders, account: Account | undefined, log: Log): Promise<Binaries> {
   const madeBy = await majorOf(folders)
   const faults: string[] = []
@@ -51,11 +51,11 @@ export async function findBinaries(folders: Folders, account: Account | undefine
       }
     }
   }
-  const tried = faults.length === 0 ? '' : ` These were tried: ${faults.join('; ')}`
+  const tried = faults.length === 0 ? '' : ` Tried: ${faults.join('; ')}`
   throw new Error(
     madeBy === undefined
       ? `there is no PostgreSQL for this platform (${process.platform} ${process.arch}): install version ${OLDEST} or later, or set DATABASE_URL.${tried}`
-      : `the database in ${folders.dataDir} was made by PostgreSQL ${madeBy}, which is not here: install it, or move the data to another folder with pg_dump and pg_restore.${tried}`,
+      : `the database in ${folders.dataDir} was made by PostgreSQL ${madeBy}, which is not installed: install it, or move the data to another folder with pg_dump and pg_restore.${tried}`,
   )
 }
 
@@ -64,12 +64,12 @@ async function majorOf({ cluster }: Folders): Promise<number | undefined> {
   return Number.parseInt(await readFile(join(cluster, 'PG_VERSION'), 'utf8'), 10)
 }
 
-/** Runs the server as the account will: a program that is there may still be made for another system. */
+/** Runs the server program as the account: an existing file may still be built for another system. */
 async function inspect(bin: string, account: Account | undefined): Promise<Binaries> {
   await access(join(bin, 'initdb'), constants.X_OK)
   const { stdout } = await promisify(execFile)(join(bin, 'postgres'), ['--version'], runAs(account))
   const [version, major] = /(\d+)\S*/.exec(stdout) ?? []
-  if (version === undefined) throw new Error(`${bin}/postgres tells no version: ${stdout}`)
+  if (version === undefined) throw new Error(`${bin}/postgres prints no version: ${stdout}`)
   return { bin, version, major: Number(major) }
 }
 
@@ -78,17 +78,17 @@ async function fromPackage(folders: Folders, madeBy: number | undefined, log: Lo
   if (entry === undefined) return []
   const root = join(dirname(entry), '..')
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  // The package has PostgreSQL's version.
+  // The package's version is PostgreSQL's.
   if (madeBy !== undefined && madeBy !== Number.parseInt(version, 10)) return []
   const copy = join(folders.dataDir, COPY + version)
   if (!(await exists(copy))) {
-    log.info({ folder: copy }, 'copying PostgreSQL into the data folder')
+    log.info({ folder: copy }, 'embedded database: copying PostgreSQL into the data folder')
     await copyOnce(join(root, 'native'), copy, folders)
   }
   return [join(copy, 'bin')]
 }
 
-/** What earlier versions of the service brought: it still runs what it made. */
+/** Copies of earlier versions of the service, which can still run the clusters they made. */
 async function fromEarlierCopies({ dataDir }: Folders): Promise<string[]> {
   const copies = (await readdir(dataDir)).filter(name => name.startsWith(COPY))
   return copies.sort(newestFirst).map(name => join(dataDir, name, 'bin'))
@@ -115,7 +115,7 @@ function resolvePackage(name: string): string | undefined {
   }
 }
 
-/** Of two that copy at the same time one is the first to rename, and the other takes what it finds. */
+/** If two processes copy at the same time, the first to rename wins, and the other uses that copy. */
 async function copyOnce(native: string, copy: string, folders: Folders): Promise<void> {
   await prepareAside(folders, async temporary => {
     const target = join(temporary, 'native')
@@ -127,7 +127,9 @@ async function copyOnce(native: string, copy: string, folders: Folders): Promise
   })
 }
 
-/** Copies what it takes to run, not what it takes to compile. Anybody may read it, whatever the umask was or is. */
+/**
+ * Copies the files needed to run, not those to compile against. Every account may read them, regardless of the umask.
+ */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to)
   await chmod(to, 0o755)
@@ -142,7 +144,7 @@ async function copyTree(from: string, to: string): Promise<void> {
   }
 }
 
-/** npm's packages hold no symbolic links; a list says which ones the libraries need. */
+/** npm packages hold no symbolic links; a list in the package names those that the libraries need. */
 async function makeLinks(native: string, temporary: string): Promise<void> {
   const links: { source: string; target: string }[] = JSON.parse(
     await readFile(join(native, 'pg-symlinks.json'), 'utf8'),

@@ -1,4 +1,4 @@
-/** Makes the database's files, once. */
+/** Creates the database's files, once. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { exists, type Folders, flush, giveToOwner, prepareAside } from './folder
 /** The role and the database that the service uses. */
 export const NAME = 'sms_quota'
 
-/** Makes the files unless they are there. Of two that do it at the same time one is first, and the other's are dropped. */
+/** Creates the files unless they exist. If two processes do it at the same time, the first wins. */
 export async function makeCluster(
   folders: Folders,
   binaries: Binaries,
@@ -20,7 +20,7 @@ export async function makeCluster(
   log: Log,
 ): Promise<void> {
   if (await exists(folders.cluster)) return
-  log.info({ folder: folders.cluster }, 'preparing the database for the first time: this takes a few seconds')
+  log.info({ folder: folders.cluster }, 'embedded database: creating it, which takes a few seconds')
   const password = await makePassword(folders)
   await prepareAside(folders, async temporary => {
     const [files, passwordFile] = [join(temporary, 'database'), join(temporary, 'password')]
@@ -33,7 +33,7 @@ export async function makeCluster(
       `--pwfile=${passwordFile}`,
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // Order by bytes: an upgrade of the system's libraries must not change the order of an index.
+      // Sort by bytes: an upgrade of the system's libraries must not change the order of an index.
       '--locale=C',
       '--data-checksums',
       '--no-instructions',
@@ -50,14 +50,14 @@ async function initdb(binaries: Binaries, account: Account | undefined, args: st
     await promisify(execFile)(join(binaries.bin, 'initdb'), args, { ...runAs(account), env: SERVER_ENV })
   } catch (error) {
     const output = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : ''
-    throw new Error(`the database could not be prepared: ${output || String(error)}`)
+    throw new Error(`the database could not be created: ${output || String(error)}`)
   }
 }
 
-/** Nothing of our own environment: PG… variables would change what the server does. */
+/** Not the service's own environment: PG… variables would change what the server does. */
 export const SERVER_ENV = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' }
 
-/** The password is made before the files: whoever makes the files takes the one that is there. */
+/** Creates the password before the files, so that every process that creates the files uses the same one. */
 async function makePassword(folders: Folders): Promise<string> {
   await prepareAside(folders, async temporary => {
     const draft = join(temporary, 'password')
@@ -74,7 +74,7 @@ export async function readPassword({ password, dataDir }: Folders): Promise<stri
   return readFile(password, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw error.code === 'ENOENT'
       ? new Error(
-          `${password} is missing: without it nobody can open the database in ${dataDir}. Restore it from a backup.`,
+          `${password} is missing, and the database in ${dataDir} cannot be opened without it. Restore it from a backup.`,
         )
       : error
   })

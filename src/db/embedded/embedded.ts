@@ -1,6 +1,7 @@
 /**
- * A PostgreSQL of the service's own, for those who bring none: made in the data folder at the first start, found again
- * or started at every other, kept alive while the service runs and ended with it.
+ * A PostgreSQL server of the service's own, used when there is no DATABASE_URL. The first start creates it in the data
+ * folder; later starts find it running or start it. The service restarts it if it dies, and ends it when it stops
+ * itself.
  *
  * A service that is killed leaves its server running; the next one adopts it. Nothing here ever removes data.
  */
@@ -13,60 +14,64 @@ import { endServer, readPidFile } from './postmaster.ts'
 import { bringUp, findRunning, type Server } from './server.ts'
 
 export interface Embedded {
-  /** For `openDatabase` and `migrate`. It stays the same when the server is started again. */
+  /** For `openDatabase` and `migrate`. A restart of the server does not change it. */
   readonly url: string
   /** PostgreSQL's version, for example `18.4`. */
   readonly version: string
-  /** The server ran already: a killed service left it behind. */
+  /** The server was running already: a killed service left it behind. */
   readonly adopted: boolean
-  /** Ends the server and waits until it is gone. Close what uses it first. */
+  /** Ends the server and waits until it is gone. Close its users first. */
   stop(): Promise<void>
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string
   readonly log: Log
-  /** Longest, in ms, that the server may take to end properly; then it is ended at once and recovers at its next start. */
+  /** Longest, in ms, that the server may take to shut down. Then it is ended at once and recovers at its next start. */
   readonly stopTimeout?: number
-  /** How often, in ms, it is made sure that nobody else has told the server to end. */
+  /** How often, in ms, the service checks whether another process has signalled the server to end. */
   readonly checkInterval?: number
 }
 
 /**
- * Brings up the database of a data folder and keeps it up until `stop`. Fails if another service uses the folder, or
- * with what is in the way and what to do.
+ * Starts the database of a data folder and keeps it up until `stop`. Fails if another service uses the folder. Every
+ * error names the cause and the remedy.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000 } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
-  let held = await hold(folders, log)
-  const { url, version, adopted } = held.server
+  let locked = await startLocked(folders, log)
+  const { url, version, adopted } = locked.server
   log.info(
-    { version, folder: folders.dataDir, pid: held.server.pid },
-    adopted ? 'database adopted' : 'database started',
+    { version, folder: folders.dataDir, pid: locked.server.pid },
+    adopted ? 'embedded database: adopted a running server' : 'embedded database: started',
   )
 
   const stopping = new AbortController()
   const { signal } = stopping
   const supervision = supervise()
   const checks = setInterval(
-    () => hurry().catch(error => log.error({ reason: reasonOf(error) }, 'check failed')),
+    () => finishShutdown().catch(error => log.error({ reason: reasonOf(error) }, 'embedded database: check failed')),
     checkInterval,
   )
 
-  /** A server that was told to end by somebody else (a plain `kill`) lets nobody in any more, but waits for us to go. */
-  async function hurry(): Promise<void> {
+  /**
+   * A server that another process has signalled to end (a plain `kill`) accepts no connection any more, but waits until
+   * the service has closed its own. This ends it, so that it can be restarted.
+   */
+  async function finishShutdown(): Promise<void> {
     if ((await readPidFile(folders))?.status === 'stopping' && !signal.aborted) await endServer(folders, stopTimeout)
   }
 
-  /** The lock's connection ends when the server does, however that came about; then both are brought back. */
+  /** The lock's connection ends when the server does, for any reason; then both are brought back. */
   async function supervise(): Promise<void> {
-    // Asked each time: a stop that found no server to end waits for us before it ends one that is up since.
+    // Checked each time: a stop that found no server to end waits for this loop before it ends one that has started
+    // since.
     while (!signal.aborted) {
-      await held.lost
+      await locked.lost
       if (signal.aborted) return
-      log.warn({ folder: folders.dataDir }, 'the database went away: bringing it back')
+      log.warn({ folder: folders.dataDir }, 'embedded database: lost, restarting')
       await bringBack()
     }
   }
@@ -74,12 +79,12 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   async function bringBack(): Promise<void> {
     for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
       try {
-        held = await hold(folders, log, signal)
-        log.info({ pid: held.server.pid }, 'the database is back')
+        locked = await startLocked(folders, log, signal)
+        log.info({ pid: locked.server.pid }, 'embedded database: running again')
         return
       } catch (error) {
         if (signal.aborted) return
-        log.error({ reason: reasonOf(error) }, 'the database stays away')
+        log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
         await pause(wait, undefined, { signal }).catch(() => {})
       }
     }
@@ -92,20 +97,21 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
     async stop() {
       stopping.abort()
       clearInterval(checks)
-      // The lock is held to the end, so that no other service adopts a server that is about to go.
+      // The lock is held to the end, so that no other service adopts a server that is about to end.
       const ended = await endServer(folders, stopTimeout)
-      await held.release()
-      if (!ended) return log.error({ folder: folders.dataDir }, 'the database does not end: the next start adopts it')
+      await locked.release()
+      if (!ended)
+        return log.error({ folder: folders.dataDir }, 'embedded database: did not end, the next start adopts it')
       await supervision
-      // One more may have been on its way up, if the server had just been lost.
+      // If the server had just been lost, another one may have been starting.
       await endServer(folders, stopTimeout)
     },
   }
 }
 
 /**
- * The address of the database that runs in a data folder, for a short errand beside the service; undefined if none
- * does. Takes no lock and starts nothing.
+ * The address of the database that runs in a data folder, for a short use beside the service; undefined if none runs.
+ * Takes no lock and starts nothing.
  */
 export async function connectionOf(dataDir: string): Promise<string | undefined> {
   const real = await realpath(dataDir).catch(() => undefined)
@@ -113,14 +119,14 @@ export async function connectionOf(dataDir: string): Promise<string | undefined>
 }
 
 /** A running server, and the lock that makes this service the only one on its folder. */
-interface Held {
+interface LockedServer {
   readonly server: Server
   /** Settles when the lock's connection ends. */
   readonly lost: Promise<void>
   release(): Promise<void>
 }
 
-async function hold(folders: Folders, log: Log, signal?: AbortSignal): Promise<Held> {
+async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Promise<LockedServer> {
   for (let n = 1; ; n++) {
     const server = await bringUp(folders, log, signal)
     const client = new pg.Client({
@@ -136,23 +142,23 @@ async function hold(folders: Folders, log: Log, signal?: AbortSignal): Promise<H
       return { server, lost, release: () => Promise.race([client.end(), pause(1_000, undefined, { ref: false })]) }
     } catch (error) {
       await client.end().catch(() => {})
-      // A service that is ending takes its server along: then begin again.
+      // A service that is ending ends its server too: then try again.
       if (error instanceof FolderInUse || n === 5) throw error
       await pause(200)
     }
   }
 }
 
-/** The same in every service; the number has no meaning. */
+/** The advisory lock of all services; the number has no meaning. */
 const LOCK_KEY = 7_670_812
 
-/** A service that was killed is seen for a moment longer. */
-const LOCK_TIMEOUT = 2_000
+/** The server notices only after a while that a killed service is gone. */
+const LOCK_TIMEOUT_MS = 2_000
 
 class FolderInUse extends Error {}
 
 async function takeLock(client: pg.Client, { dataDir }: Folders): Promise<void> {
-  for (const end = Date.now() + LOCK_TIMEOUT; ; await pause(100)) {
+  for (const end = Date.now() + LOCK_TIMEOUT_MS; ; await pause(100)) {
     const taken = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK_KEY])
     if (taken.rows[0]?.taken) return
     if (Date.now() < end) continue

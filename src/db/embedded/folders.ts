@@ -1,25 +1,25 @@
-/** What lies in the data folder, and how something half made is never taken for whole. */
+/** The layout of the data folder, and how files appear in it complete or not at all. */
 import { access, chown, constants, mkdir, mkdtemp, open, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface Folders {
   /** The data folder's real path. */
   readonly dataDir: string
-  /** PostgreSQL's own folder; there only when it is whole. */
+  /** PostgreSQL's own folder; it exists only when it is complete. */
   readonly cluster: string
-  /** Opens the database to whoever may read it: the service's user alone. */
+  /** Holds the password of the database; only the service's user may read it. */
   readonly password: string
   readonly log: string
 }
 
-/** Makes the data folder if need be, and says where things are in it. */
+/** Creates the data folder if need be, and returns the paths in it. */
 export async function openDataFolder(path: string): Promise<Folders> {
-  // initdb hands its path to a shell, between double quotes.
-  const [trouble] = /["$`\\\p{Cc}]/u.exec(path) ?? []
-  if (trouble !== undefined)
-    throw new Error(`DATA_DIR must not contain ${JSON.stringify(trouble)}: PostgreSQL stumbles over it`)
+  // initdb passes its path to a shell, between double quotes.
+  const [forbidden] = /["$`\\\p{Cc}]/u.exec(path) ?? []
+  if (forbidden !== undefined)
+    throw new Error(`DATA_DIR must not contain ${JSON.stringify(forbidden)}: PostgreSQL cannot handle it in a path`)
   try {
-    // Under root others may pass through, not look: the database's user has its own folders inside.
+    // Under root, other accounts may enter but not list it: the server's account has its own folders inside.
     await mkdir(path, { recursive: true, mode: IS_ROOT ? 0o711 : 0o700 })
     await access(path, constants.W_OK | constants.X_OK)
     return foldersIn(await realpath(path))
@@ -39,7 +39,7 @@ export function foldersIn(dataDir: string): Folders {
 
 const IS_ROOT = process.getuid?.() === 0
 
-/** What root makes in somebody's data folder becomes theirs: they may start the service themselves one day. */
+/** Gives a file that root made to the owner of the data folder, who may start the service without root later. */
 export async function giveToOwner({ dataDir }: Folders, path: string): Promise<void> {
   if (!IS_ROOT) return
   const { uid, gid } = await stat(dataDir)
@@ -49,8 +49,8 @@ export async function giveToOwner({ dataDir }: Folders, path: string): Promise<v
 const PREPARING = '.preparing-'
 
 /**
- * Gives `work` a folder of its own within the data folder, to make something in that is then renamed to where it
- * belongs: so it is there whole or not at all, whoever is killed or starts at the same time.
+ * Gives `work` a temporary folder within the data folder. `work` makes something in it and renames it to its place, so
+ * that it is there complete or not at all, even if a process is killed or two start at the same time.
  */
 export async function prepareAside<T>(folders: Folders, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(folders.dataDir, `${PREPARING}${process.pid}-`))
@@ -62,18 +62,19 @@ export async function prepareAside<T>(folders: Folders, work: (folder: string) =
   }
 }
 
-/** Removes what starters left that were killed while they prepared something. */
+/** Removes temporary folders of processes that were killed. */
 export async function removeLeftovers({ dataDir }: Folders): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (!name.startsWith(PREPARING)) continue
     const pid = Number.parseInt(name.slice(PREPARING.length), 10)
-    // Our own number is a former process's: this one has not begun. What cannot be removed does no harm either.
+    // This process has made none yet, so a folder with its id is another's of before. One that cannot be removed is
+    // harmless.
     if (pid === process.pid || !isAlive(pid))
       await rm(join(dataDir, name), { recursive: true, force: true }).catch(() => {})
   }
 }
 
-/** Whether a process has this number, be it ours or not. */
+/** Whether a process with this id runs, of any user. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
@@ -89,7 +90,7 @@ export async function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Sends a file or folder to the disk, so that it is still there after a power failure. */
+/** Flushes a file or folder to the disk, so that it survives a power failure. */
 export async function flush(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {

@@ -1,4 +1,4 @@
-/** The server's process: what it tells of itself in `postmaster.pid`, whether it is ours, how it begins and ends. */
+/** The server's process: its `postmaster.pid`, how to recognize it, how it starts and ends. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
@@ -12,10 +12,10 @@ import { type Folders, giveToOwner, isAlive } from './folders.ts'
 
 export const PORT = 5432
 
-/** What `postmaster.pid` says. A server that was killed leaves it behind. */
+/** The content of `postmaster.pid`. A server that was killed leaves the file behind. */
 export interface PidFile {
   readonly pid: number
-  /** Known from the moment at which the server listens. */
+  /** Undefined until the server listens. */
   readonly socketFolder: string | undefined
   /** `starting`, `ready`, `stopping` or `standby`. */
   readonly status: string | undefined
@@ -29,8 +29,8 @@ export async function readPidFile({ cluster }: Folders): Promise<PidFile | undef
 }
 
 /**
- * Whether the process is a server of this folder. A number alone proves nothing: after a crash it may have become
- * somebody else's, who must never be signalled.
+ * Whether the process is the server of this folder. An id alone proves nothing: after a crash it may belong to another
+ * process, which must never be signalled.
  */
 export async function isServerOf({ cluster }: Folders, pid: number): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 1) return false
@@ -45,22 +45,22 @@ export async function isServerOf({ cluster }: Folders, pid: number): Promise<boo
   return stdout.includes(`postgres -D ${cluster} `)
 }
 
-/** A server that was started here. */
+/** A server that this process started. */
 export interface Child {
   readonly pid: number | undefined
-  /** What it wrote before it ended; undefined while it runs. */
-  lastWords(): Promise<string | undefined>
+  /** The log it wrote before it ended; undefined while it runs. */
+  finalOutput(): Promise<string | undefined>
 }
 
 /**
- * Starts a server where none answers. It outlives this process if need be: a killed service's database is adopted by
- * the next.
+ * Starts a server; the caller makes sure that none answers. It outlives this process if that is killed: the next
+ * service adopts it.
  */
 export async function launch(folders: Folders, binaries: Binaries, account: Account | undefined): Promise<Child> {
   const sockets = await makeSocketFolder(folders, account)
   await removeIfStale(folders, join(folders.cluster, 'postmaster.pid'))
   await removeIfStale(folders, join(sockets, `.s.PGSQL.${PORT}.lock`))
-  await shortenLog(folders)
+  await rotateLog(folders)
   const log = await open(folders.log, 'a', 0o640)
   try {
     await giveToOwner(folders, folders.log)
@@ -84,10 +84,10 @@ export async function launch(folders: Folders, binaries: Binaries, account: Acco
     child.unref()
     return {
       pid: child.pid,
-      async lastWords() {
+      async finalOutput() {
         if (failure === undefined && child.exitCode === null && child.signalCode === null) return undefined
-        const words = (await readFile(folders.log)).subarray(size).toString().trim()
-        return failure ?? (words || `it ended with ${child.signalCode ?? child.exitCode}`)
+        const output = (await readFile(folders.log)).subarray(size).toString().trim()
+        return failure ?? (output || `it ended with ${child.signalCode ?? child.exitCode}`)
       },
     }
   } finally {
@@ -96,32 +96,32 @@ export async function launch(folders: Folders, binaries: Binaries, account: Acco
 }
 
 /**
- * What the server is told at every start; the cluster's own postgresql.conf stays as initdb wrote it.
- * Whoever wants to tune more runs a PostgreSQL of their own and sets DATABASE_URL.
+ * Settings passed at every start; the cluster's own postgresql.conf stays as initdb wrote it. Operators who want to
+ * tune more run a PostgreSQL of their own and set DATABASE_URL.
  */
 function settings(socketFolder: string): Record<string, string> {
   return {
-    // Reached through the socket alone, and that only by the server's user (and root).
+    // Reachable through the socket only, and only by the server's user (and root).
     listen_addresses: '',
     port: String(PORT),
     unix_socket_directories: `"${socketFolder.replaceAll('"', '""')}"`,
     unix_socket_permissions: '0700',
-    // What is confirmed is on the disk: whatever postgresql.conf says.
+    // A confirmed commit is on the disk, regardless of postgresql.conf.
     fsync: 'on',
     full_page_writes: 'on',
     synchronous_commit: 'on',
-    // A small machine shared with the service: enough for some hundred thousand quotas, taken only when used.
+    // For a small machine shared with the service: enough for some hundred thousand quotas, allocated only when used.
     shared_buffers: '256MB',
     max_connections: '60',
-    // Statements are short: compiling them, or spreading them over processes, costs more than it gains, and parallel
-    // workers need shared memory that containers are short of.
+    // Statements are short: JIT and parallel workers cost more than they gain, and parallel workers need shared memory,
+    // which containers are short of.
     jit: 'off',
     max_parallel_workers_per_gather: '0',
-    // Each page's first write after a checkpoint goes to the log whole: fewer checkpoints and smaller pages.
+    // The first write to a page after a checkpoint logs the whole page: fewer checkpoints, and compressed pages.
     max_wal_size: '4GB',
     wal_compression: 'on',
-    // The log is for what happens to the server. A failed statement's error goes to the service, which logs it, and
-    // the user's data that it quotes stays out of a second file.
+    // The log is about the server itself. The service logs the error of a failed statement, so the user's data that it
+    // quotes stays out of a second file.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_checkpoints: 'off',
@@ -132,46 +132,46 @@ function settings(socketFolder: string): Record<string, string> {
   }
 }
 
-/** The longest path of a socket that every platform takes, less the socket's own name. */
-const LONGEST_FOLDER = 100 - '/.s.PGSQL.5432'.length
+/** The longest path of a socket that every platform accepts, less the socket's own name. */
+const MAX_FOLDER_BYTES = 100 - '/.s.PGSQL.5432'.length
 
 /**
- * In the data folder; or, where that path is too long for a socket, in a folder of its own that is as private. Not in
- * `os.tmpdir()`, which the environment decides: the next start must find it again.
+ * Makes the socket's folder: in the data folder, or in /tmp if that path is too long for a socket. Not in
+ * `os.tmpdir()`, which depends on the environment: the next start must find it again.
  */
 async function makeSocketFolder({ dataDir }: Folders, account: Account | undefined): Promise<string> {
   const inside = join(dataDir, 'socket')
   const hash = createHash('sha256').update(dataDir).digest('hex').slice(0, 16)
-  const folder = Buffer.byteLength(inside) <= LONGEST_FOLDER ? inside : `/tmp/sms-quota-${hash}`
+  const folder = Buffer.byteLength(inside) <= MAX_FOLDER_BYTES ? inside : `/tmp/sms-quota-${hash}`
   await mkdir(folder, { mode: 0o700 }).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
-  // Anybody may make folders in /tmp: a server found in one that is not ours would not be ours either.
+  // Every account may make folders in /tmp: a server found in another account's folder could be anything.
   const entry = await lstat(folder)
   if (!entry.isDirectory() || ![process.getuid?.(), account?.uid].includes(entry.uid)) {
-    throw new Error(`${folder}, where the database's socket belongs, is somebody else's: remove it`)
+    throw new Error(`${folder}, the folder for the database's socket, belongs to another user: remove it`)
   }
   await giveTo(account, folder)
   await chmod(folder, 0o700)
   return folder
 }
 
-const LONGEST_LOG = 1_000_000
+const MAX_LOG_BYTES = 1_000_000
 
-async function shortenLog({ log }: Folders): Promise<void> {
+async function rotateLog({ log }: Folders): Promise<void> {
   const { size } = await stat(log).catch(() => ({ size: 0 }))
-  if (size > LONGEST_LOG) await rename(log, `${log}.1`)
+  if (size > MAX_LOG_BYTES) await rename(log, `${log}.1`)
 }
 
 /**
- * PostgreSQL refuses to start over a lock file that names a living process of its user, or none. After a crash the
- * number may have gone to another program: then, and only where no server answers, such a file is removed.
+ * PostgreSQL refuses to start if a lock file names a living process of its user, or is empty. After a crash the id may
+ * belong to another program: then, and only if no server answers, this removes the file.
  */
 async function removeIfStale(folders: Folders, file: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => undefined)
   if (text === undefined) return
   const pid = Number.parseInt(text, 10)
-  // One without a number is being written, or was when the machine failed.
+  // A file without an id is being written, or was when the machine failed.
   const stale = Number.isNaN(pid)
     ? Date.now() - (await stat(file)).mtimeMs > 2_000
     : isAlive(pid) && !(await isServerOf(folders, pid))
@@ -179,12 +179,12 @@ async function removeIfStale(folders: Folders, file: string): Promise<void> {
 }
 
 /**
- * Ends the server: connections are cut, transactions rolled back, everything written out. If that takes longer than
- * `patience` ms, it is ended at once, which costs a recovery at the next start. Answers whether it is gone.
+ * Ends the server: it closes connections, rolls transactions back and flushes everything. If that takes longer than
+ * `timeoutMs`, it is ended at once, which costs a recovery at the next start. Returns whether it is gone.
  */
-export async function endServer(folders: Folders, patience: number): Promise<boolean> {
+export async function endServer(folders: Folders, timeoutMs: number): Promise<boolean> {
   for (const [signal, wait] of [
-    ['SIGINT', patience],
+    ['SIGINT', timeoutMs],
     ['SIGQUIT', 2_000],
   ] as const) {
     const file = await readPidFile(folders)

@@ -1,4 +1,4 @@
-/** From a data folder to a server that answers: found running, or started. */
+/** Finds the running server of a data folder, or starts it. */
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,45 +17,49 @@ export interface Server {
   readonly pid: number
   /** PostgreSQL's, for example `18.4`. */
   readonly version: string
-  /** It ran before. */
+  /** It was running already. */
   readonly adopted: boolean
 }
 
-/** Longest that a server may take to recover from a crash, or to end, before the start is given up. */
-const TIMEOUT = 300_000
-const PROGRESS_EVERY = 5_000
+/** Longest that a server may take to recover from a crash, or to end, before the start fails. */
+const START_TIMEOUT_MS = 300_000
+const PROGRESS_EVERY_MS = 5_000
 
-/** Answers a server of the folder that takes connections: the one that runs, or one it starts. */
+/** Returns a server of the folder that accepts connections: the running one, or one that it starts. */
 export async function bringUp(folders: Folders, log: Log, signal?: AbortSignal): Promise<Server> {
   const begin = Date.now()
-  let nextProgress = begin + PROGRESS_EVERY
+  let nextProgress = begin + PROGRESS_EVERY_MS
   let child: Child | undefined
   for (let wait = 10; ; wait = Math.min(wait * 1.5, 250)) {
     const file = await readPidFile(folders)
-    const found = await look(folders, file)
+    const found = await probe(folders, file)
     if (found.state === 'up') return { ...found.server, adopted: found.server.pid !== child?.pid }
-    // Not between a start and its pid file: whoever gave the signal could not find the server to end it.
+    // Not between a start and its pid file: the caller that aborts could not find the server to end it.
     if (child === undefined || child.pid === file?.pid) signal?.throwIfAborted()
 
     const now = Date.now()
-    if (now - begin > TIMEOUT) throw new Error(`the database does not come up (${found.reason}); see ${folders.log}`)
+    if (now - begin > START_TIMEOUT_MS)
+      throw new Error(`the embedded database did not start in time (${found.reason}); see ${folders.log}`)
     if (now > nextProgress) {
-      log.info({ reason: found.reason, seconds: Math.round((now - begin) / 1000) }, 'waiting for the database')
-      nextProgress = now + PROGRESS_EVERY
+      log.info(
+        { reason: found.reason, seconds: Math.round((now - begin) / 1000) },
+        'embedded database: waiting for the server',
+      )
+      nextProgress = now + PROGRESS_EVERY_MS
     }
 
     if (found.state === 'down') {
-      const lastWords = await child?.lastWords()
-      if (lastWords !== undefined && !PASSES.test(lastWords))
-        throw new Error(`the database does not start: ${lastWords}`)
-      if (child === undefined || lastWords !== undefined) child = await start(folders, log)
+      const output = await child?.finalOutput()
+      if (output !== undefined && !TRANSIENT.test(output))
+        throw new Error(`the embedded database does not start: ${output}`)
+      if (child === undefined || output !== undefined) child = await start(folders, log)
     }
     await pause(wait)
   }
 }
 
-/** Another start was faster, or the processes of a killed server have not all ended yet. */
-const PASSES = /lock file "postmaster\.pid" (already exists|is empty)|pre-existing shared memory block/
+/** Another process started the server first, or the processes of a killed server have not all ended yet. */
+const TRANSIENT = /lock file "postmaster\.pid" (already exists|is empty)|pre-existing shared memory block/
 
 async function start(folders: Folders, log: Log): Promise<Child> {
   const account = await accountFor(folders)
@@ -64,31 +68,31 @@ async function start(folders: Folders, log: Log): Promise<Child> {
   return launch(folders, binaries, account)
 }
 
-/** The address of the server that runs in the folder, whoever started it; undefined if none answers. */
+/** The address of the server that runs in the folder; undefined if none answers. */
 export async function findRunning(folders: Folders): Promise<string | undefined> {
-  const found = await look(folders, await readPidFile(folders))
+  const found = await probe(folders, await readPidFile(folders))
   return found.state === 'up' ? found.server.url : undefined
 }
 
 /** `busy`: there is a server, but it is starting, recovering or ending. */
 type Finding = { state: 'up'; server: Omit<Server, 'adopted'> } | { state: 'busy' | 'down'; reason: string }
 
-async function look(folders: Folders, file: PidFile | undefined): Promise<Finding> {
-  if (file === undefined) return { state: 'down', reason: 'it has not begun' }
+async function probe(folders: Folders, file: PidFile | undefined): Promise<Finding> {
+  if (file === undefined) return { state: 'down', reason: 'it has not started' }
   const { pid, socketFolder, status } = file
   const ours = await isServerOf(folders, pid)
   if (ours && status !== 'ready') return { state: 'busy', reason: `it is ${status ?? 'starting'}` }
   if (socketFolder === undefined) return { state: 'down', reason: 'it has ended' }
-  // Asked even if there is no such process here: it may be in another container on the same volume.
-  const answer = await ask(folders, socketFolder)
+  // Connects even if there is no such process here: it may run in another container on the same volume.
+  const answer = await connect(folders, socketFolder)
   if ('url' in answer) return { state: 'up', server: { pid, ...answer } }
   return { state: ours ? 'busy' : 'down', ...answer }
 }
 
 type Answer = { url: string; version: string } | { reason: string }
 
-/** Asks the server behind a socket who it is, and makes sure that it has the service's database. */
-async function ask(folders: Folders, socketFolder: string): Promise<Answer> {
+/** Checks that the server behind a socket is the folder's, and creates the service's database if it is missing. */
+async function connect(folders: Folders, socketFolder: string): Promise<Answer> {
   const password = await readPassword(folders)
   const urlOf = (database: string) =>
     `postgresql://${NAME}:${password}@localhost:${PORT}/${database}?host=${encodeURIComponent(socketFolder)}&sslmode=disable`
@@ -96,7 +100,7 @@ async function ask(folders: Folders, socketFolder: string): Promise<Answer> {
   client.on('error', () => {})
   try {
     await client.connect()
-    if (!(await livesIn(client, folders))) return { reason: 'the server of another folder answers' }
+    if (!(await servesFolder(client, folders))) return { reason: 'the server of another folder answers' }
     const { rows } = await client.query<{ version: string; made: boolean }>(
       `select split_part(current_setting('server_version'), ' ', 1) as version,
         exists (select from pg_database where datname = '${NAME}') as made`,
@@ -105,7 +109,7 @@ async function ask(folders: Folders, socketFolder: string): Promise<Answer> {
     return { url: urlOf(NAME), version: rows[0]?.version ?? '' }
   } catch (error) {
     if (sqlStateOf(error) === INVALID_PASSWORD) {
-      throw new Error(`the database in ${folders.dataDir} does not take the password in ${folders.password}`)
+      throw new Error(`the database in ${folders.dataDir} rejects the password in ${folders.password}`)
     }
     return { reason: error instanceof Error ? error.message : String(error) }
   } finally {
@@ -116,10 +120,10 @@ async function ask(folders: Folders, socketFolder: string): Promise<Answer> {
 const INVALID_PASSWORD = '28P01'
 
 /**
- * Whether the server's files are those in this folder, proven by a file that it must see appear. Paths prove nothing:
- * a copy of the folder still names the original's server, and another container may know the same folder by another.
+ * Whether the server's files are those in this folder: it must see a file that is created here. Paths prove nothing: a
+ * copy of the folder still names the original's server, and another container may mount the same folder elsewhere.
  */
-async function livesIn(client: pg.Client, { cluster }: Folders): Promise<boolean> {
+async function servesFolder(client: pg.Client, { cluster }: Folders): Promise<boolean> {
   const name = `sms-quota-${randomUUID()}`
   await writeFile(join(cluster, name), '')
   try {

@@ -1,6 +1,9 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { updateQuota } from '../../admin/change-quota.ts'
+import { createQuotaOnce } from '../../admin/create-quota.ts'
+import { deleteQuota } from '../../admin/delete-quota.ts'
 import {
   AdminListQuery,
   CreateQuotaReq,
@@ -11,8 +14,7 @@ import {
   SummaryQuery,
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
-import { addQuotaOnce } from '../../db/idempotency.ts'
-import { findQuota, quotasOfUser, removeQuota, updateQuota } from '../../db/quotas.ts'
+import { findQuota, quotasOfUser } from '../../db/quotas.ts'
 import { pastUsage } from '../../db/usage-sums.ts'
 import { summarize } from '../../domain/summary.ts'
 import type { RouteContext } from '../context.ts'
@@ -91,7 +93,7 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     async (request, reply) => {
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
-      const quota = createdOrThrow(await addQuotaOnce(db, draftOf(request.body), author, key))
+      const quota = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key))
       reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
       // A repeated creation gets the same answer, as of the same moment.
       return taggedView(reply, quota, quota.created_at)
@@ -174,7 +176,7 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     async (request, reply) => {
       const { id } = request.params
       const check = versionCheck(request.headers['if-match'])
-      deletedOrThrow(await removeQuota(db, id, authorOf(request, now()), check), id)
+      deletedOrThrow(await deleteQuota(db, id, authorOf(request, now()), check), id)
       return reply.code(204).send(null)
     },
   )

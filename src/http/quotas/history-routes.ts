@@ -8,7 +8,8 @@ import {
   RecordsQuery as RecordsQuerySchema,
   UserReservationsQuery,
 } from '../../contract/records.ts'
-import { changesOf, closedWindowsOf, type Slice } from '../../db/quota-history.ts'
+import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
+import type { Slice } from '../../db/slice.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'

@@ -1,7 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { AdjustedOnce, CreatedOnce } from '../../db/idempotency.ts'
-import type { Author } from '../../db/quota-changes.ts'
-import type { Deleted, Updated, VersionCheck } from '../../db/quotas.ts'
+import type { Author } from '../../admin/author.ts'
+import type { Updated } from '../../admin/change-quota.ts'
+import type { Created } from '../../admin/create-quota.ts'
+import type { Deleted } from '../../admin/delete-quota.ts'
+import type { Repeated } from '../../admin/idempotency.ts'
+import type { VersionCheck } from '../../admin/lock-quota.ts'
 import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
@@ -29,7 +32,7 @@ export function versionCheck(ifMatch: string | undefined): VersionCheck {
   return version => accepted.has(etagOf(version))
 }
 
-export function createdOrThrow(created: CreatedOnce): Quota {
+export function createdOrThrow(created: Created | Repeated): Quota {
   switch (created.outcome) {
     case 'created':
     case 'replayed':
@@ -41,7 +44,7 @@ export function createdOrThrow(created: CreatedOnce): Quota {
   }
 }
 
-export function updatedOrThrow(updated: AdjustedOnce, id: number): Quota {
+export function updatedOrThrow(updated: Updated | Repeated, id: number): Quota {
   switch (updated.outcome) {
     case 'changed':
     case 'unchanged':
@@ -64,7 +67,7 @@ export function deletedOrThrow(deleted: Deleted, id: number): void {
 }
 
 type Refusal = Exclude<
-  CreatedOnce | Updated,
+  Created | Repeated | Updated,
   { outcome: 'created' | 'replayed' | 'mismatch' | 'changed' | 'unchanged' | 'not_found' | 'version_mismatch' }
 >
 

@@ -1,6 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { createWebhook, rotateSecret, updateWebhook } from '../../admin/webhooks.ts'
 import { NoQuery } from '../../contract/quotas.ts'
 import {
   CreateWebhookReq,
@@ -10,14 +11,15 @@ import {
   UpdateWebhookReq,
   WebhookParams,
 } from '../../contract/webhooks.ts'
-import { type DeliveryKey, deliveryView, listDeliveries, redeliver, redeliverSince } from '../../db/delivery-lists.ts'
-import { addWebhook, findWebhook, listWebhooks, removeWebhook, rotateSecret, updateWebhook } from '../../db/webhooks.ts'
+import { type DeliveryKey, listDeliveries, redeliver, redeliverSince } from '../../db/delivery-lists.ts'
+import { deleteWebhook, findWebhook, listWebhooks } from '../../db/webhooks.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
 import { MAX_WEBHOOKS, type Webhook, webhookView } from '../../domain/webhook.ts'
 import { type ErrorCode, invalidRequest, Problem } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
+import { deliveryView } from '../../events/views.ts'
 import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { responses } from '../platform/openapi.ts'
@@ -57,7 +59,7 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
     async (request, reply) => {
       checkUrl(request.body.url)
       const secret = newSecret()
-      const webhook = await addWebhook(db, request.body, secret, writerOf(request))
+      const webhook = await createWebhook(db, request.body, secret, writerOf(request))
       if (webhook === undefined)
         throw new Problem('too_many_webhooks', `There are ${MAX_WEBHOOKS} webhooks, the most there can be.`)
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
@@ -104,7 +106,7 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
       },
     },
     async (request, reply) => {
-      if (!(await removeWebhook(db, request.params.id))) throw noSuchWebhook(request.params.id)
+      if (!(await deleteWebhook(db, request.params.id))) throw noSuchWebhook(request.params.id)
       return reply.code(204).send(null)
     },
   )

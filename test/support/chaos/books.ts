@@ -1,12 +1,9 @@
-/**
- * What callers were told, and what must therefore be: made from answers alone, and compared with the ledger when all is
- * quiet.
- */
+/** The answers that callers got, and what must therefore hold. Compared with the ledger when all callers have ended. */
 import type { Database } from '../../../src/db/database.ts'
 import { RETENTION_S } from './deployment.ts'
 
 /** A reservation as an answer shows it. */
-export interface OutboxEvent {
+export interface ShownReservation {
   units: number
   committed: number
   released: number
@@ -22,33 +19,33 @@ export interface Entry {
   readonly body: Record<string, unknown>
   readonly onExpiry: 'release' | 'commit'
   readonly force: boolean
-  /** What its owner was told last; undefined: never granted. */
-  told: OutboxEvent | undefined
-  /** When it was first asked for, on our clock. */
+  /** The reservation as its owner's last answer showed it; undefined: never granted. */
+  shown: ShownReservation | undefined
+  /** When it was first requested (`performance.now()`, like the times below). */
   readonly begun: number
-  /** When somebody was first told of it, and last. */
-  firstToldAt: number
-  /** When it was told with something that was not known before; the change may be older by an outage. */
+  /** When an answer first showed it, and last. */
+  firstShownAt: number
+  /** When an answer last showed something new; the change itself may be older by an outage. */
   changedAt: number
-  toldAt: number
+  shownAt: number
 }
 
 export interface Books {
   readonly entries: Map<string, Entry>
-  /** Whatever contradicts what was told before. */
+  /** Answers that contradict earlier answers. */
   readonly contradictions: string[]
-  /** Answers that said that something was done. */
+  /** Answers that confirmed a change. */
   acknowledged: number
   denied: number
   replayed: number
   settled: number
-  /** Calls that had no answer, and were repeated until they had one. */
+  /** Calls without an answer, which were repeated until they had one. */
   unanswered: number
-  /** Takes down what an answer shows. `isOwners`: from whoever alone settles it, so that nothing ever goes back. */
-  note(entry: Entry, shown: OutboxEvent, isOwners: boolean): void
+  /** Records what an answer shows. `isOwners`: the answer is for the only caller that settles it, so no number may go down. */
+  note(entry: Entry, reservation: ShownReservation, isOwners: boolean): void
   /** Quotas whose limit was lowered, by id. */
   readonly lowered: Set<number>
-  /** Caps over everything a user sends: from when that was acknowledged until somebody began to change it. */
+  /** Caps over everything a user sends: from the answer that created each until a caller began to change it. */
   readonly caps: { id: number; user: number; madeAt: number; endedAt: number }[]
 }
 
@@ -64,29 +61,34 @@ export function createBooks(): Books {
     unanswered: 0,
     lowered: new Set(),
     caps: [],
-    note(entry, shown, isOwners) {
-      const before = entry.told
-      const told: OutboxEvent = {
-        units: shown.units,
-        committed: shown.committed,
-        released: shown.released,
-        refunded: shown.refunded,
-        draws: shown.draws.map(({ quota_id, kind, units, window_start }) => ({ quota_id, kind, units, window_start })),
+    note(entry, reservation, isOwners) {
+      const before = entry.shown
+      const shown: ShownReservation = {
+        units: reservation.units,
+        committed: reservation.committed,
+        released: reservation.released,
+        refunded: reservation.refunded,
+        draws: reservation.draws.map(({ quota_id, kind, units, window_start }) => ({
+          quota_id,
+          kind,
+          units,
+          window_start,
+        })),
       }
       const goesBack =
         before !== undefined &&
         isOwners &&
-        (['committed', 'released', 'refunded'] as const).some(name => told[name] < before[name])
+        (['committed', 'released', 'refunded'] as const).some(name => shown[name] < before[name])
       const changes =
         before !== undefined &&
-        (told.units !== before.units || JSON.stringify(told.draws) !== JSON.stringify(before.draws))
+        (shown.units !== before.units || JSON.stringify(shown.draws) !== JSON.stringify(before.draws))
       if (goesBack || changes) {
-        contradictions.push(`${entry.user} ${entry.id}: ${JSON.stringify(before)} then ${JSON.stringify(told)}`)
+        contradictions.push(`${entry.user} ${entry.id}: ${JSON.stringify(before)} then ${JSON.stringify(shown)}`)
       }
-      entry.toldAt = performance.now()
-      if (before === undefined) entry.firstToldAt = entry.toldAt
-      if (JSON.stringify(told) !== JSON.stringify(before)) entry.changedAt = entry.toldAt
-      if (isOwners || before === undefined) entry.told = told
+      entry.shownAt = performance.now()
+      if (before === undefined) entry.firstShownAt = entry.shownAt
+      if (JSON.stringify(shown) !== JSON.stringify(before)) entry.changedAt = entry.shownAt
+      if (isOwners || before === undefined) entry.shown = shown
     },
   }
 }
@@ -101,32 +103,32 @@ interface LedgerRow {
 }
 
 export interface Judgement {
-  /** Told of and not there, though retention cannot have taken it. */
+  /** Shown to a caller and missing, though retention cannot have removed it. */
   lost: string[]
-  /** There, and nobody was told. */
+  /** In the ledger, and never shown to a caller. */
   unknown: string[]
-  /** There, and not as it was told. */
+  /** In the ledger, and not as it was shown. */
   different: string[]
-  /** Windows whose counters are not the sum of what callers were told. */
+  /** Windows whose counters are not the sum of what callers were shown. */
   sums: string[]
-  /** Windows with more drawn than they had, though nobody lowered or forced anything. */
+  /** Windows with more drawn than they had, though no caller lowered a limit or forced a send. */
   oversold: string[]
-  /** Granted past a cap that held all the while. */
+  /** Granted past a cap that held the whole time. */
   uncapped: string[]
   reservations: number
   forgotten: number
   windows: number
 }
 
-/** What remains of a reservation when time has closed what was outstanding. */
-function closed({ onExpiry, told }: Entry & { told: OutboxEvent }): OutboxEvent {
-  const outstanding = told.units - told.committed - told.released
+/** The reservation after the sweeper has closed its outstanding units. */
+function closed({ onExpiry, shown }: Entry & { shown: ShownReservation }): ShownReservation {
+  const outstanding = shown.units - shown.committed - shown.released
   return onExpiry === 'commit'
-    ? { ...told, committed: told.committed + outstanding }
-    : { ...told, released: told.released + outstanding }
+    ? { ...shown, committed: shown.committed + outstanding }
+    : { ...shown, released: shown.released + outstanding }
 }
 
-/** Compares, when nobody calls any more and nothing is open. */
+/** Compares the books with the ledger. All callers must have ended, and nothing may be outstanding. */
 export async function judge(books: Books, db: Database): Promise<Judgement> {
   const { rows, windows } = await db.transaction(async tx => {
     const rows = await tx.query<LedgerRow>({
@@ -158,46 +160,46 @@ export async function judge(books: Books, db: Database): Promise<Judgement> {
 
   const there = new Map(rows.map(row => [`${row.user_id} ${row.id}`, row]))
   for (const key of there.keys()) {
-    if (books.entries.get(key)?.told === undefined) judgement.unknown.push(key)
+    if (books.entries.get(key)?.shown === undefined) judgement.unknown.push(key)
   }
   const used = new Map<string, number>()
   const forced = new Map<string, number>()
   for (const [key, entry] of books.entries) {
-    const { told } = entry
-    if (told === undefined) continue
-    const expected = closed({ ...entry, told })
+    const { shown } = entry
+    if (shown === undefined) continue
+    const expected = closed({ ...entry, shown })
     const row = there.get(key)
     if (row === undefined) {
       if (performance.now() - entry.changedAt < (RETENTION_S * 1_000) / 2) judgement.lost.push(key)
       else judgement.forgotten += 1
     } else if ((['units', 'committed', 'released', 'refunded'] as const).some(name => row[name] !== expected[name])) {
-      judgement.different.push(`${key}: told ${JSON.stringify(told)}, is ${JSON.stringify(row)}`)
+      judgement.different.push(`${key}: shown ${JSON.stringify(shown)}, is ${JSON.stringify(row)}`)
     }
     for (const { id, user, madeAt, endedAt } of books.caps) {
-      const holds = user === entry.user && madeAt < entry.begun && entry.firstToldAt < endedAt
-      if (holds && !told.draws.some(draw => draw.quota_id === id)) judgement.uncapped.push(`${key} past ${id}`)
+      const holds = user === entry.user && madeAt < entry.begun && entry.firstShownAt < endedAt
+      if (holds && !shown.draws.some(draw => draw.quota_id === id)) judgement.uncapped.push(`${key} past ${id}`)
     }
     addUses(used, expected, expected.committed - expected.refunded)
     if (entry.force) addUses(forced, expected, expected.units)
   }
   for (const { quota_id, window_start, ...counters } of windows) {
     const key = `${quota_id} ${window_start}`
-    const told = used.get(key) ?? 0
+    const expected = used.get(key) ?? 0
     used.delete(key)
-    if (counters.used !== told || counters.reserved !== 0) {
-      judgement.sums.push(`${key}: told ${told}, counts ${JSON.stringify(counters)}`)
+    if (counters.used !== expected || counters.reserved !== 0) {
+      judgement.sums.push(`${key}: shown ${expected}, counts ${JSON.stringify(counters)}`)
     }
     const bound = counters.bound === null ? Number.POSITIVE_INFINITY : counters.bound + (forced.get(key) ?? 0)
     if (counters.used > bound && !books.lowered.has(quota_id)) {
       judgement.oversold.push(`${key}: ${counters.used} of ${bound}`)
     }
   }
-  for (const [key, units] of used) if (units > 0) judgement.sums.push(`${key}: told ${units}, and there is no window`)
+  for (const [key, units] of used) if (units > 0) judgement.sums.push(`${key}: shown ${units}, and there is no window`)
   return judgement
 }
 
 /** What a reservation counts as used: along its line the first spent units, grants one after the other, caps from 0. */
-function addUses(used: Map<string, number>, { draws }: OutboxEvent, spent: number): void {
+function addUses(used: Map<string, number>, { draws }: ShownReservation, spent: number): void {
   let from = 0
   for (const { quota_id, kind, units, window_start } of draws) {
     const start = kind === 'grant' ? from : 0

@@ -1,6 +1,6 @@
 /** Senders (64 by default): each settles its own messages and sometimes repeats another sender's commands. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Books, Entry, OutboxEvent } from './books.ts'
+import type { Books, Entry, ShownReservation } from './books.ts'
 import { type Answer, type Deployment, RETENTION_S } from './deployment.ts'
 
 const SENDER = '/api/sms/sender/quota'
@@ -64,11 +64,11 @@ export function startSenders(deployment: Deployment, books: Books, random: () =>
       body,
       onExpiry,
       force,
-      told: undefined,
+      shown: undefined,
       begun: performance.now(),
-      firstToldAt: 0,
+      firstShownAt: 0,
       changedAt: 0,
-      toldAt: 0,
+      shownAt: 0,
     }
   }
 
@@ -76,7 +76,7 @@ export function startSenders(deployment: Deployment, books: Books, random: () =>
   function recordAnswer(entry: Entry, { status, body, begun }: Answer & { begun: number }, isOwners: boolean): void {
     if (status === 200 && body.granted === false) {
       // Answers may overtake each other, but a call that began after the first answer must not contradict it.
-      if (entry.told !== undefined && entry.firstToldAt < begun)
+      if (entry.shown !== undefined && entry.firstShownAt < begun)
         books.contradictions.push(`${entry.user} ${entry.id}: granted, then denied`)
       books.denied += 1
     } else if (status === 200) {
@@ -93,7 +93,7 @@ export function startSenders(deployment: Deployment, books: Books, random: () =>
   async function settle(entry: Entry, op: 'commit' | 'release' | 'refund', total?: number): Promise<void> {
     const named = { user_id: entry.user, id: entry.id, ...(total === undefined ? {} : { total_units: total }) }
     const { status, body } = await callUntilAnswered(op, named)
-    const shown: OutboxEvent | undefined = status === 200 ? body : body.reservation
+    const shown: ShownReservation | undefined = status === 200 ? body : body.reservation
     if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
       books.contradictions.push(`${op} ${JSON.stringify(named)}: ${status} ${JSON.stringify(body)}`)
       return
@@ -112,8 +112,8 @@ export function startSenders(deployment: Deployment, books: Books, random: () =>
     books.entries.set(`${entry.user} ${entry.id}`, entry)
     recordAnswer(entry, await callUntilAnswered(entry.op, entry.body), true)
     recent[below(200)] = entry
-    for (let step = 0; step < 4 && entry.told !== undefined; step++) {
-      const { units, committed, released, refunded } = entry.told
+    for (let step = 0; step < 4 && entry.shown !== undefined; step++) {
+      const { units, committed, released, refunded } = entry.shown
       const choice = random()
       if (choice < 0.3) await settle(entry, 'commit', Math.min(units - released, committed + 1 + below(units)))
       else if (choice < 0.45) await settle(entry, 'commit')
@@ -129,7 +129,7 @@ export function startSenders(deployment: Deployment, books: Books, random: () =>
   async function repeat(): Promise<void> {
     const entry = oneOf(recent)
     if (entry === undefined) return
-    if (entry.told !== undefined && performance.now() - entry.toldAt > MAX_REPEAT_S * 1_000) return
+    if (entry.shown !== undefined && performance.now() - entry.shownAt > MAX_REPEAT_S * 1_000) return
     recordAnswer(entry, await callUntilAnswered(entry.op, entry.body), false)
   }
 

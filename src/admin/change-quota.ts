@@ -1,0 +1,67 @@
+import type { Database, Transaction } from '../db/database.ts'
+import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
+import { changeQuota, type Quota, type QuotaChange, type QuotaPatch } from '../domain/quota.ts'
+import type { Author } from './author.ts'
+import { once, type Repeated } from './idempotency.ts'
+import { lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
+import { recordChange } from './record-change.ts'
+import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
+
+export type Updated =
+  | { outcome: 'changed' | 'unchanged'; quota: Quota }
+  | Exclude<QuotaChange, { outcome: 'changed' | 'unchanged' }>
+  | NotChangeable
+  | ForbiddenByOthers
+
+/** Changes a quota by merging: fields that the patch omits stay. */
+export function updateQuota(
+  db: Database,
+  id: number,
+  patch: QuotaPatch,
+  author: Author,
+  mayChange: VersionCheck,
+): Promise<Updated> {
+  return db.transaction(tx => change(tx, id, quota => changeQuota(quota, patch, author), author, mayChange))
+}
+
+/**
+ * Moves the limit of a quota; with an idempotency key, moves it only once. A repeated call does not check the version
+ * again: the first call changed it.
+ */
+export function adjustQuotaOnce(
+  db: Database,
+  id: number,
+  adjustment: Adjustment & { reason: string },
+  author: Author,
+  mayChange: VersionCheck,
+  key: string | undefined,
+): Promise<Updated | Repeated> {
+  return once(db, { id, ...adjustment }, author, key, tx =>
+    change(tx, id, quota => adjustQuota(quota, adjustment, author), author, mayChange, adjustment.reason),
+  )
+}
+
+/** Knows, decides, writes. `decide` gets the locked quota. */
+async function change(
+  tx: Transaction,
+  id: number,
+  decide: (quota: Quota) => QuotaChange,
+  author: Author,
+  mayChange: VersionCheck,
+  reason?: string,
+): Promise<Updated> {
+  const known = await lockQuota(tx, id, mayChange)
+  if (known.outcome !== 'known') return known
+  const { quota: before, others } = known
+
+  const decided = decide(before)
+  if (decided.outcome === 'unchanged') return { outcome: 'unchanged', quota: before }
+  if (decided.outcome !== 'changed') return decided
+  const { quota: after, closed } = decided
+  const forbidden = forbiddenByOthers(after, others, author.now)
+  if (forbidden !== undefined) return forbidden
+
+  const updated = { action: 'updated', before, after, ...(reason === undefined ? {} : { reason }) } as const
+  await recordChange(tx, { change: updated, closed, others }, author)
+  return { outcome: 'changed', quota: after }
+}

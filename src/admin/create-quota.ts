@@ -1,0 +1,41 @@
+import type { Database, Transaction } from '../db/database.ts'
+import { lockQuotasOfUser, nextQuotaId } from '../db/quotas.ts'
+import type { Quota, QuotaDraft } from '../domain/quota.ts'
+import * as rules from '../domain/quota.ts'
+import { openingOf } from '../domain/reservation.ts'
+import type { ValidationIssue } from '../errors.ts'
+import type { Author } from './author.ts'
+import { once, type Repeated } from './idempotency.ts'
+import { recordChange } from './record-change.ts'
+import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
+
+export type Created =
+  | { outcome: 'created'; quota: Quota }
+  | { outcome: 'invalid'; issues: ValidationIssue[] }
+  | ForbiddenByOthers
+
+/** Creates a quota; with an idempotency key, creates it only once. */
+export function createQuotaOnce(
+  db: Database,
+  draft: QuotaDraft,
+  author: Author,
+  key: string | undefined,
+): Promise<Created | Repeated> {
+  return once(db, draft, author, key, tx => createQuota(tx, draft, author))
+}
+
+/** Creates a quota, if the rules and the user's other quotas allow it. */
+export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Author): Promise<Created> {
+  const others = await lockQuotasOfUser(tx, draft.user_id)
+  const id = await nextQuotaId(tx, draft.user_id)
+
+  const created = rules.createQuota(draft, { ...author, id })
+  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  const { quota } = created
+  const forbidden = forbiddenByOthers(quota, others, author.now)
+  if (forbidden !== undefined) return forbidden
+
+  const change = { action: 'created', before: null, after: quota } as const
+  await recordChange(tx, { change, closed: [], opening: openingOf(quota), others }, author)
+  return { outcome: 'created', quota }
+}

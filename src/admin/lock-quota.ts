@@ -1,0 +1,31 @@
+import type { Transaction } from '../db/database.ts'
+import { findQuota, lockQuotasOfUser } from '../db/quotas.ts'
+import type { Quota } from '../domain/quota.ts'
+
+/** Whether a change may go ahead on this version of the quota (`If-Match`). */
+export type VersionCheck = (version: number) => boolean
+
+/** A quota to change, with the user's other undeleted quotas. All of them are locked until the transaction ends. */
+export interface KnownQuota {
+  outcome: 'known'
+  quota: Quota
+  others: Quota[]
+}
+
+/** `not_found`: there is no such quota, or it is deleted. */
+export type NotChangeable = { outcome: 'not_found' } | { outcome: 'version_mismatch'; version: number }
+
+/** The first step of a change: knows the quota and its user, under locks. */
+export async function lockQuota(
+  tx: Transaction,
+  id: number,
+  mayChange: VersionCheck,
+): Promise<KnownQuota | NotChangeable> {
+  const found = await findQuota(tx, id)
+  if (found === undefined) return { outcome: 'not_found' }
+  const quotas = await lockQuotasOfUser(tx, found.user_id)
+  const quota = quotas.find(one => one.id === id)
+  if (quota === undefined) return { outcome: 'not_found' }
+  if (!mayChange(quota.version)) return { outcome: 'version_mismatch', version: quota.version }
+  return { outcome: 'known', quota, others: quotas.filter(other => other.id !== id) }
+}

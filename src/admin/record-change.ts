@@ -1,0 +1,73 @@
+import type { Transaction } from '../db/database.ts'
+import { addReservations } from '../db/ledger/add-reservations.ts'
+import { closeWindows } from '../db/ledger/close-windows.ts'
+import { runLedgerCalls } from '../db/ledger-calls.ts'
+import { appendEvents, type QuotaTotals } from '../db/outbox-writes.ts'
+import { insertChange, type RecordedChange } from '../db/quota-history.ts'
+import { fenceOtherQuotas, insertQuota, replaceQuota, setLiveQuotas } from '../db/quotas.ts'
+import { type Change, eventsOfChange } from '../domain/outbox-event.ts'
+import type { ClosedWindow, Quota } from '../domain/quota.ts'
+import type { Reservation } from '../domain/reservation.ts'
+import { shardOfQuota } from '../domain/shard.ts'
+import { viewOf } from '../domain/view.ts'
+import type { Author } from './author.ts'
+import { countUnexpired } from './user-limits.ts'
+
+/** What a change of a quota comes to, decided and not yet written. */
+export interface Decision {
+  change: Change
+  /** Windows that the change closes, oldest first. */
+  closed: readonly ClosedWindow[]
+  /** Units that were used elsewhere before the quota was created, as a reservation. */
+  opening?: Reservation | null
+  /** The user's other undeleted quotas. */
+  others: readonly Quota[]
+}
+
+/**
+ * The last step of a change: writes the quota, its closed windows, the audit entry and the events.
+ *
+ * The user's other quotas get a new `seq` too, so that no engine writes what it decided from memory before the change.
+ * The events come last: they lock the end of the shard's outbox until the commit.
+ */
+export async function recordChange(
+  tx: Transaction,
+  { change, closed, opening = null, others }: Decision,
+  author: Author,
+): Promise<void> {
+  const { before, after } = change
+  const { now } = author
+  const shard = shardOfQuota(after.id)
+  await (before === null ? insertQuota(tx, after) : replaceQuota(tx, after))
+  const scope = { shard, now }
+  const windows = closed.map(window => ({ ...window, quota_id: after.id }))
+  if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
+  if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
+  await fenceOtherQuotas(tx, after)
+  await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now))
+  await insertChange(tx, after.id, auditEntryOf(change, author))
+  await appendEvents(tx, shard, eventsOfChange(change, now), now, totalsOf(change))
+}
+
+function auditEntryOf(change: Change, { now, actor, requestId }: Author): RecordedChange {
+  const { action, before, after } = change
+  return {
+    version: after.version,
+    action,
+    at: now,
+    actor,
+    request_id: requestId,
+    reason: 'reason' in change ? (change.reason ?? null) : null,
+    before: before && viewOf(before, now),
+    after: viewOf(after, now),
+  }
+}
+
+/** How the change moves the numbers of quotas in the shard, by which lists know their totals. */
+function totalsOf({ action, after }: Change): QuotaTotals {
+  const present = { created: 1, updated: 0, deleted: -1 }[action]
+  const deleted = action === 'deleted' ? 1 : 0
+  return after.kind === 'grant'
+    ? { grants: present, deleted_grants: deleted, caps: 0, deleted_caps: 0 }
+    : { grants: 0, deleted_grants: 0, caps: present, deleted_caps: deleted }
+}

@@ -1,0 +1,21 @@
+import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
+import { type Quota, statusOf } from '../domain/quota.ts'
+import type { EpochMs } from '../domain/time.ts'
+
+/** Why a user's other quotas forbid this one. */
+export type ForbiddenByOthers =
+  /** Another quota of the user has this `external_ref`. */
+  { outcome: 'conflict'; existingId: number } | { outcome: 'too_many_quotas' }
+
+/** Compares a quota that a change makes with the user's other undeleted quotas; undefined if they allow it. */
+export function forbiddenByOthers(quota: Quota, others: readonly Quota[], now: EpochMs): ForbiddenByOthers | undefined {
+  const twin = others.find(other => other.external_ref !== null && other.external_ref === quota.external_ref)
+  if (twin !== undefined) return { outcome: 'conflict', existingId: twin.id }
+  const isFull = countUnexpired(others, now) >= MAX_QUOTAS_PER_USER && statusOf(quota, now) !== 'expired'
+  return isFull ? { outcome: 'too_many_quotas' } : undefined
+}
+
+/** How many of the quotas are neither deleted nor expired. */
+export function countUnexpired(quotas: readonly Quota[], now: EpochMs): number {
+  return quotas.filter(quota => !['deleted', 'expired'].includes(statusOf(quota, now))).length
+}

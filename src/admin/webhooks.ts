@@ -1,0 +1,106 @@
+/** What administrators do with webhooks, and how the service disables one. */
+import type { Database, Transaction } from '../db/database.ts'
+import { restartPending } from '../db/deliveries.ts'
+import { appendServiceEvent } from '../db/outbox-writes.ts'
+import { insertWebhook, lockWebhook, nextWebhookId, replaceWebhook, shardOfWebhook } from '../db/webhooks.ts'
+import { type EpochMs, formatTimestampOrNull } from '../domain/time.ts'
+import { MAX_WEBHOOKS, ROTATION_OVERLAP_MS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
+import type { Author } from './author.ts'
+
+type WebhookAuthor = Pick<Author, 'now' | 'actor'>
+
+/**
+ * Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already.
+ */
+export function createWebhook(
+  db: Database,
+  draft: WebhookDraft,
+  secret: Uint8Array,
+  { now, actor }: WebhookAuthor,
+): Promise<Webhook | undefined> {
+  return db.transaction(async tx => {
+    const { id, present } = await nextWebhookId(tx)
+    if (present >= MAX_WEBHOOKS) return undefined
+    const webhook: Webhook = {
+      types: null,
+      description: null,
+      enabled: true,
+      ...draft,
+      id,
+      disabled_reason: null,
+      failing_since: null,
+      secret,
+      previous_secret: null,
+      previous_until: null,
+      created_at: now,
+      created_by: actor,
+      updated_at: now,
+      updated_by: actor,
+    }
+    await insertWebhook(tx, webhook)
+    return webhook
+  })
+}
+
+/**
+ * Changes a webhook by merging. If it was disabled and is enabled again, every pending delivery begins a new series of
+ * attempts. Undefined if there is no such webhook.
+ */
+export function updateWebhook(
+  db: Database,
+  id: number,
+  patch: Partial<WebhookDraft>,
+  { now, actor }: WebhookAuthor,
+): Promise<Webhook | undefined> {
+  return db.transaction(async tx => {
+    const current = await lockWebhook(tx, id)
+    if (current === undefined) return undefined
+    const updated = { ...current, ...patch, updated_at: now, updated_by: actor }
+    const isRevived = updated.enabled && !current.enabled
+    const webhook = isRevived ? { ...updated, disabled_reason: null, failing_since: null } : updated
+    await replaceWebhook(tx, webhook)
+    if (isRevived) await restartPending(tx, id, now)
+    return webhook
+  })
+}
+
+/**
+ * Gives a webhook a new secret; the one before signs too for `ROTATION_OVERLAP_MS`. Undefined if there is no such
+ * webhook.
+ */
+export function rotateSecret(
+  db: Database,
+  id: number,
+  secret: Uint8Array,
+  { now, actor }: WebhookAuthor,
+): Promise<Webhook | undefined> {
+  return db.transaction(async tx => {
+    const current = await lockWebhook(tx, id)
+    if (current === undefined) return undefined
+    const overlap = { previous_secret: current.secret, previous_until: now + ROTATION_OVERLAP_MS }
+    const webhook = { ...current, secret, ...overlap, updated_at: now, updated_by: actor }
+    await replaceWebhook(tx, webhook)
+    return webhook
+  })
+}
+
+/**
+ * Disables a webhook whose receiver takes nothing any more, and emits `webhook.disabled`. It does nothing if the
+ * webhook is disabled already. To be called last in its transaction, which it makes hold the lock on the end of the
+ * outbox.
+ */
+export async function disableWebhook(
+  tx: Transaction,
+  id: number,
+  reason: 'failing' | 'gone',
+  now: EpochMs,
+): Promise<void> {
+  const webhook = await lockWebhook(tx, id)
+  if (webhook === undefined || !webhook.enabled) return
+  const disabled = { enabled: false, disabled_reason: reason, updated_at: now, updated_by: 'sms-quota' } as const
+  await replaceWebhook(tx, { ...webhook, ...disabled })
+  // Without its URL, which may hold a secret: other receivers read this event.
+  const { description, failing_since } = webhook
+  const shown = { id, description, disabled_reason: reason, failing_since: formatTimestampOrNull(failing_since) }
+  await appendServiceEvent(tx, shardOfWebhook(id), { type: 'webhook.disabled', data: { webhook: shown } }, now)
+}

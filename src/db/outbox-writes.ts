@@ -1,0 +1,56 @@
+/**
+ * Writes events, as the last statements of a transaction: the row of the shard in `shard_head` stays locked until the
+ * commit, so that the order of event numbers is the order of commits.
+ */
+import type { OutboxEvent } from '../domain/outbox-event.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { type Transaction, timestampParam } from './database.ts'
+import { addEvents } from './ledger/add-events.ts'
+import { runLedgerCalls } from './ledger-calls.ts'
+
+/** By how much the numbers of quotas in a shard grow, by kind. */
+export interface QuotaTotals {
+  grants: number
+  caps: number
+  deleted_grants: number
+  deleted_caps: number
+}
+
+const UNCHANGED: QuotaTotals = { grants: 0, caps: 0, deleted_grants: 0, deleted_caps: 0 }
+
+/** Appends events of users to the outbox of a shard, and moves the shard's totals of quotas. */
+export async function appendEvents(
+  tx: Transaction,
+  shard: number,
+  events: readonly OutboxEvent[],
+  now: EpochMs,
+  totals: QuotaTotals = UNCHANGED,
+): Promise<void> {
+  await takeNumbers(tx, shard, events.length, totals)
+  await runLedgerCalls(tx, [addEvents({ shard, now }, events)])
+}
+
+/** Appends an event that concerns no user to the outbox of a shard. */
+export async function appendServiceEvent(
+  tx: Transaction,
+  shard: number,
+  { type, data }: Pick<OutboxEvent, 'type' | 'data'>,
+  now: EpochMs,
+): Promise<void> {
+  await takeNumbers(tx, shard, 1, UNCHANGED)
+  await tx.query({
+    text: `insert into event (shard, number, type, at, data)
+           select $1, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
+    values: [shard, type, timestampParam(now), JSON.stringify(data)],
+  })
+}
+
+/** A statement of its own: the one that writes the events then sees the numbers of the transactions it waited for. */
+async function takeNumbers(tx: Transaction, shard: number, count: number, totals: QuotaTotals): Promise<void> {
+  await tx.query({
+    text: `update shard_head set last_event = last_event + $2, grants = grants + $3, caps = caps + $4,
+             deleted_grants = deleted_grants + $5, deleted_caps = deleted_caps + $6
+           where shard = $1`,
+    values: [shard, count, totals.grants, totals.caps, totals.deleted_grants, totals.deleted_caps],
+  })
+}

@@ -1,0 +1,21 @@
+/** Events and deliveries as the API shows them. */
+import type { Delivery } from '../db/delivery-lists.ts'
+import type { StoredEvent } from '../db/outbox.ts'
+import { eventIdOf } from '../domain/event.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../domain/time.ts'
+
+export function eventView(event: StoredEvent) {
+  const { type, at, user_id, sequence, data } = event
+  return { id: eventIdOf(event), type, at: formatTimestamp(at), user_id, sequence, data }
+}
+
+export function deliveryView(delivery: Delivery) {
+  const { shard, number, next_attempt_at, last_attempt_at, created_at, ...shown } = delivery
+  return {
+    id: eventIdOf({ shard, number }),
+    ...shown,
+    next_attempt_at: formatTimestampOrNull(next_attempt_at),
+    last_attempt_at: formatTimestampOrNull(last_attempt_at),
+    created_at: formatTimestamp(created_at),
+  }
+}

@@ -1,0 +1,188 @@
+/** Administrators' changes of quotas, on a real database. */
+import { describe, expect, test } from 'vitest'
+import { adjustQuotaOnce, updateQuota } from '../../src/admin/change-quota.ts'
+import { createQuotaOnce } from '../../src/admin/create-quota.ts'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { shardOfKey } from '../../src/db/idempotency.ts'
+import { findQuota } from '../../src/db/quotas.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { createBench, someone } from '../support/engine.ts'
+
+const bench = await createBench()
+const { db, clock } = bench
+const always = () => true
+const never = () => false
+
+/** Everything that a change of a quota writes for a user. */
+async function writtenFor(user: number) {
+  const values = [shardOf(user), user]
+  const [account] = await db.query<{ live: number }>({
+    text: 'select live from account where shard = $1 and user_id = $2',
+    values,
+  })
+  const quotas = await db.query<{ id: number; seq: number; version: number }>({
+    text: 'select id, seq, version from quota where shard = $1 and user_id = $2 order by id',
+    values,
+  })
+  const changes = await db.query<{ action: string; version: number; reason: string | null }>({
+    text: `select action, c.version, reason from quota_change c join quota q on q.shard = c.shard and q.id = c.quota_id
+      where q.shard = $1 and q.user_id = $2 order by at, quota_id, c.version`,
+    values,
+  })
+  const events = await db.query<{ type: string; sequence: number }>({
+    text: 'select type, sequence from event where shard = $1 and user_id = $2 order by sequence',
+    values,
+  })
+  return { live: account?.live, quotas, changes, events }
+}
+
+/** The totals of a user's shard, by which lists know how many quotas there are. */
+async function totalsOf(user: number) {
+  const [totals] = await db.query<Record<'grants' | 'caps' | 'deleted_grants' | 'deleted_caps', number>>({
+    text: 'select grants, caps, deleted_grants, deleted_caps from shard_head where shard = $1',
+    values: [shardOf(user)],
+  })
+  return totals
+}
+
+describe('a change', () => {
+  test('writes the quota, the fence of the others, the account, the audit entry and the event', async () => {
+    const user = someone()
+    const one = await bench.quota({ user_id: user })
+    const other = await bench.quota({ user_id: user })
+    const before = await writtenFor(user)
+    expect(before.live).toBe(2)
+    const updated = await updateQuota(db, one.id, { limit: 5 }, bench.author(), always)
+    expect(updated).toMatchObject({ outcome: 'changed', quota: { limit: 5, version: 2 } })
+    const after = await writtenFor(user)
+    expect(after.quotas).toEqual(
+      before.quotas.map(quota => ({ ...quota, seq: quota.seq + 1, version: expect.any(Number) })),
+    )
+    expect(after.quotas.map(({ id, version }) => [id, version])).toEqual([
+      [one.id, 2],
+      [other.id, 1],
+    ])
+    expect(after.changes).toContainEqual({ action: 'updated', version: 2, reason: null })
+    expect(after.events.map(({ type }) => type)).toEqual(['quota.created', 'quota.created', 'quota.updated'])
+  })
+
+  test.each([
+    ['nothing changes', { limit: 1_000 }, always, { outcome: 'unchanged' }],
+    ['the version is another', { limit: 5 }, never, { outcome: 'version_mismatch', version: 1 }],
+    ['a field is immutable', { kind: 'cap' as const }, always, { outcome: 'immutable_field' }],
+    ['a rule forbids it', { expires_at: 0 }, always, { outcome: 'invalid' }],
+    ['another quota has the external_ref', { external_ref: 'taken' }, always, { outcome: 'conflict' }],
+  ])('writes nothing if %s', async (_, patch, mayChange, outcome) => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await bench.quota({ user_id: user, external_ref: 'taken' })
+    const [before, totals] = [await writtenFor(user), await totalsOf(user)]
+    expect(await updateQuota(db, id, patch, bench.author(), mayChange)).toMatchObject(outcome)
+    expect([await writtenFor(user), await totalsOf(user)]).toEqual([before, totals])
+  })
+
+  test('of a quota that does not exist or is deleted finds nothing', async () => {
+    const { id } = await bench.quota({ user_id: someone() })
+    expect(await deleteQuota(db, id, bench.author(), always)).toEqual({ outcome: 'deleted' })
+    for (const gone of [id, id + 64_000_000]) {
+      expect(await updateQuota(db, gone, { limit: 5 }, bench.author(), always)).toEqual({ outcome: 'not_found' })
+      expect(await deleteQuota(db, gone, bench.author(), never)).toEqual({ outcome: 'not_found' })
+    }
+  })
+
+  test('moves the totals of the shard', async () => {
+    const user = someone()
+    const before = await totalsOf(user)
+    const grant = await bench.quota({ user_id: user })
+    await bench.quota({ user_id: user, kind: 'cap', limit: 5 })
+    const created = await totalsOf(user)
+    expect(created).toEqual({ ...before, grants: (before?.grants ?? 0) + 1, caps: (before?.caps ?? 0) + 1 })
+    await updateQuota(db, grant.id, { limit: 5 }, bench.author(), always)
+    expect(await totalsOf(user)).toEqual(created)
+    await deleteQuota(db, grant.id, bench.author(), always)
+    expect(await totalsOf(user)).toEqual({
+      ...created,
+      grants: before?.grants,
+      deleted_grants: (before?.deleted_grants ?? 0) + 1,
+    })
+    expect((await writtenFor(user)).live).toBe(1)
+  })
+
+  test('writes each window that it closes once', async () => {
+    const { id } = await bench.quota({ user_id: someone(), period: 'hour', rollover_limit: 1_000 })
+    clock.now += DAY_MS
+    const { outcome } = await updateQuota(db, id, { name: 'x' }, bench.author(), always)
+    expect(outcome).toBe('changed')
+    const windows = await db.query({
+      text: 'select window_no, used, carried from quota_window where quota_id = $1',
+      values: [id],
+    })
+    expect(windows).toEqual([{ window_no: 0, used: 0, carried: 1_000 }])
+  })
+})
+
+describe('an idempotency key', () => {
+  test('that calls carry at the same time creates one quota', async () => {
+    const user = someone()
+    const create = () => createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), 'same time')
+    const created = await Promise.all([create(), create(), create()])
+    expect(created.map(({ outcome }) => outcome).sort()).toEqual(['created', 'replayed', 'replayed'])
+    expect((await writtenFor(user)).quotas).toHaveLength(1)
+    const ids = created.map(one => ('quota' in one ? one.quota.id : undefined))
+    expect(new Set(ids).size).toBe(1)
+  })
+
+  test('with another request names the fields that differ', async () => {
+    const draft = { user_id: someone(), limit: 5, name: 'x' }
+    await createQuotaOnce(db, draft, bench.author(), 'other request')
+    const repeated = await createQuotaOnce(
+      db,
+      { user_id: draft.user_id, limit: 6, priority: 1 },
+      bench.author(),
+      'other request',
+    )
+    expect(repeated).toEqual({ outcome: 'mismatch', fields: ['name', 'limit', 'priority'] })
+  })
+
+  test('belongs to its principal', async () => {
+    const user = someone()
+    const create = (actor: string) =>
+      createQuotaOnce(db, { user_id: user, limit: 5 }, { ...bench.author(), actor }, 'two principals')
+    expect(await create('ada')).toMatchObject({ outcome: 'created' })
+    expect(await create('bob')).toMatchObject({ outcome: 'created' })
+  })
+
+  test('adjusts once, and gives the first answer without a check of the version', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 10 })
+    const adjust = () =>
+      adjustQuotaOnce(db, id, { delta: 5, reason: 'more' }, bench.author(), version => version === 1, 'adjustment')
+    const first = await adjust()
+    expect(first).toMatchObject({ outcome: 'changed', quota: { limit: 15, version: 2 } })
+    await updateQuota(db, id, { name: 'x' }, bench.author(), always)
+    expect(await adjust()).toMatchObject({ outcome: 'replayed', quota: { limit: 15, version: 2, name: null } })
+    expect(await findQuota(db, id)).toMatchObject({ limit: 15, version: 3 })
+    expect((await writtenFor(user)).changes).toContainEqual({ action: 'updated', version: 2, reason: 'more' })
+  })
+
+  test('is not remembered for a call that was refused', async () => {
+    const user = someone()
+    const create = (kind: 'grant' | 'cap') =>
+      createQuotaOnce(db, { user_id: user, limit: null, kind }, bench.author(), 'refused before')
+    expect(await create('cap')).toMatchObject({ outcome: 'invalid' })
+    expect(await create('grant')).toMatchObject({ outcome: 'created' })
+  })
+
+  test('is forgotten by a later call on its shard after two days', async () => {
+    const user = someone()
+    await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), 'old')
+    clock.now += 2 * DAY_MS + 1
+    const count = async () => (await db.query({ text: `select from idempotency where key = 'old'` })).length
+    expect(await count()).toBe(1)
+    let key = 'new'
+    while (shardOfKey('ada', key) !== shardOfKey('ada', 'old')) key += '.'
+    await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), key)
+    expect(await count()).toBe(0)
+  })
+})
