@@ -127,7 +127,7 @@ function eventsPage(): string {
   })
   return pageOf(
     'Events',
-    'The types that the feed (`GET /api/sms/admin/events`) and webhooks carry. Every event has `id`, `type`, `at`, `user_id`, `sequence` and `data`; the schemas are in [openapi.json](../openapi.json).',
+    'The types of events. In the feed (`GET /api/sms/admin/events`) every event has `id`, `type`, `at`, `user_id`, `sequence` and `data`. A webhook delivery has the id as the header `webhook-id`, and in its body `type`, `timestamp` and `data` with `user_id`, `sequence` and the fields below. The schemas are in [openapi.json](../openapi.json).',
     ['type', 'when', '`data`'],
     rows,
   )
