@@ -100,12 +100,13 @@ function resolved(schema: Schema): Schema {
   return name === undefined ? schema : (COMPONENTS[name] ?? schema)
 }
 
-/** The type of a field in words: the name of its component, a literal, or the JSON type. */
-function typeOf({ $ref, const: literal, enum: values, anyOf, type, items }: Schema): string {
+/** The type of a field in words: the name of its component, a literal, the fields of an object, or the JSON type. */
+function typeOf({ $ref, const: literal, enum: values, anyOf, type, items, properties }: Schema): string {
   if ($ref !== undefined) return $ref.replace(/#$/, '')
   if (literal !== undefined) return JSON.stringify(literal)
   if (values !== undefined) return values.map(value => JSON.stringify(value)).join(' or ')
   if (anyOf !== undefined) return anyOf.map(typeOf).join(' or ')
+  if (properties !== undefined) return `object with ${Object.keys(properties).map(code).join(', ')}`
   return type === 'array' && items !== undefined ? `array of ${typeOf(items)}` : (type ?? 'any')
 }
 
