@@ -32,8 +32,8 @@ export interface Metrics {
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 const COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
-export function createMetrics(): Metrics {
-  const registry = new Registry()
+/** @param registry holds the metrics; a caller that lists them passes its own. */
+export function createMetrics(registry = new Registry()): Metrics {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
 

@@ -1,81 +1,43 @@
-import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { createSite, PROJECT, SHELL_PATH } from '../support/process.ts'
-
-/** A command of the README, and what the README says is part of its answer. */
-interface Line {
-  command: string
-  expected: object | null
-}
+import { createSite, PROJECT } from '../support/process.ts'
+import { callOf, linesOf, paste } from './walk.ts'
 
 const site = await createSite()
+const readme = await linesOf('README.md', 'A tour of a minute')
+const tour = await linesOf('docs/tour.md')
 
-/** The shell blocks of a section, line by line. */
-async function linesOf(section: string): Promise<Line[]> {
-  const readme = await readFile(join(PROJECT, 'README.md'), 'utf8')
-  const text = readme.split(/^## /m).find(part => part.startsWith(`${section}\n`))
-  if (text === undefined) throw new Error(`the README has no section "${section}"`)
-  const lines: Line[] = []
-  for (const line of [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'))) {
-    const last = lines.at(-1)
-    if (line.startsWith('#> ')) {
-      if (last === undefined || last.expected !== null) throw new Error(`nothing answers ${line}`)
-      last.expected = JSON.parse(line.slice(3))
-    } else if (line.trim() !== '') {
-      lines.push({ command: line, expected: null })
+test("the README's tour and then the long tour work when pasted line by line", async () => {
+  const service = await site.start()
+  for (const lines of [readme, tour]) {
+    const answers = await paste(lines, { url: service.url, dataDir: site.dataDir })
+    for (const [index, { command, expected }] of lines.entries()) {
+      if (expected !== null) expect(JSON.parse(answers[index] ?? ''), command).toMatchObject(expected)
     }
   }
-  return lines
-}
-
-const MARK = '<<<end of line>>>'
-
-/** Pastes the commands into one shell and answers what each printed. */
-async function paste(lines: readonly Line[], url: string): Promise<string[]> {
-  const script = lines
-    .map(({ command }) => `${command}\nprintf '%s' '${MARK}'`)
-    .join('\n')
-    .replaceAll('http://127.0.0.1:8080', url)
-  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], {
-    cwd: PROJECT,
-    env: {
-      PATH: SHELL_PATH,
-      DATA_DIR: site.dataDir,
-    },
-  })
-  return stdout.split(MARK)
-}
-
-const lines = [
-  ...(await linesOf('A walk')),
-  ...(await linesOf('Asking before sending')),
-  ...(await linesOf('Being told what happens')),
-  ...(await linesOf('What was used')),
-]
-
-test('the walks of the README work when pasted line by line', async () => {
-  const service = await site.start()
-  expect(lines.filter(line => line.expected !== null).length).toBeGreaterThan(12)
-  const answers = await paste(lines, service.url)
-  for (const [index, { command, expected }] of lines.entries()) {
-    if (expected !== null) expect(JSON.parse(answers[index] ?? ''), command).toMatchObject(expected)
-  }
   await service.stop()
+  // Some eighty processes, one after the other, on a machine that may be busy.
+}, 120_000)
+
+test("the README's tour shows a grant, a reserve, a commit, a denial and the summary", () => {
+  expect(readme.flatMap(({ command }) => callOf(command) ?? [])).toEqual([
+    'POST /api/sms/admin/quota',
+    'POST /api/sms/sender/quota/reserve',
+    'POST /api/sms/sender/quota/commit',
+    'POST /api/sms/sender/quota/reserve',
+    'GET /api/sms/admin/quota/summary',
+  ])
+  expect(readme.filter(line => line.expected !== null).length).toBe(5)
 })
 
-/** Method and path of a call; what the shell fills in stands as `*`. */
-function callOf(command: string): string | undefined {
-  const [, path] = /curl -s .*"\$API([^"?]*)/.exec(command) ?? []
-  const [, method = / -d /.test(command) ? 'POST' : 'GET'] = / -X (\w+)/.exec(command) ?? []
-  return path === undefined ? undefined : `${method} /api/sms${path.replaceAll(/\$\w+/g, '*')}`
-}
+test('the README is at most 150 lines long', async () => {
+  expect((await readFile(join(PROJECT, 'README.md'), 'utf8')).split('\n').length).toBeLessThanOrEqual(151)
+})
 
-test('the walks call every endpoint', async () => {
+test('the long tour calls every endpoint', async () => {
   const { paths } = JSON.parse(await readFile(join(PROJECT, 'docs/openapi.json'), 'utf8'))
-  const calls = lines.flatMap(({ command }) => callOf(command) ?? [])
+  const calls = tour.flatMap(({ command }) => callOf(command) ?? [])
   const missing = Object.entries(paths).flatMap(([path, operations]) =>
     Object.keys(operations as object)
       .map(method => `${method.toUpperCase()} ${path}`)
@@ -83,5 +45,6 @@ test('the walks call every endpoint', async () => {
       .filter(call => !calls.some(made => new RegExp(`^${call.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(made))),
   )
   expect(calls.length).toBeGreaterThan(30)
+  expect(tour.filter(line => line.expected !== null).length).toBeGreaterThan(12)
   expect(missing).toEqual([])
 })

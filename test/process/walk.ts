@@ -1,0 +1,52 @@
+/** The shell lines of a document: read from its `sh` blocks, pasted into one shell, compared with what it shows. */
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { PROJECT, SHELL_PATH } from '../support/process.ts'
+
+/** A command of a document, and the part of its answer that the document shows. */
+export interface Line {
+  command: string
+  expected: object | null
+}
+
+/** The lines of the document's `sh` blocks; of one section, if a heading of level two is given. */
+export async function linesOf(document: string, section?: string): Promise<Line[]> {
+  const text = await readFile(join(PROJECT, document), 'utf8')
+  const part = section === undefined ? text : text.split(/^## /m).find(it => it.startsWith(`${section}\n`))
+  if (part === undefined) throw new Error(`${document} has no section "${section}"`)
+  const lines: Line[] = []
+  for (const line of [...part.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) => block.split('\n'))) {
+    const last = lines.at(-1)
+    if (line.startsWith('#> ')) {
+      if (last === undefined || last.expected !== null) throw new Error(`no command answers ${line}`)
+      last.expected = JSON.parse(line.slice(3))
+    } else if (line.trim() !== '') {
+      lines.push({ command: line, expected: null })
+    }
+  }
+  return lines
+}
+
+const MARK = '<<<end of line>>>'
+
+/** Pastes the commands into one shell. Returns what each printed. */
+export async function paste(lines: readonly Line[], options: { url: string; dataDir: string }): Promise<string[]> {
+  const script = lines
+    .map(({ command }) => `${command}\nprintf '%s' '${MARK}'`)
+    .join('\n')
+    .replaceAll('http://127.0.0.1:8080', options.url)
+  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script], {
+    cwd: PROJECT,
+    env: { PATH: SHELL_PATH, DATA_DIR: options.dataDir },
+  })
+  return stdout.split(MARK)
+}
+
+/** Method and path of a curl line; a shell variable in the path becomes `*`. */
+export function callOf(command: string): string | undefined {
+  const [, path] = /curl -s .*"\$API([^"?]*)/.exec(command) ?? []
+  const [, method = / -d /.test(command) ? 'POST' : 'GET'] = / -X (\w+)/.exec(command) ?? []
+  return path === undefined ? undefined : `${method} /api/sms${path.replaceAll(/\$\w+/g, '*')}`
+}
