@@ -1,5 +1,6 @@
+import { disablingOf } from '../domain/outbox-event.ts'
 import { SHARD_COUNT, shardOfQuota } from '../domain/shard.ts'
-import { type EpochMs, formatTimestampOrNull } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { MAX_WEBHOOKS, ROTATION_OVERLAP_MS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import { type Database, type Queryable, type SqlValue, type Transaction, timestampParam } from './database.ts'
 import { readOutboxEnds, recordEvent } from './outbox.ts'
@@ -143,9 +144,6 @@ export async function disableWebhook(
     values: [shard, id, reason, timestampParam(now)],
   })
   if (disabled === undefined) return
-  // Not its URL: that may hold a secret, and other receivers read this.
-  const { description, failing_since } = disabled
-  await recordEvent(tx, shard, 'webhook.disabled', now, {
-    webhook: { id, description, disabled_reason: reason, failing_since: formatTimestampOrNull(failing_since) },
-  })
+  const event = disablingOf(disabled, reason)
+  await recordEvent(tx, shard, event.type, now, event.data)
 }
