@@ -1,35 +1,92 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { IdempotencyHeaders, IfMatchHeaders, NoQuery, QuotaParams } from '../../contract/quotas.ts'
-import { AdjustReq } from '../../contract/records.ts'
-import { adjustQuotaOnce } from '../../db/idempotency.ts'
+import {
+  AdjustHeaders,
+  AdjustReq,
+  CreateQuotaReq,
+  IdempotencyHeaders,
+  IfMatchHeaders,
+  QuotaParams,
+  UpdateQuotaReq,
+} from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import { addQuotaOnce, adjustQuotaOnce } from '../../db/idempotency.ts'
+import { removeQuota, updateQuota } from '../../db/quotas.ts'
 import type { RouteContext } from '../context.ts'
-import { responses } from '../platform/openapi.ts'
-import { authorOf, taggedView, updatedOrThrow, versionCheck } from './responses.ts'
+import { changeResponses, operation } from '../platform/openapi.ts'
+import { draftOf, patchOf } from './requests.ts'
+import { authorOf, createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow, versionCheck } from './responses.ts'
 
-/** Moves a limit without reading it before: `/api/sms/admin/quota/{id}/adjust`. */
-export function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+/** What administrators change: `/api/sms/admin/quota…`. */
+export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  const quota = Type.Ref('SmsQuota#')
+
+  app.post(
+    '',
+    {
+      schema: {
+        ...operation('Administrator', 'createQuota', 'Create a quota'),
+        querystring: NoQuery,
+        headers: IdempotencyHeaders,
+        body: CreateQuotaReq,
+        response: changeResponses({ 201: quota }, ['too_many_quotas', 'conflict', 'idempotency_mismatch']),
+      },
+    },
+    async (request, reply) => {
+      const author = authorOf(request, now())
+      const key = request.headers['idempotency-key']
+      const quota = createdOrThrow(await addQuotaOnce(db, draftOf(request.body), author, key))
+      reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
+      // A repeated call gets the same response, as of the creation.
+      return taggedView(reply, quota, quota.created_at)
+    },
+  )
+
+  app.put(
+    '/:id',
+    {
+      schema: {
+        ...operation('Administrator', 'updateQuota', 'Update a quota'),
+        params: QuotaParams,
+        querystring: NoQuery,
+        headers: IfMatchHeaders,
+        body: UpdateQuotaReq,
+        response: changeResponses({ 200: quota }, [
+          'not_found',
+          'version_mismatch',
+          'immutable_field',
+          'below_usage',
+          'too_many_quotas',
+          'conflict',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const author = authorOf(request, now())
+      const check = versionCheck(request.headers['if-match'])
+      const quota = updatedOrThrow(await updateQuota(db, id, patchOf(request.body), author, check), id)
+      return taggedView(reply, quota, author.now)
+    },
+  )
 
   app.post(
     '/:id/adjust',
     {
       schema: {
-        operationId: 'adjustQuota',
-        summary: "Move a quota's limit",
-        description:
-          'By so many units, up or down, under the rules of an update. Adjustments at the same time all count; with an `Idempotency-Key` a repeated one counts once.',
-        tags: ['Administrator'],
+        ...operation(
+          'Administrator',
+          'adjustQuota',
+          "Adjust a quota's limit",
+          'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once.',
+        ),
         params: QuotaParams,
         querystring: NoQuery,
-        headers: Type.Object({ ...IfMatchHeaders.properties, ...IdempotencyHeaders.properties }),
+        headers: AdjustHeaders,
         body: AdjustReq,
-        response: responses({ 200: Type.Ref('SmsQuota#') }, [
-          'forbidden',
-          'payload_too_large',
-          'unsupported_media_type',
-          'invalid_request',
+        response: changeResponses({ 200: quota }, [
           'not_found',
           'version_mismatch',
           'below_usage',
@@ -43,8 +100,30 @@ export function adjustRoute(server: FastifyInstance, { db, now }: RouteContext):
       const author = authorOf(request, now())
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       const quota = updatedOrThrow(adjusted, id)
-      // A repeated adjustment gets the same answer, as of the same moment.
+      // A repeated call gets the same response, as of the adjustment.
       return taggedView(reply, quota, quota.updated_at)
+    },
+  )
+
+  app.delete(
+    '/:id',
+    {
+      schema: {
+        ...operation('Administrator', 'deleteQuota', 'Delete a quota'),
+        params: QuotaParams,
+        querystring: NoQuery,
+        headers: IfMatchHeaders,
+        response: changeResponses({ 204: Type.Null({ description: 'Deleted. The response has no body.' }) }, [
+          'not_found',
+          'version_mismatch',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const check = versionCheck(request.headers['if-match'])
+      deletedOrThrow(await removeQuota(db, id, authorOf(request, now()), check), id)
+      return reply.code(204).send(null)
     },
   )
 }

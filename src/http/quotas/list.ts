@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { type ListQuery, SORTS } from '../../contract/quotas.ts'
+import { type AdminListQuery, SORTS } from '../../contract/quotas.ts'
 import type { Queryable } from '../../db/database.ts'
 import { listQuotas, type QuotaFilter, type QuotaOrder } from '../../db/quota-lists.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
@@ -7,9 +7,10 @@ import { QUOTA_STATUSES } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
-import { cursorsOf, notOurs } from '../platform/cursors.ts'
+import type { Viewer } from '../auth/guard.ts'
+import { cursorsOf, invalidCursor } from '../platform/cursors.ts'
 
-/** What a cursor holds: where the walk stands, and the order and filters it was begun with. */
+/** The last quota of a page, and the order and the filters of the list. */
 const Cursor = Type.Object(
   {
     sort: Type.Enum([...SORTS]),
@@ -24,17 +25,17 @@ const Cursor = Type.Object(
 type Cursor = Static<typeof Cursor>
 const cursors = cursorsOf(Cursor)
 
-/** Who asks: administrators may see any user, and deleted quotas; a user sees only their own undeleted ones. */
-export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
-
-/** Answers a page of quotas as both list endpoints do. */
-export async function listPage(db: Queryable, query: ListQuery, viewer: Viewer, now: EpochMs) {
+/**
+ * A page of quotas, for administrators and users.
+ * @throws Problem `invalid_request` if the parameters contradict each other or the cursor
+ */
+export async function listPage(db: Queryable, query: AdminListQuery, viewer: Viewer, now: EpochMs) {
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, query, viewer)
   const { sort = '-id', kind, status, user_id } = cursor ?? query
   const userId = viewer.role === 'user' ? viewer.userId : user_id
   const order = orderOf(sort)
   if (order.by === 'remaining' && userId === undefined)
-    throw invalidRequest([{ path: 'sort', message: `${sort} is possible only within one user: add user_id` }])
+    throw invalidRequest([{ path: 'sort', message: `${sort} is possible only for a single user: add user_id` }])
 
   const filter: QuotaFilter = {
     ...(userId === undefined ? {} : { userId }),
@@ -59,13 +60,13 @@ function orderOf(sort: (typeof SORTS)[number]): QuotaOrder {
   return { by, descending: sort.startsWith('-') }
 }
 
-/** A cursor fixes sort and filters. */
-function readCursor(text: string, query: ListQuery, viewer: Viewer): Cursor {
+/** A cursor fixes sort and filters, so parameters may only repeat them. */
+function readCursor(text: string, query: AdminListQuery, viewer: Viewer): Cursor {
   const cursor = cursors.read(text)
   const isForViewer = viewer.role === 'admin' || (cursor.user_id === undefined && cursor.status !== 'deleted')
-  if (!isForViewer) throw notOurs()
+  if (!isForViewer) throw invalidCursor()
 
-  const issues = query.page === undefined ? [] : [{ path: 'page', message: 'cannot be beside a cursor' }]
+  const issues = query.page === undefined ? [] : [{ path: 'page', message: 'cannot be combined with cursor' }]
   for (const name of ['sort', 'kind', 'status', 'user_id'] as const) {
     if (query[name] !== undefined && query[name] !== cursor[name])
       issues.push({ path: name, message: `is fixed by the cursor to ${cursor[name] ?? 'no value'}` })

@@ -1,28 +1,38 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Database } from '../../db/database.ts'
 import type { AdjustedOnce, CreatedOnce } from '../../db/idempotency.ts'
 import type { Author } from '../../db/quota-changes.ts'
-import type { Deleted, Updated, VersionCheck } from '../../db/quotas.ts'
+import { type Deleted, quotasOfUser, type Updated, type VersionCheck } from '../../db/quotas.ts'
+import { pastUsage } from '../../db/usage-sums.ts'
 import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
+import { summarize } from '../../domain/summary.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 
-/** What administrators' requests say beside their bodies, and what the outcomes are answered with. */
+/** What requests about quotas say besides their bodies, and how outcomes are answered. */
 
 export function authorOf(request: FastifyRequest, now: EpochMs): Author {
   return { now, actor: principalOf(request).subject, requestId: request.id }
 }
 
-/** A quota as it is shown at a moment, under the ETag of its version. */
+/** A quota as of a time, with the ETag of its version. */
 export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
   reply.header('etag', etagOf(quota.version))
   return viewOf(quota, at)
 }
 
+/** A user's summary as of `at`. */
+export async function summaryOf(db: Database, userId: number, at: EpochMs) {
+  const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
+  return summarize(userId, quotas, expired, past, at)
+}
+
 const etagOf = (version: number) => `"${version}"`
 
+/** Whether a quota's version satisfies `If-Match`. */
 export function versionCheck(ifMatch: string | undefined): VersionCheck {
   if (ifMatch === undefined || ifMatch === '*') return () => true
   const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
@@ -81,21 +91,21 @@ function refusal(refused: Refusal): Problem {
     case 'too_many_quotas':
       return new Problem(
         'too_many_quotas',
-        `The user has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the most one user can have.`,
+        `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`,
       )
     case 'conflict':
-      return new Problem('conflict', `Quota ${refused.existingId} of this user has this external_ref already.`, {
+      return new Problem('conflict', `Quota ${refused.existingId} of this user already has this external_ref.`, {
         members: { existing_id: refused.existingId },
       })
   }
 }
 
 export function noSuchQuota(id: number): Problem {
-  return new Problem('not_found', `There is no quota ${id}.`)
+  return new Problem('not_found', `Quota ${id} does not exist.`)
 }
 
 function versionMismatch(version: number): Problem {
-  return new Problem('version_mismatch', `The quota has version ${version} now.`, {
+  return new Problem('version_mismatch', `The quota now has version ${version}.`, {
     headers: { etag: etagOf(version) },
   })
 }
@@ -103,7 +113,7 @@ function versionMismatch(version: number): Problem {
 function keyMismatch(fields: readonly string[]): Problem {
   return new Problem(
     'idempotency_mismatch',
-    `This Idempotency-Key came with another request before; it differs in ${fields.join(', ')}.`,
+    `This Idempotency-Key was already used for a different request. These fields differ: ${fields.join(', ')}.`,
     { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
   )
 }

@@ -1,48 +1,60 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import {
-  AdminListQuery,
-  CreateQuotaReq,
-  IdempotencyHeaders,
-  IfMatchHeaders,
-  NoQuery,
-  QuotaParams,
-  SummaryQuery,
-  UpdateQuotaReq,
-} from '../../contract/quotas.ts'
-import { addQuotaOnce } from '../../db/idempotency.ts'
-import { findQuota, quotasOfUser, removeQuota, updateQuota } from '../../db/quotas.ts'
-import { pastUsage } from '../../db/usage-sums.ts'
-import { summarize } from '../../domain/summary.ts'
+import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
+import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import { standingAlerts } from '../../db/alerts.ts'
+import { findQuota } from '../../db/quotas.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { formatTimestamp } from '../../domain/time.ts'
+import { viewOf } from '../../domain/view.ts'
+import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { responses } from '../platform/openapi.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
 import { listPage } from './list.ts'
-import { draftOf, patchOf } from './requests.ts'
-import {
-  authorOf,
-  createdOrThrow,
-  deletedOrThrow,
-  noSuchQuota,
-  taggedView,
-  updatedOrThrow,
-  versionCheck,
-} from './responses.ts'
+import { noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
-/** What administrators do: `/api/sms/admin/quota…`. */
-export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+/** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
+export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const tags = ['Administrator']
 
   app.get(
     '/list',
     {
       schema: {
-        operationId: 'listQuotas',
-        summary: 'List quotas of all users',
-        tags,
+        ...operation('User', 'listMyQuotas', 'List my quotas'),
+        querystring: UserListQuery,
+        response: readResponses(Type.Ref('QuotaPage#')),
+      },
+    },
+    request => listPage(db, request.query, { role: 'user', userId: userIdOf(request) }, now()),
+  )
+
+  app.get(
+    '/summary',
+    {
+      schema: {
+        ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('QuotaSummary#')),
+      },
+    },
+    request => summaryOf(db, userIdOf(request), now()),
+  )
+}
+
+/** What administrators read of all quotas: `/api/sms/admin/quota…`. */
+export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get(
+    '/list',
+    {
+      schema: {
+        ...operation('Administrator', 'listQuotas', 'List the quotas of all users'),
         querystring: AdminListQuery,
-        response: responses({ 200: Type.Ref('QuotaPage#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('QuotaPage#')),
       },
     },
     request => listPage(db, request.query, { role: 'admin' }, now()),
@@ -52,62 +64,22 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     '/summary',
     {
       schema: {
-        operationId: 'summarizeQuotasOfUser',
-        summary: "Read a user's summary",
-        tags,
+        ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
         querystring: SummaryQuery,
-        response: responses({ 200: Type.Ref('QuotaSummary#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('QuotaSummary#')),
       },
     },
-    async request => {
-      const { user_id: userId } = request.query
-      const at = now()
-      const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
-      return summarize(userId, quotas, expired, past, at)
-    },
-  )
-
-  app.post(
-    '',
-    {
-      schema: {
-        operationId: 'createQuota',
-        summary: 'Create a quota',
-        tags,
-        querystring: NoQuery,
-        headers: IdempotencyHeaders,
-        body: CreateQuotaReq,
-        response: responses({ 201: Type.Ref('SmsQuota#') }, [
-          'forbidden',
-          'payload_too_large',
-          'unsupported_media_type',
-          'invalid_request',
-          'too_many_quotas',
-          'conflict',
-          'idempotency_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
-      const author = authorOf(request, now())
-      const key = request.headers['idempotency-key']
-      const quota = createdOrThrow(await addQuotaOnce(db, draftOf(request.body), author, key))
-      reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
-      // A repeated creation gets the same answer, as of the same moment.
-      return taggedView(reply, quota, quota.created_at)
-    },
+    request => summaryOf(db, request.query.user_id, now()),
   )
 
   app.get(
     '/:id',
     {
       schema: {
-        operationId: 'getQuota',
-        summary: 'Read a quota',
-        tags,
+        ...operation('Administrator', 'getQuota', 'Read a quota'),
         params: QuotaParams,
         querystring: NoQuery,
-        response: responses({ 200: Type.Ref('SmsQuota#') }, ['forbidden', 'invalid_request', 'not_found']),
+        response: readResponses(Type.Ref('SmsQuota#'), ['not_found']),
       },
     },
     async (request, reply) => {
@@ -117,65 +89,30 @@ export function adminRoutes(server: FastifyInstance, { db, now }: RouteContext):
     },
   )
 
-  app.put(
-    '/:id',
+  app.get(
+    '/alerts',
     {
       schema: {
-        operationId: 'updateQuota',
-        summary: 'Update a quota',
-        tags,
-        params: QuotaParams,
-        querystring: NoQuery,
-        headers: IfMatchHeaders,
-        body: UpdateQuotaReq,
-        response: responses({ 200: Type.Ref('SmsQuota#') }, [
-          'forbidden',
-          'payload_too_large',
-          'unsupported_media_type',
-          'invalid_request',
-          'not_found',
-          'version_mismatch',
-          'immutable_field',
-          'below_usage',
-          'too_many_quotas',
-          'conflict',
-        ]),
+        ...operation(
+          'Administrator',
+          'listAlerts',
+          'List quotas that are running out',
+          'Live quotas that have reached a percentage of their `alert_at` in the current window, newest first, in their current state. A quota is not listed once a raised limit or a refund has brought it below all its percentages. Reads the newest few thousand threshold events.',
+        ),
+        querystring: AlertsQuery,
+        response: readResponses(Type.Ref('QuotaAlerts#')),
       },
     },
-    async (request, reply) => {
-      const { id } = request.params
-      const author = authorOf(request, now())
-      const check = versionCheck(request.headers['if-match'])
-      const quota = updatedOrThrow(await updateQuota(db, id, patchOf(request.body), author, check), id)
-      return taggedView(reply, quota, author.now)
-    },
-  )
-
-  app.delete(
-    '/:id',
-    {
-      schema: {
-        operationId: 'deleteQuota',
-        summary: 'Delete a quota',
-        tags,
-        params: QuotaParams,
-        querystring: NoQuery,
-        headers: IfMatchHeaders,
-        response: responses({ 204: Type.Null({ description: 'Deleted; nothing is returned.' }) }, [
-          'forbidden',
-          'payload_too_large',
-          'unsupported_media_type',
-          'invalid_request',
-          'not_found',
-          'version_mismatch',
-        ]),
-      },
-    },
-    async (request, reply) => {
-      const { id } = request.params
-      const check = versionCheck(request.headers['if-match'])
-      deletedOrThrow(await removeQuota(db, id, authorOf(request, now()), check), id)
-      return reply.code(204).send(null)
+    async request => {
+      const at = now()
+      const alerts = await standingAlerts(db, request.query.limit ?? DEFAULT_PAGE_SIZE, at)
+      return {
+        items: alerts.map(alert => ({
+          quota: viewOf(alert.quota, at),
+          percent: alert.percent,
+          at: formatTimestamp(alert.at),
+        })),
+      }
     },
   )
 }

@@ -1,79 +1,84 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import { NoQuery } from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
 import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
 import type { Outcome } from '../../domain/command.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Caller } from '../../engine/lanes.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
-import { senderResponses } from '../platform/openapi.ts'
+import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
-import { type Asked, commandOf, createOperationCheck } from './requests.ts'
+import { commandOf, createOperationCheck, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 
-/** The most the body of a batch may hold, in bytes. */
-const BATCH_LIMIT = 1024 * 1024
+/** The maximum size of a batch, in bytes. */
+const MAX_BATCH_BYTES = 1024 * 1024
 
 /**
- * Bodies of batches under way at most, in bytes, each counted up to this size: a thousand usual operations, for there can
- * be no more, and the texts of messages do not outlive the parsing. More of them would not be done any sooner, and what
- * waits for a second is what the garbage collector then stops everybody for (docs/performance.md).
+ * The maximum size of all batches in progress, in bytes. More would not finish sooner, and objects that live for a second
+ * cause the garbage collector to pause the process (docs/performance.md).
  */
-const BATCHES_LIMIT = 1024 * 1024
-const COUNTED_AT_MOST = 80 * 1024
+const MAX_BYTES_IN_PROGRESS = 1024 * 1024
 
-/** What is parsed, checked and submitted in one turn of the event loop: it takes about 5 ms. */
-const BATCHES_A_TURN = 64 * 1024
+/**
+ * A batch counts at most this much: the size of a thousand typical operations, the most there can be. The texts of
+ * messages are freed after parsing.
+ */
+const MAX_COUNTED_BYTES = 80 * 1024
 
-/** Many operations in one call: `/batch`. In a scope of its own, for it parses bodies in its own way. */
-export function batchRoute(server: FastifyInstance, engine: Pick<Engine, 'enqueue'>, requireCountry: boolean): void {
+/** Parsed, validated and submitted in one tick of the event loop, which takes about 5 ms. */
+const BYTES_PER_TICK = 64 * 1024
+
+/** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
+export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enqueue'>, requireCountry: boolean): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
-  const batches = createBodyAdmission({ bytes: BATCHES_LIMIT, bytesATurn: BATCHES_A_TURN })
+  const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
-  // Parsed in its own turn, and submitted in the same one.
+  // Parses and submits a batch in the same tick.
   const parse = app.getDefaultJsonParser('error', 'error')
   app.removeContentTypeParser('application/json')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
-    batches.turn(body.length).then(() => parse(request, body, done))
+    batches.nextTick(body.length).then(() => parse(request, body, done))
   })
 
   app.post(
     '/batch',
     {
-      bodyLimit: BATCH_LIMIT,
-      // Before the body is read: to refuse it costs next to nothing then.
+      bodyLimit: MAX_BATCH_BYTES,
+      // Before the body is read, when refusing it costs almost nothing.
       onRequest(request, reply, done) {
-        const bytes = Math.min(Number(request.headers['content-length'] ?? BATCH_LIMIT), COUNTED_AT_MOST)
-        if (!batches.enter(bytes)) return done(tooManyBatches())
-        reply.raw.once('close', () => batches.leave(bytes))
+        const bytes = Math.min(Number(request.headers['content-length'] ?? MAX_BATCH_BYTES), MAX_COUNTED_BYTES)
+        if (!batches.tryAcquire(bytes)) return done(tooManyBatches())
+        reply.raw.once('close', () => batches.release(bytes))
         done()
       },
       schema: {
-        operationId: 'batch',
-        summary: 'Do up to 1,000 operations in one call',
-        description:
-          "Each operation stands alone and has its own status. One user's take effect in the order given; a body may have 1 MiB.",
-        tags: ['Sender'],
+        ...operation(
+          'Sender',
+          'batch',
+          'Run up to 1,000 operations in one call',
+          'Each operation is independent and has its own status. Operations of the same user take effect in order. The body may have up to 1 MiB.',
+        ),
         querystring: NoQuery,
         body: BatchReq,
-        response: senderResponses({ 200: Type.Ref('BatchResult#') }, ['payload_too_large', 'unsupported_media_type']),
+        response: senderResponses(Type.Ref('BatchResult#'), ['payload_too_large', 'unsupported_media_type']),
       },
     },
     (request, reply) => {
       const { operations } = request.body
-      // What was parsed need not wait for the answer: of a thousand operations it weighs more than the commands.
+      // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply)
-      // All are submitted before the first is answered, so that they share a commit and keep their order.
+      // Submits all operations before the first outcome, so that they share a commit and keep their order.
       for (const [place, operation] of operations.entries()) {
         try {
-          const found = checkOperation(operation)
-          if ('issues' in found) throw invalidRequest(found.issues)
-          const asked = commandOf(found.op, operation as SenderRequest, requireCountry)
-          engine.enqueue(asked.command, new Operation(results, place, asked))
+          const checked = checkOperation(operation)
+          if ('issues' in checked) throw invalidRequest(checked.issues)
+          const call = commandOf(checked.op, operation as SenderRequest, requireCountry)
+          engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
           results.fail(place, error)
         }
@@ -82,7 +87,7 @@ export function batchRoute(server: FastifyInstance, engine: Pick<Engine, 'enqueu
   )
 }
 
-/** The results of a batch, in the order of its operations. The call is answered when the last one is there. */
+/** The results of a batch, in the order of its operations. Sends the response after the last one. */
 class Results {
   private readonly texts: string[]
   private open: number
@@ -97,13 +102,13 @@ class Results {
   }
 
   fail(place: number, error: unknown): void {
-    const problem = problemOf(error, BATCH_LIMIT)
-    if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'could not do an operation')
-    this.tell(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
+    const problem = problemOf(error, MAX_BATCH_BYTES)
+    if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'http: operation of a batch failed')
+    this.set(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
   }
 
-  /** Written out at once: a text is less to keep than the objects it tells of. */
-  tell(place: number, status: number, body: object): void {
+  /** Serialized at once: the text takes less memory than the objects. */
+  set(place: number, status: number, body: object): void {
     this.texts[place] = `{"status":${status},"body":${JSON.stringify(body)}}`
     this.open -= 1
     if (this.open === 0) {
@@ -112,21 +117,21 @@ class Results {
   }
 }
 
-/** One operation of a batch, while it waits for its outcome. */
+/** An operation of a batch that waits for its outcome. */
 class Operation implements Caller<Outcome> {
   private readonly results: Results
   private readonly place: number
-  private readonly asked: Asked
+  private readonly call: SenderCall
 
-  constructor(results: Results, place: number, asked: Asked) {
+  constructor(results: Results, place: number, call: SenderCall) {
     this.results = results
     this.place = place
-    this.asked = asked
+    this.call = call
   }
 
   resolve(outcome: Outcome): void {
     try {
-      this.results.tell(this.place, 200, answerOf(this.asked, outcome))
+      this.results.set(this.place, 200, answerOf(this.call, outcome))
     } catch (error) {
       this.results.fail(this.place, error)
     }
@@ -138,6 +143,5 @@ class Operation implements Caller<Outcome> {
 }
 
 function tooManyBatches(): Problem {
-  const detail = 'Too many batches are under way already. Nothing was done; repeat the call.'
-  return new Problem('overloaded', detail, { headers: { 'retry-after': '1' } })
+  return new Problem('overloaded', 'Too many batches are in progress. Nothing was done; repeat the call.')
 }
