@@ -11,7 +11,9 @@ import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/con
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
 import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth/authenticator.ts'
-import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/auth/keys.ts'
+import { readPublicKey } from '../../src/http/auth/keys.ts'
+import { ownSecret, ownSecretFile } from '../../src/http/auth/secrets.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const NOW_S = NOW / 1_000
@@ -84,18 +86,18 @@ describe('the header', () => {
     },
   )
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const { authenticate } = await build()
     expect((await authenticate(`bEARER  ${await sign({})}`)).userId).toBe(7)
   })
 
-  test('a token that is too long is refused unread', async () => {
+  test('a token that is too long is refused without parsing', async () => {
     await expectRefused(await build(), await sign({ padding: 'x'.repeat(8_192) }), 'longer than 8192')
   })
 })
 
 describe('claims', () => {
-  test('expiry, with five seconds for clocks that differ', async () => {
+  test('exp is checked with a tolerance of five seconds', async () => {
     const authenticator = await build()
     const token = await sign({ exp: NOW_S + 60 })
     authenticator.clock.ms = NOW + 64_999
@@ -113,12 +115,12 @@ describe('claims', () => {
     ['no issuer', { iss: undefined }, 'issuer'],
     ['wrong audience', { aud: ['other', 'another'] }, 'audience'],
     ['no audience', { aud: undefined }, 'audience'],
-    ['nobody', { sub: undefined }, 'names nobody'],
-    ['an empty name', { sub: '' }, 'names nobody'],
-    ['a name with NUL', { sub: 'a\0b' }, 'names nobody'],
-    ['half a character', { sub: '\ud800' }, 'names nobody'],
-    ['too long a name', { sub: 'x'.repeat(256) }, 'names nobody'],
-    ['a name that is no text', { sub: ['7'] }, 'names nobody'],
+    ['no sub', { sub: undefined }, 'no valid sub'],
+    ['an empty sub', { sub: '' }, 'no valid sub'],
+    ['a sub with NUL', { sub: 'a\0b' }, 'no valid sub'],
+    ['a sub with a lone surrogate', { sub: '\ud800' }, 'no valid sub'],
+    ['a sub that is too long', { sub: 'x'.repeat(256) }, 'no valid sub'],
+    ['a sub that is not a string', { sub: ['7'] }, 'no valid sub'],
   ])('%s is refused', async (_, claims, words) => {
     const authenticator = await build({ issuer: 'https://id.example', audience: 'sms' })
     const good = { iss: 'https://id.example', aud: 'sms' }
@@ -152,11 +154,11 @@ describe('claims', () => {
     [null, null],
   ])('the user id of %j is %j', async (uid, expected) => {
     const authenticator = await build({ userClaim: 'uid' })
-    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'somebody' }))
-    expect({ userId, subject }).toEqual({ userId: expected, subject: 'somebody' })
+    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'ada' }))
+    expect({ userId, subject }).toEqual({ userId: expected, subject: 'ada' })
   })
 
-  test('a number as sub, and a user id without sub, name the caller too', async () => {
+  test('a number as sub and a user id without sub also make a subject', async () => {
     const numeric = await enter(await build(), await sign({ sub: 42 }))
     expect(numeric).toMatchObject({ subject: '42', userId: 42 })
     const nameless = await enter(await build({ userClaim: 'uid' }), await sign({ sub: undefined, uid: 43 }))
@@ -181,7 +183,7 @@ describe('claims', () => {
   })
 })
 
-describe('what a caller may do', () => {
+describe('what a principal may do', () => {
   test('users need a numeric id, administrators and senders their roles', async () => {
     const authenticator = await build({ adminRole: 'boss' })
     const { requireUser, requireAdmin, requireSender } = authenticator
@@ -201,11 +203,11 @@ describe('what a caller may do', () => {
 })
 
 describe('the secret', () => {
-  test.each(['HS384', 'HS512'])('%s is not HS256', async alg => {
-    await expectRefused(await build(), await sign({}, utf8(SECRET.repeat(2)), { alg }), 'another algorithm than HS256')
+  test.each(['HS384', 'HS512'])('%s is refused in place of HS256', async alg => {
+    await expectRefused(await build(), await sign({}, utf8(SECRET.repeat(2)), { alg }), 'not signed with HS256')
   })
 
-  test('another secret, a changed payload, no signature and rubbish are refused', async () => {
+  test('another secret, a changed payload, a missing signature and malformed tokens are refused', async () => {
     const authenticator = await build()
     const [head = '', body = '', signature = ''] = (await sign({})).split('.')
     const none = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -213,8 +215,8 @@ describe('the secret', () => {
     await expectRefused(authenticator, await sign({}, utf8('some other secret of thirty-two bytes')), 'signature')
     await expectRefused(authenticator, `${head}.${other}.${signature}`, 'signature')
     await expectRefused(authenticator, `${head}.${body}.`, 'signature')
-    await expectRefused(authenticator, `${none}.${body}.`, 'another algorithm')
-    await expectRefused(authenticator, `${none}.${body}.${signature}`, 'another algorithm')
+    await expectRefused(authenticator, `${none}.${body}.`, 'is not signed with')
+    await expectRefused(authenticator, `${none}.${body}.${signature}`, 'is not signed with')
     for (const rubbish of [
       'x',
       '..',
@@ -229,7 +231,7 @@ describe('the secret', () => {
     }
   })
 
-  test('any one character changed is refused with 401, never with a crash', async () => {
+  test('a token with any one character changed is refused with 401', async () => {
     const authenticator = await build()
     const token = await sign({ roles: ['a'] })
     for (let i = 0; i < token.length; i++) {
@@ -266,15 +268,15 @@ describe('a public key file', () => {
       expect((await enter(authenticator, await sign({}, privateKey, { alg }))).userId).toBe(7)
       await expectRefused(authenticator, await sign({}, stranger.privateKey, { alg }), 'signature')
       // The classic confusion: the public key, which everybody has, taken as the secret of an HMAC.
-      await expectRefused(authenticator, await sign({}, utf8(content)), 'another algorithm')
-      await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'another algorithm')
+      await expectRefused(authenticator, await sign({}, utf8(content)), 'is not signed with')
+      await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'is not signed with')
     }
   })
 
-  test('an RSA key is for RS256 alone', async () => {
+  test('an RSA key accepts only RS256', async () => {
     const { publicKey, privateKey } = await generateKeyPair('PS256', { extractable: true })
     const authenticator = await build({ key: await write('ps.pem', await exportSPKI(publicKey)) })
-    await expectRefused(authenticator, await sign({}, privateKey, { alg: 'PS256' }), 'another algorithm than RS256')
+    await expectRefused(authenticator, await sign({}, privateKey, { alg: 'PS256' }), 'not signed with RS256')
   })
 
   test('an X.509 certificate', async () => {
@@ -302,7 +304,7 @@ describe('a public key file', () => {
     expect(String(error)).toContain(words)
   })
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     await expect(readPublicKey(join(folder, 'nowhere.pem'))).rejects.toThrow('nowhere.pem" cannot be read (ENOENT)')
   })
 })
@@ -337,7 +339,7 @@ describe('a key server', () => {
 
   const buildFor = (url: string) => build({ key: { kind: 'jwks', url }, audience: 'sms' })
 
-  test('every kind of key, fetched once for any number of tokens', async () => {
+  test('all kinds of keys work, and are fetched once for any number of tokens', async () => {
     const { state, url } = await keyServer()
     const pairs = await Promise.all(['RS256', 'ES256', 'EdDSA', 'Ed25519'].map(alg => pair(`the ${alg}`, alg)))
     state.keys = pairs.map(({ jwk }) => jwk)
@@ -345,11 +347,11 @@ describe('a key server', () => {
     const tokens = await Promise.all(pairs.map(({ signed }) => signed()))
     await Promise.all(tokens.map(token => enter(authenticator, token)))
     expect(state.asked).toBe(1)
-    await expectRefused(authenticator, await sign({ aud: 'sms' }), 'another algorithm')
+    await expectRefused(authenticator, await sign({ aud: 'sms' }), 'is not signed with')
     expect(state.asked).toBe(1)
   })
 
-  test('rotation: a new key is fetched, and forged ones do not make us ask more than twice a minute', async () => {
+  test('rotation: a new key is fetched, and forged ones cause at most two requests per minute', async () => {
     const { state, url } = await keyServer()
     const [first, second, forged] = await Promise.all([pair('1'), pair('2'), pair('3')])
     state.keys = [first.jwk]
@@ -367,7 +369,7 @@ describe('a key server', () => {
     expect(state.asked).toBe(2)
   })
 
-  test('a key that is withdrawn stops being good, even for tokens that were', async () => {
+  test('a withdrawn key stops working, also for tokens in the cache', async () => {
     const { state, url } = await keyServer()
     const [first, second] = await Promise.all([pair('1'), pair('2')])
     state.keys = [first.jwk]
@@ -381,7 +383,7 @@ describe('a key server', () => {
     await expectRefused(authenticator, token, 'does not know')
   })
 
-  test('while the key server is away, known keys serve for an hour', async () => {
+  test('while the key server is not available, known keys work for an hour', async () => {
     const { state, url } = await keyServer()
     const [first, second] = await Promise.all([pair('1'), pair('2')])
     state.keys = [first.jwk]
@@ -406,14 +408,14 @@ describe('a key server', () => {
     ['no JSON', { body: '<html>' }],
     ['no key set', { body: '{"keys":5}' }],
     ['a broken key', { body: '{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"AAAA","y":"AAAA"}]}' }],
-  ])('%s is our issue, not the caller’s', async (_, answer) => {
+  ])('%s is answered with 503, not 401', async (_, answer) => {
     const { state, url } = await keyServer()
     Object.assign(state, answer)
     const token = await (await pair('1')).signed()
     await expectAway(enter(await buildFor(url), token))
   })
 
-  test('nobody there: 503, asked again after five seconds', async () => {
+  test('no key server: 503, with a new attempt after five seconds', async () => {
     const { state, url } = await keyServer()
     const { jwk, signed } = await pair('1')
     state.keys = [jwk]
@@ -431,7 +433,7 @@ describe('a key server', () => {
     await expectAway(enter(unreachable, token))
   })
 
-  test('a token without kid is good if only one key can be meant', async () => {
+  test('a token without kid is accepted if only one key fits', async () => {
     const { state, url } = await keyServer()
     const { publicKey, privateKey } = await generateKeyPair('ES256')
     const jwk = await exportJWK(publicKey)
@@ -443,8 +445,8 @@ describe('a key server', () => {
   })
 })
 
-describe('verified tokens are remembered', () => {
-  test('at once the second time, until they expire', async () => {
+describe('verified tokens are cached', () => {
+  test('the second time they are answered synchronously, until they expire', async () => {
     const authenticator = await build()
     const header = `Bearer ${await sign({})}`
     const first = await authenticator.authenticate(header)
@@ -453,7 +455,7 @@ describe('verified tokens are remembered', () => {
     await expectRefused(authenticator, header.slice(7), 'expired')
   })
 
-  test('the least recently used is forgotten first', async () => {
+  test('the least recently used token is removed first', async () => {
     const authenticator = await build({}, 2)
     const headers = await Promise.all(['1', '2', '3'].map(async sub => `Bearer ${await sign({ sub })}`))
     const [one = '', two = '', three = ''] = headers
@@ -468,7 +470,7 @@ describe('verified tokens are remembered', () => {
     expect((await again).subject).toBe('2')
   })
 
-  test('bad tokens are not remembered', async () => {
+  test('invalid tokens are not cached', async () => {
     const authenticator = await build({}, 1)
     const header = `Bearer ${await sign({})}`
     await authenticator.authenticate(header)
@@ -477,8 +479,8 @@ describe('verified tokens are remembered', () => {
   })
 })
 
-describe('the secret of its own', () => {
-  test('is made once, privately, however many ask at once', async () => {
+describe("the service's own secret", () => {
+  test('is created once, with private permissions, by concurrent starts', async () => {
     const dataDir = join(folder, 'new', 'data')
     const secrets = await Promise.all(Array.from({ length: 20 }, () => ownSecret(dataDir)))
     expect(new Set(secrets).size).toBe(1)
@@ -488,7 +490,7 @@ describe('the secret of its own', () => {
     expect(await ownSecret(dataDir)).toBe(secrets[0])
   })
 
-  test('a file that others can read is made private again', async () => {
+  test('a file that other users can read is made private again', async () => {
     const dataDir = join(folder, 'loose')
     const secret = await ownSecret(dataDir)
     await chmod(ownSecretFile(dataDir), 0o644)
@@ -496,7 +498,7 @@ describe('the secret of its own', () => {
     expect((await stat(ownSecretFile(dataDir))).mode & 0o777).toBe(0o600)
   })
 
-  test('a short file and an impossible folder are named, and no secret is', async () => {
+  test('errors name a short file and an impossible folder, but no secret', async () => {
     const dataDir = join(folder, 'short')
     const secret = await ownSecret(dataDir)
     await writeFile(ownSecretFile(dataDir), secret.slice(0, 20))
@@ -506,7 +508,7 @@ describe('the secret of its own', () => {
     await expect(ownSecret(join(ownSecretFile(dataDir), 'below-a-file'))).rejects.toThrow('cannot be read or made (E')
   })
 
-  test('checks the tokens that are minted with it', async () => {
+  test('verifies the tokens that are signed with it', async () => {
     const secret = await ownSecret(folder)
     const auth = { ...DEFAULTS, key: { kind: 'own' }, issuer: 'us', audience: 'sms' } satisfies AuthConfig
     const request = { ...auth, secret, userId: 7, subject: 'x', roles: ['a', 'b'], ttlSeconds: 60, now: NOW + 999 }

@@ -59,11 +59,11 @@ const BAD: BadCall[] = [
   ['expiry before the start', 'POST', QUOTA, { ...ok, expires_at: '2000-01-01T00:00:00Z' }, 400, 'invalid_request', ['/expires_at']],
   ['a cap without a limit', 'POST', QUOTA, { user_id: 7, kind: 'cap', limit: null }, 400, 'invalid_request', ['/limit']],
   ['rollover without a period', 'POST', QUOTA, { ...ok, rollover_limit: 5 }, 400, 'invalid_request', ['/rollover_limit']],
-  ['overage of the unlimited', 'POST', QUOTA, { user_id: 7, limit: null, overage_limit: 5 }, 400, 'invalid_request', ['/overage_limit']],
+  ['overage of an unlimited quota', 'POST', QUOTA, { user_id: 7, limit: null, overage_limit: 5 }, 400, 'invalid_request', ['/overage_limit']],
   ['a country that does not exist', 'POST', QUOTA, { ...ok, countries: ['DE', 'XX'] }, 400, 'invalid_request', ['/countries/1']],
-  ['a country in small letters', 'POST', QUOTA, { ...ok, countries: ['de'] }, 400, 'invalid_request', ['/countries/0']],
+  ['a lowercase country', 'POST', QUOTA, { ...ok, countries: ['de'] }, 400, 'invalid_request', ['/countries/0']],
   ['a country twice', 'POST', QUOTA, { ...ok, countries: ['DE', 'DE'] }, 400, 'invalid_request', ['/countries']],
-  ['no country', 'POST', QUOTA, { ...ok, countries: [] }, 400, 'invalid_request', ['/countries']],
+  ['an empty list of countries', 'POST', QUOTA, { ...ok, countries: [] }, 400, 'invalid_request', ['/countries']],
   ['a message type with spaces', 'POST', QUOTA, { ...ok, message_types: ['a b'] }, 400, 'invalid_request', ['/message_types/0']],
   ['alerts out of bounds', 'POST', QUOTA, { ...ok, alert_at: [0, 101] }, 400, 'invalid_request', ['/alert_at/0', '/alert_at/1']],
   ['NUL', 'POST', QUOTA, { ...ok, name: 'a\0b' }, 400, 'invalid_request', ['/name']],
@@ -73,15 +73,15 @@ const BAD: BadCall[] = [
   ['metadata with too many keys', 'POST', QUOTA, { ...ok, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, ''])) }, 400, 'invalid_request', ['/metadata']],
   ['a name too long', 'POST', QUOTA, { ...ok, name: 'x'.repeat(121) }, 400, 'invalid_request', ['/name']],
   ['JSON 10,000 deep', 'POST', QUOTA, `{"user_id":7,"limit":5,"metadata":${deep}}`, 400, 'invalid_request', ['/metadata']],
-  ['nothing but depth', 'POST', QUOTA, deep, 400, 'invalid_request', ['']],
+  ['a body of nested arrays', 'POST', QUOTA, deep, 400, 'invalid_request', ['']],
   ['an Idempotency-Key with spaces', 'POST', QUOTA, ok, 400, 'invalid_request', ['/idempotency-key'], { 'idempotency-key': 'a b' }],
-  ['a query parameter where there is none', 'POST', `${QUOTA}?dry_run=1`, ok, 400, 'invalid_request', ['dry_run']],
+  ['a query parameter on a route without any', 'POST', `${QUOTA}?dry_run=1`, ok, 400, 'invalid_request', ['dry_run']],
 
   ['an id that does not exist', 'PUT', `${QUOTA}/99`, {}, 404, 'not_found'],
   ['a deleted quota', 'PUT', `${QUOTA}/${deleted.body.id}`, { limit: 1 }, 404, 'not_found'],
   ['an unknown field beside an id that does not exist', 'PUT', `${QUOTA}/99`, { x: 1 }, 400, 'invalid_request', ['/x']],
   ['a stale If-Match', 'PUT', `${QUOTA}/${id}`, { limit: 1 }, 412, 'version_mismatch', undefined, { 'if-match': '"7"' }],
-  ['If-Match that is no ETag', 'PUT', `${QUOTA}/${id}`, { limit: 1 }, 400, 'invalid_request', ['/if-match'], { 'if-match': '7' }],
+  ['an If-Match that is not an ETag', 'PUT', `${QUOTA}/${id}`, { limit: 1 }, 400, 'invalid_request', ['/if-match'], { 'if-match': '7' }],
   ['an immutable field', 'PUT', `${QUOTA}/${id}`, { user_id: 8 }, 422, 'immutable_field', ['/user_id']],
   ['a field that only creation takes', 'PUT', `${QUOTA}/${id}`, { version: 8 }, 400, 'invalid_request', ['/version']],
   ['a cap without a limit', 'PUT', `${QUOTA}/${cap.body.id}`, { limit: null }, 400, 'invalid_request', ['/limit']],
@@ -93,25 +93,25 @@ const BAD: BadCall[] = [
   ['a body over the bound', 'DELETE', `${QUOTA}/99`, { name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
   ['an id that does not exist', 'GET', `${QUOTA}/99`, undefined, 404, 'not_found'],
   ...['+1', '01', '1.0', '1e3', '-1', '0', '9007199254740992', 'x', '%00', '%F0%9F%98%80'].map(
-    bad => ['an id that is none', 'GET', `${QUOTA}/${bad}`, undefined, 400, 'invalid_request', ['id']] as never,
+    bad => ['an invalid id', 'GET', `${QUOTA}/${bad}`, undefined, 400, 'invalid_request', ['id']] as never,
   ),
   ['a path that cannot be decoded', 'GET', `${QUOTA}/%ff`, undefined, 400, 'invalid_request'],
 
   ...['page=0', 'page=-1', 'page=01', 'page=1.0', 'page=%2B1', 'page=1e3', 'page=', 'page=1&page=2'].map(
-    query => ['a page that is none', 'GET', `${QUOTA}/list?${query}`, undefined, 400, 'invalid_request', ['page']] as never,
+    query => ['an invalid page', 'GET', `${QUOTA}/list?${query}`, undefined, 400, 'invalid_request', ['page']] as never,
   ),
   ['a page too large', 'GET', `${QUOTA}/list?page_size=201`, undefined, 400, 'invalid_request', ['page_size']],
-  ['no page', 'GET', `${QUOTA}/list?page_size=0`, undefined, 400, 'invalid_request', ['page_size']],
+  ['a page size of 0', 'GET', `${QUOTA}/list?page_size=0`, undefined, 400, 'invalid_request', ['page_size']],
   ['an unknown parameter', 'GET', `${QUOTA}/list?pagesize=5`, undefined, 400, 'invalid_request', ['pagesize']],
   ['an unknown status', 'GET', `${QUOTA}/list?status=live`, undefined, 400, 'invalid_request', ['status']],
   ['an unknown sort', 'GET', `${QUOTA}/list?sort=name`, undefined, 400, 'invalid_request', ['sort']],
-  ['a cursor made up', 'GET', `${QUOTA}/list?cursor=${base64({ sort: 'name' })}`, undefined, 400, 'invalid_request', ['cursor']],
-  ['no user', 'GET', `${QUOTA}/summary`, undefined, 400, 'invalid_request', ['user_id']],
-  ['a user that is none', 'GET', `${QUOTA}/summary?user_id=07`, undefined, 400, 'invalid_request', ['user_id']],
+  ['a forged cursor', 'GET', `${QUOTA}/list?cursor=${base64({ sort: 'name' })}`, undefined, 400, 'invalid_request', ['cursor']],
+  ['a missing user', 'GET', `${QUOTA}/summary`, undefined, 400, 'invalid_request', ['user_id']],
+  ['an invalid user', 'GET', `${QUOTA}/summary?user_id=07`, undefined, 400, 'invalid_request', ['user_id']],
 
-  ['no such route', 'GET', '/api/sms/admin/quotas', undefined, 404, 'not_found'],
-  ['no such method', 'PATCH', `${QUOTA}/${id}`, {}, 404, 'not_found'],
-  ['no such route', 'GET', '/', undefined, 404, 'not_found'],
+  ['an unknown route', 'GET', '/api/sms/admin/quotas', undefined, 404, 'not_found'],
+  ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 404, 'not_found'],
+  ['an unknown route', 'GET', '/', undefined, 404, 'not_found'],
 ]
 
 test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths, headers) => {
@@ -135,12 +135,12 @@ test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths
   expect(await everything()).toBe(before)
 })
 
-test('a typo is told what is accepted', async () => {
+test('an unknown parameter is answered with the accepted ones', async () => {
   const { body } = await call('GET', `${QUOTA}/list?pagesize=5`)
   expect(body.errors[0].message).toBe('is unknown; accepted are page, page_size, sort, kind, cursor, user_id, status')
 })
 
-describe('who may call', () => {
+describe('authorization', () => {
   const ADMIN_CALLS: [string, string, unknown?][] = [
     ['GET', `${QUOTA}/list`],
     ['GET', `${QUOTA}/summary?user_id=7`],
@@ -154,7 +154,7 @@ describe('who may call', () => {
     ['GET', '/api/sms/quota/summary'],
   ]
 
-  test.each([...ADMIN_CALLS, ...USER_CALLS])('%s %s without a good token is 401', async (method, url, body) => {
+  test.each([...ADMIN_CALLS, ...USER_CALLS])('%s %s without a valid token is 401', async (method, url, body) => {
     const before = await everything()
     const seconds = clock.now / 1000
     const bad = [
@@ -179,11 +179,11 @@ describe('who may call', () => {
     expect(await everything()).toBe(before)
   })
 
-  test.each(USER_CALLS)('%s %s with a token of nobody in particular is 403', async (method, url) => {
+  test.each(USER_CALLS)('%s %s with a token without a user id is 403', async (method, url) => {
     expect(await call(method, url, { token: service.senderToken })).toMatchObject({ status: 403 })
   })
 
-  test('who may not call is not told what was wrong with the call', async () => {
+  test('a call that is not allowed gets no details about its issues', async () => {
     const token = await service.userToken(7)
     expect((await call('POST', `${QUOTA}?x=1`, { token, body: '{' })).status).toBe(403)
     expect((await call('POST', QUOTA, { token: null, body: 'x'.repeat(70_000) })).status).toBe(401)

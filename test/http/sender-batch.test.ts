@@ -29,7 +29,7 @@ const comparable = (value: unknown, user: number) =>
       .replaceAll(`User ${user} `, 'User 0 '),
   )
 
-test('each operation answers exactly as its single call would, in the order given', async () => {
+test('each operation is answered exactly like its single call, in order', async () => {
   const message = { to: '+4915112345678', text: 'x'.repeat(161) }
   const operations: Operation[] = [
     { op: 'check', units: 8, explain: true },
@@ -88,7 +88,7 @@ test("one user's operations on one id take effect in order", async () => {
   expect(await counters(grant)).toEqual([2, 0])
 })
 
-test('a wrong operation is told in its own place, and stops no other', async () => {
+test('an invalid operation fails alone, in its own result', async () => {
   const user = someone()
   await allow({ user_id: user, limit: 10 })
   const wrong: [unknown, string[]][] = [
@@ -112,7 +112,7 @@ test('a wrong operation is told in its own place, and stops no other', async () 
   expect(JSON.stringify(results)).not.toContain('geheim')
 })
 
-test('a thousand operations of many users are done in one call', async () => {
+test('a batch can hold a thousand operations of many users', async () => {
   const users = Array.from({ length: 20 }, someone)
   for (const user of users) await allow({ user_id: user, limit: 49 })
   const operations = Array.from({ length: 1000 }, (_, n) => ({
@@ -138,20 +138,20 @@ test.each([
   ['nothing', {}, 400],
   ['unknown fields', { operations: [{ op: 'check' }], atomic: true }, 400],
   ['more than 1 MiB', { operations: [{ op: 'check', x: 'x'.repeat(2 ** 20) }] }, 413],
-])('%s is refused whole', async (_what, body, status) => {
+])('%s is refused as a whole', async (_what, body, status) => {
   const answer = await ask('batch', body)
   expect(answer.status).toBe(status)
   expect(answer.body.detail).toMatch(/^\/(operations|atomic) (must|is)|^The body is larger than 1048576 bytes/)
 })
 
-test('nearly 1 MiB is taken', async () => {
+test('a body of almost 1 MiB is accepted', async () => {
   const text = 'x'.repeat(1000)
   const operations = Array.from({ length: 950 }, () => ({ op: 'check', user_id: 1, message: { to: '+49151', text } }))
   const results = await batch(operations)
   expect(results[949]).toMatchObject({ status: 200, body: { granted: false, units: 7 } })
 })
 
-test('beyond a dozen large ones at once whole batches are turned away, and those taken in are done', async () => {
+test('above the limit of concurrent large batches, whole batches are refused and admitted ones complete', async () => {
   const user = someone()
   const grant = await allow({ user_id: user, limit: 100 })
   const body = (id: string, size: number) =>

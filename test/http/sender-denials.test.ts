@@ -61,14 +61,14 @@ test.each([
   expect(body).toMatchObject({ granted: false, reason, remaining: 4, retry_at: TOMORROW })
 })
 
-test('a denied id is judged afresh', async () => {
+test('a denied id is decided again', async () => {
   const user = someone()
   expect((await ask('reserve', { user_id: user, id: 'm', units: 5 })).body.granted).toBe(false)
   await allow({ user_id: user, limit: 3 })
   expect((await ask('reserve', { user_id: user, id: 'm', units: 3 })).body).toMatchObject({ granted: true, units: 3 })
 })
 
-test('explain tells of every quota why it did or did not count, granted or denied', async () => {
+test('explain gives the verdict on every quota, granted or denied', async () => {
   const user = someone()
   const line = async (body: object, verdict: string, units = 0) => {
     const quota_id = await allow({ user_id: user, ...body })

@@ -105,14 +105,14 @@ test.each(BAD)('%s: %s', async (_what, op, body, status, code, paths) => {
   expect(await everything()).toBe(before)
 })
 
-test('a settlement that cannot be shows how the reservation stands', async () => {
+test('a refused settlement shows the state of the reservation', async () => {
   const { body } = await ask('release', { user_id: 7, id: 'used' })
   expect(body.reservation).toMatchObject({ id: 'used', state: 'committed', units: 5, committed: 5, expires_at: null })
   const { body: exceeded } = await ask('commit', { user_id: 7, id: 'open', total_units: 6 })
   expect(exceeded.reservation).toMatchObject({ id: 'open', state: 'reserved', units: 5 })
 })
 
-test('a body too large is told how large it may be', async () => {
+test('the error for a body that is too large names the maximum', async () => {
   const large = { user_id: 7, message: { to, text: 'x'.repeat(65_536) } }
   expect((await ask('check', large)).body.detail).toBe('The body is larger than 65536 bytes.')
 })
@@ -128,14 +128,14 @@ test.each([
   expect(body.errors.map((issue: { path: string }) => issue.path)).toEqual(paths)
 })
 
-test('GET of a reservation that is not there is 404', async () => {
+test('GET of an unknown reservation is 404', async () => {
   for (const path of ['7/nowhere', '8/open']) {
     const answer = await call('GET', `${SENDER}/reservations/${path}`, { token: senderToken })
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } })
   }
 })
 
-describe('who may call', () => {
+describe('authorization', () => {
   const CALLS: [string, string, unknown?][] = [
     ...['check', 'reserve', 'consume', 'commit', 'release', 'refund', 'batch'].map(
       op => ['POST', `${SENDER}/${op}`, { ...one, id }] as [string, string, unknown],
@@ -143,7 +143,7 @@ describe('who may call', () => {
     ['GET', `${SENDER}/reservations/7/open`],
   ]
 
-  test.each(CALLS)('%s %s takes a good token of a sender and no other', async (method, url, body) => {
+  test.each(CALLS)('%s %s accepts only a valid token of a sender', async (method, url, body) => {
     const before = await everything()
     for (const token of [null, 'nonsense', await service.token({ sub: 'x', exp: 1, roles: ['sms-quota:sender'] })]) {
       expect(await call(method, url, { token, body })).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
@@ -154,7 +154,7 @@ describe('who may call', () => {
     expect(await everything()).toBe(before)
   })
 
-  test('who may not call is not told what was wrong with the call', async () => {
+  test('a call that is not allowed gets no details about its issues', async () => {
     const token = await service.userToken(7)
     expect((await call('POST', `${SENDER}/reserve?x=1`, { token, body: '{' })).status).toBe(403)
     expect((await call('POST', `${SENDER}/batch`, { token: null, body: 'x'.repeat(2 ** 21) })).status).toBe(401)

@@ -15,7 +15,7 @@ export interface BodyAdmission {
 }
 
 export interface BodyAdmissionOptions {
-  /** The maximum number of bytes in progress. A single call is admitted whatever its size. */
+  /** The maximum number of bytes in progress. A single call is admitted at any size. */
   readonly maxBytes: number
   readonly bytesPerTick: number
 }

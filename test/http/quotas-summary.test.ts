@@ -44,7 +44,7 @@ const NOTHING = {
   forecast: null,
 }
 
-test('a user without quotas gets zeros: users belong to another system', async () => {
+test('a user without quotas gets zeros, because users belong to another system', async () => {
   for (const user of [0, 12345, Number.MAX_SAFE_INTEGER]) {
     expect(await summaryOf(user)).toEqual({ user_id: user, ...NOTHING })
   }
@@ -116,7 +116,7 @@ test('an unlimited grant makes the totals null', async () => {
   expect(await summaryOf(2)).toMatchObject({ limit: null, remaining: null, used: 7, overage: 0, unlimited: true })
 })
 
-test('the next reset and the next expiry tell when, and how many units come and go', async () => {
+test('the next reset and the next expiry have a time and their units', async () => {
   const user = 3
   await create({ user_id: user, limit: 100, period: 'day' }, { used: 60, reserved: 10 })
   await create({ user_id: user, limit: 50, period: 'day', rollover_limit: 20 }, { used: 25 })
@@ -134,12 +134,12 @@ test('the next reset and the next expiry tell when, and how many units come and 
   })
 })
 
-test('what is shown is rolled to now', async () => {
+test('the summary shows the current windows', async () => {
   const user = 4
   await create({ user_id: user, limit: 100, period: 'day', rollover_limit: 250 }, { used: 60, reserved: 10 })
   const { clock } = service
   clock.now = START + 2 * DAY_MS
-  // 30 unused, then a window nobody touched.
+  // 30 unused, then a window without use.
   expect(await summaryOf(user)).toMatchObject({ limit: 230, used: 0, reserved: 0, remaining: 230 })
   clock.now = START
 })

@@ -20,7 +20,7 @@ async function walk(id: number, what: string, size: number) {
 }
 
 describe('the history of a quota', () => {
-  test('tells who changed what, when, why and by which call, newest first', async () => {
+  test('lists who changed what, when, why and by which call, newest first', async () => {
     const user = someone()
     const headers = { 'x-request-id': 'call-1' }
     const created = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 100 }, headers })
@@ -58,7 +58,7 @@ describe('the history of a quota', () => {
     expect(deletion.before).toEqual(adjusted.body)
   })
 
-  test('is walked by cursor, each change once', async () => {
+  test('is read by cursor, each change once', async () => {
     const id = await allow({ user_id: someone(), limit: 1 })
     for (let limit = 2; limit <= 5; limit++) await call('PUT', quotaUrl(id), { body: { limit } })
     const pages = await walk(id, 'history', 2)
@@ -67,7 +67,7 @@ describe('the history of a quota', () => {
 })
 
 describe('the past windows of a quota', () => {
-  test('tell where the units of each went', async () => {
+  test('show what happened to the units of each', async () => {
     const user = someone()
     const id = await allow({
       user_id: user,
@@ -131,7 +131,7 @@ describe('the past windows of a quota', () => {
       expect(limit + rolled_over + overage).toBe(used + reserved + carried + released)
   })
 
-  test('of an unlimited quota release nothing that could be counted', async () => {
+  test('of an unlimited quota have no released units', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: null, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
@@ -140,7 +140,7 @@ describe('the past windows of a quota', () => {
     expect(window).toMatchObject({ limit: null, used: 3, released: null, overage: 0, carried: 0 })
   })
 
-  test('count what retention has folded once', async () => {
+  test('count units that retention has rolled up once', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
@@ -153,7 +153,7 @@ describe('the past windows of a quota', () => {
     expect((await call('GET', url(id, 'windows'))).body.items).toMatchObject([{ used: 3, released: 7 }])
   })
 
-  test('are walked by cursor, each once, the unfiled one included; a deleted quota keeps them', async () => {
+  test('are read by cursor, each once, including one that is not stored yet; a deleted quota keeps them', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -171,8 +171,8 @@ describe('the past windows of a quota', () => {
   })
 })
 
-describe.each(['history', 'windows'])('%s is refused', what => {
-  test('for whom it is not, and where there never was a quota', async () => {
+describe.each(['history', 'windows'])('%s: refused are', what => {
+  test('calls without the role, and unknown quotas', async () => {
     const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
     expect((await call('GET', url(id, what), { token: null })).status).toBe(401)
     expect((await call('GET', url(id, what), { token: await service.userToken(7) })).status).toBe(403)
@@ -180,7 +180,7 @@ describe.each(['history', 'windows'])('%s is refused', what => {
     expect(await call('GET', url(64_000_000, what))).toMatchObject({ status: 404, body: { code: 'not_found' } })
   })
 
-  test('with parameters that break the schema, or a cursor that is not of this list', async () => {
+  test('invalid parameters, and cursors of another list', async () => {
     const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
     for (const body of [{ limit: 2 }, { limit: 3 }]) {
       await call('PUT', quotaUrl(id), { body })
