@@ -24,7 +24,7 @@ import { adminReservationRoutes, userReservationRoutes } from './reservations/ro
 import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
+import { webhookActionRoutes, webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
@@ -42,7 +42,7 @@ const API: readonly Scope[] = [
     routes: [adminQuotaRoutes, quotaChangeRoutes, quotaHistoryRoutes, adminReservationRoutes, adminUsageRoutes],
   },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
-  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes] },
+  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, webhookActionRoutes, deliveryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
   { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },
 ]
@@ -103,19 +103,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.removeContentTypeParser('text/plain')
 
   await describeApi(app)
-  await app.register(rateLimit, {
-    global: false,
-    hook: 'preHandler',
-    timeWindow: 60_000,
-    max: parts.rateLimitPerMinute,
-    keyGenerator: request => request.principal?.subject ?? request.ip,
-    addHeadersOnExceeding: {},
-    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
-    errorResponseBuilder: (_request, { ttl }) =>
-      new Problem('rate_limited', `At most ${parts.rateLimitPerMinute} calls per minute.`, {
-        retryAfterSeconds: Math.ceil(ttl / 1000),
-      }),
-  })
+  await limitRate(app, parts.rateLimitPerMinute)
   for (const { prefix, role, routes } of API) {
     await app.register(
       async scope => {
@@ -133,6 +121,23 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     provider: parts.oidc && createProvider(parts.oidc, parts.now),
   })
   return app
+}
+
+/** Prepares the rate limit by principal. Scopes apply it with `scope.rateLimit()`. */
+async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    hook: 'preHandler',
+    timeWindow: 60_000,
+    max: perMinute,
+    keyGenerator: request => request.principal?.subject ?? request.ip,
+    addHeadersOnExceeding: {},
+    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
+    errorResponseBuilder: (_request, { ttl }) =>
+      new Problem('rate_limited', `At most ${perMinute} calls per minute.`, {
+        retryAfterSeconds: Math.ceil(ttl / 1000),
+      }),
+  })
 }
 
 /**

@@ -18,12 +18,18 @@ import { changeResponses, operation } from '../platform/openapi.ts'
 import { draftOf, patchOf } from './requests.ts'
 import { authorOf, createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow, versionCheck } from './responses.ts'
 
-/** What administrators change: `/api/sms/admin/quota…`. */
-export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const quota = Type.Ref('SmsQuota#')
+const shownQuota = Type.Ref('SmsQuota#')
 
-  app.post(
+/** What administrators change: `/api/sms/admin/quota…`. */
+export function quotaChangeRoutes(server: FastifyInstance, context: RouteContext): void {
+  createRoute(server, context)
+  updateRoute(server, context)
+  adjustRoute(server, context)
+  deleteRoute(server, context)
+}
+
+function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
     '',
     {
       schema: {
@@ -31,7 +37,7 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
         querystring: NoQuery,
         headers: IdempotencyHeaders,
         body: CreateQuotaReq,
-        response: changeResponses({ 201: quota }, ['too_many_quotas', 'conflict', 'idempotency_mismatch']),
+        response: changeResponses({ 201: shownQuota }, ['too_many_quotas', 'conflict', 'idempotency_mismatch']),
       },
     },
     async (request, reply) => {
@@ -43,8 +49,10 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
       return taggedView(reply, quota, quota.created_at)
     },
   )
+}
 
-  app.put(
+function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().put(
     '/:id',
     {
       schema: {
@@ -53,7 +61,7 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
         querystring: NoQuery,
         headers: IfMatchHeaders,
         body: UpdateQuotaReq,
-        response: changeResponses({ 200: quota }, [
+        response: changeResponses({ 200: shownQuota }, [
           'not_found',
           'version_mismatch',
           'immutable_field',
@@ -71,8 +79,10 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
       return taggedView(reply, quota, author.now)
     },
   )
+}
 
-  app.post(
+function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/adjust',
     {
       schema: {
@@ -86,7 +96,7 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
         querystring: NoQuery,
         headers: AdjustHeaders,
         body: AdjustReq,
-        response: changeResponses({ 200: quota }, [
+        response: changeResponses({ 200: shownQuota }, [
           'not_found',
           'version_mismatch',
           'below_usage',
@@ -104,8 +114,10 @@ export function quotaChangeRoutes(server: FastifyInstance, { db, now }: RouteCon
       return taggedView(reply, quota, quota.updated_at)
     },
   )
+}
 
-  app.delete(
+function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().delete(
     '/:id',
     {
       schema: {

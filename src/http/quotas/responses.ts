@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { standingAlerts } from '../../db/alerts.ts'
 import type { Database } from '../../db/database.ts'
 import type { AdjustedOnce, CreatedOnce } from '../../db/idempotency.ts'
 import type { Author } from '../../db/quota-changes.ts'
@@ -7,7 +8,7 @@ import { pastUsage } from '../../db/usage-sums.ts'
 import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
@@ -28,6 +29,18 @@ export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
 export async function summaryOf(db: Database, userId: number, at: EpochMs) {
   const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
   return summarize(userId, quotas, expired, past, at)
+}
+
+/** The quotas that are running out as of `at`, newest first. */
+export async function alertsOf(db: Database, limit: number, at: EpochMs) {
+  const alerts = await standingAlerts(db, limit, at)
+  return {
+    items: alerts.map(alert => ({
+      quota: viewOf(alert.quota, at),
+      percent: alert.percent,
+      at: formatTimestamp(alert.at),
+    })),
+  }
 }
 
 const etagOf = (version: number) => `"${version}"`

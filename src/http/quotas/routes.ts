@@ -4,16 +4,13 @@ import Type from 'typebox'
 import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
 import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quotas.ts'
 import { NoQuery } from '../../contract/schemas.ts'
-import { standingAlerts } from '../../db/alerts.ts'
 import { findQuota } from '../../db/quotas.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
-import { formatTimestamp } from '../../domain/time.ts'
-import { viewOf } from '../../domain/view.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
 import { listPage } from './list.ts'
-import { noSuchQuota, summaryOf, taggedView } from './responses.ts'
+import { alertsOf, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
 export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
@@ -103,16 +100,6 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
         response: readResponses(Type.Ref('QuotaAlerts#')),
       },
     },
-    async request => {
-      const at = now()
-      const alerts = await standingAlerts(db, request.query.limit ?? DEFAULT_PAGE_SIZE, at)
-      return {
-        items: alerts.map(alert => ({
-          quota: viewOf(alert.quota, at),
-          percent: alert.percent,
-          at: formatTimestamp(alert.at),
-        })),
-      }
-    },
+    request => alertsOf(db, request.query.limit ?? DEFAULT_PAGE_SIZE, now()),
   )
 }

@@ -99,6 +99,11 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
       return reply.code(204).send(null)
     },
   )
+}
+
+/** What can be done with a webhook besides changing it: `…/rotate-secret` and `…/test`. */
+export function webhookActionRoutes(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   app.post(
     '/:id/rotate-secret',
