@@ -106,7 +106,7 @@ const CATALOGUE = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    means: 'The queue is full. The service did not accept this call; repeat it after `Retry-After` seconds.',
+    means: 'Too many calls are waiting. The service did not accept this call; repeat it after `Retry-After` seconds.',
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ErrorKind>

@@ -43,7 +43,7 @@ async function build(auth: Partial<AuthConfig> = {}, cacheSize = 10) {
   return { clock, ...(await createAuthenticator(config, { now: () => clock.ms, cacheSize })) }
 }
 
-/** Claims as they come, be they right or wrong. */
+/** Claims, valid or not. */
 type Claims = Record<string, unknown>
 
 function sign(claims: Claims, key: CryptoKey | Uint8Array = utf8(SECRET), header: { alg?: string; kid?: string } = {}) {
@@ -65,7 +65,7 @@ async function problemOf(attempt: Promise<unknown>): Promise<Problem> {
   return error
 }
 
-/** Expects 401 with this in its words, in the body and in the header alike. */
+/** Expects 401 with this text in the detail and in the header. */
 async function expectRefused(authenticator: Authenticating, token: string, words: string) {
   const problem = await problemOf(enter(authenticator, token))
   expect(problem.code).toBe('unauthenticated')
@@ -108,8 +108,8 @@ describe('claims', () => {
 
   test.each<[string, Claims, string]>([
     ['no expiry', { exp: undefined }, 'no expiry'],
-    ['an expiry in words', { exp: 'tomorrow' }, 'malformed'],
-    ['expired in the stone age', { exp: -1e300 }, 'expired'],
+    ['an expiry that is not a number', { exp: 'tomorrow' }, 'malformed'],
+    ['a negative expiry', { exp: -1e300 }, 'expired'],
     ['not valid yet', { nbf: NOW_S + 6 }, 'not valid yet'],
     ['wrong issuer', { iss: 'https://evil.example' }, 'issuer'],
     ['no issuer', { iss: undefined }, 'issuer'],
@@ -237,7 +237,7 @@ describe('the secret', () => {
     for (let i = 0; i < token.length; i++) {
       for (const letter of ['A', '.', '-']) {
         const forged = token.slice(0, i) + letter + token.slice(i + 1)
-        // The last letter has two bits that mean nothing; some decoders take them, and the signature stays the same.
+        // Two bits of the last character have no meaning. Decoders that ignore them read the same signature.
         if (forged === token || i === token.length - 1) continue
         expect((await problemOf(enter(authenticator, forged))).code).toBe('unauthenticated')
       }
@@ -267,7 +267,7 @@ describe('a public key file', () => {
       const authenticator = await build({ key: await write(name, content) })
       expect((await enter(authenticator, await sign({}, privateKey, { alg }))).userId).toBe(7)
       await expectRefused(authenticator, await sign({}, stranger.privateKey, { alg }), 'signature')
-      // The classic confusion: the public key, which everybody has, taken as the secret of an HMAC.
+      // Algorithm confusion: the public key used as the secret of an HMAC.
       await expectRefused(authenticator, await sign({}, utf8(content)), 'is not signed with')
       await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'is not signed with')
     }
@@ -286,8 +286,8 @@ describe('a public key file', () => {
   })
 
   test.each<[string, () => string, string]>([
-    ['nothing', () => '', 'holds no PEM public key'],
-    ['words', () => 'ssh-ed25519 AAAA', 'holds no PEM public key'],
+    ['an empty file', () => '', 'holds no PEM public key'],
+    ['an SSH key', () => 'ssh-ed25519 AAAA', 'holds no PEM public key'],
     ['broken JSON', () => '{"kty":', 'holds no PEM public key'],
     ['a symmetric JWK', () => '{"kty":"oct","k":"AAAA"}', 'holds no PEM public key'],
     ['a key set', () => '{"keys":[]}', 'AUTH_JWKS_URL'],
@@ -310,7 +310,7 @@ describe('a public key file', () => {
 })
 
 describe('a key server', () => {
-  /** A real key server whose keys and manners the test sets. */
+  /** A real key server with the keys and the behavior that the test sets. */
   async function keyServer() {
     const state = { keys: [] as JWK[], asked: 0, status: 200, body: null as string | null }
     const server = createServer((_, response) => {
@@ -393,7 +393,7 @@ describe('a key server', () => {
     state.status = 500
     authenticator.clock.ms = NOW + 3_599_999
     expect((await enter(authenticator, token)).userId).toBe(7)
-    // Whether this key is good, only the key server could say.
+    // Only the key server could verify this key.
     await expectAway(enter(authenticator, await second.signed({ exp: NOW_S + 86_400 })))
     authenticator.clock.ms = NOW + HOUR_MS + 599_999
     await expectAway(enter(authenticator, token))
@@ -405,8 +405,8 @@ describe('a key server', () => {
   test.each<[string, { status?: number; body?: string }]>([
     ['an error', { status: 503 }],
     ['a redirect', { status: 302 }],
-    ['no JSON', { body: '<html>' }],
-    ['no key set', { body: '{"keys":5}' }],
+    ['text that is not JSON', { body: '<html>' }],
+    ['JSON that is not a key set', { body: '{"keys":5}' }],
     ['a broken key', { body: '{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"AAAA","y":"AAAA"}]}' }],
   ])('%s is answered with 503, not 401', async (_, answer) => {
     const { state, url } = await keyServer()
@@ -534,7 +534,7 @@ type NodeKey = ReturnType<typeof generateKeyPairSync>['publicKey']
 const pemOf = (key: NodeKey) => String(key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }))
 const jwkOf = (key: NodeKey) => JSON.stringify(key.export({ format: 'jwk' }))
 
-/** Self-signed, EC P-256. Its private key was thrown away. */
+/** Self-signed, EC P-256. Its private key was discarded. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS2gAwIBAgIUPJAaxXnii5398lpPbolxXVGLKfswCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOc21zLXF1b3RhLXRlc3QwHhcNMjYxMTIwMTEyMzI0WhcNMjYx

@@ -11,7 +11,7 @@ const deleted = await call('POST', QUOTA, { body: { user_id: 7, limit: 100 } })
 await call('DELETE', `${QUOTA}/${deleted.body.id}`)
 const id = created.body.id as number
 
-/** Everything there is, as text. */
+/** The contents of the database, as text. */
 async function everything(): Promise<string> {
   const tables = ['quota', 'account', 'quota_window', 'quota_change', 'event', 'shard_head', 'idempotency']
   const rows = tables.map(table => service.db.query({ text: `select t::text from ${table} t order by 1` }))
@@ -22,7 +22,7 @@ const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 const ok = { user_id: 7, limit: 5 }
 const base64 = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-/** Method, path, body, further headers → status, code, and the paths of the issues where there are any. */
+/** Method, path, body, further headers → status, code, and the paths of the issues, if any. */
 type BadCall = [
   string,
   string,
@@ -33,26 +33,26 @@ type BadCall = [
   paths?: string[] | undefined,
   headers?: Record<string, string>,
 ]
-// biome-ignore format: one case a line.
+// biome-ignore format: one case per line.
 const BAD: BadCall[] = [
   ['malformed JSON', 'POST', QUOTA, '{"user_id":7,', 400, 'invalid_request'],
   ['an empty body', 'POST', QUOTA, '', 400, 'invalid_request'],
-  ['no object', 'POST', QUOTA, [ok], 400, 'invalid_request', ['']],
+  ['a body that is not an object', 'POST', QUOTA, [ok], 400, 'invalid_request', ['']],
   ['null', 'POST', QUOTA, 'null', 400, 'invalid_request', ['']],
   ['missing fields, all at once', 'POST', QUOTA, {}, 400, 'invalid_request', ['/user_id', '/limit']],
   ['a number as text', 'POST', QUOTA, { ...ok, limit: '5' }, 400, 'invalid_request', ['/limit']],
   ['a fraction', 'POST', QUOTA, { ...ok, limit: 1.5 }, 400, 'invalid_request', ['/limit']],
-  ['a negative', 'POST', QUOTA, { ...ok, limit: -1 }, 400, 'invalid_request', ['/limit']],
+  ['a negative number', 'POST', QUOTA, { ...ok, limit: -1 }, 400, 'invalid_request', ['/limit']],
   ['2^53', 'POST', QUOTA, `{"user_id":9007199254740992,"limit":5}`, 400, 'invalid_request', ['/user_id']],
   ['2^53 + 1', 'POST', QUOTA, `{"user_id":9007199254740993,"limit":5}`, 400, 'invalid_request', ['/user_id']],
-  ['an endless number', 'POST', QUOTA, `{"user_id":1e999,"limit":5}`, 400, 'invalid_request', ['/user_id']],
-  ['a limit over the bound', 'POST', QUOTA, { ...ok, limit: 1e12 + 1 }, 400, 'invalid_request', ['/limit']],
-  ['a body over the bound', 'POST', QUOTA, { ...ok, name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
+  ['a number that overflows', 'POST', QUOTA, `{"user_id":1e999,"limit":5}`, 400, 'invalid_request', ['/user_id']],
+  ['a limit above the maximum', 'POST', QUOTA, { ...ok, limit: 1e12 + 1 }, 400, 'invalid_request', ['/limit']],
+  ['a body above the maximum', 'POST', QUOTA, { ...ok, name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
   ['a form', 'POST', QUOTA, 'user_id=7', 415, 'unsupported_media_type', undefined, { 'content-type': 'text/plain' }],
   ['unknown fields', 'POST', QUOTA, { ...ok, limti: 1, x: 2 }, 400, 'invalid_request', ['/limti', '/x']],
   ['a prototype', 'POST', QUOTA, '{"__proto__":{"limit":5},"user_id":7}', 400, 'invalid_request'],
   ['an unknown zone', 'POST', QUOTA, { ...ok, time_zone: 'Europe/Berln' }, 400, 'invalid_request', ['/time_zone']],
-  ['an offset for a zone', 'POST', QUOTA, { ...ok, time_zone: '+02:00' }, 400, 'invalid_request', ['/time_zone']],
+  ['an offset instead of a zone', 'POST', QUOTA, { ...ok, time_zone: '+02:00' }, 400, 'invalid_request', ['/time_zone']],
   ['an unknown period', 'POST', QUOTA, { ...ok, period: 'fortnight' }, 400, 'invalid_request', ['/period']],
   ['the 30th of February', 'POST', QUOTA, { ...ok, expires_at: '2027-02-30T00:00:00Z' }, 400, 'invalid_request', ['/expires_at']],
   ['a date without a time', 'POST', QUOTA, { ...ok, expires_at: '2027-02-20' }, 400, 'invalid_request', ['/expires_at']],
@@ -71,7 +71,7 @@ const BAD: BadCall[] = [
   ['NUL in metadata', 'POST', QUOTA, { ...ok, metadata: { a: '\0' } }, 400, 'invalid_request', ['/metadata/a']],
   ['metadata that is not flat', 'POST', QUOTA, { ...ok, metadata: { a: { b: 'c' } } }, 400, 'invalid_request', ['/metadata/a']],
   ['metadata with too many keys', 'POST', QUOTA, { ...ok, metadata: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, ''])) }, 400, 'invalid_request', ['/metadata']],
-  ['a name too long', 'POST', QUOTA, { ...ok, name: 'x'.repeat(121) }, 400, 'invalid_request', ['/name']],
+  ['a name that is too long', 'POST', QUOTA, { ...ok, name: 'x'.repeat(121) }, 400, 'invalid_request', ['/name']],
   ['JSON 10,000 deep', 'POST', QUOTA, `{"user_id":7,"limit":5,"metadata":${deep}}`, 400, 'invalid_request', ['/metadata']],
   ['a body of nested arrays', 'POST', QUOTA, deep, 400, 'invalid_request', ['']],
   ['an Idempotency-Key with spaces', 'POST', QUOTA, ok, 400, 'invalid_request', ['/idempotency-key'], { 'idempotency-key': 'a b' }],
@@ -83,14 +83,14 @@ const BAD: BadCall[] = [
   ['a stale If-Match', 'PUT', `${QUOTA}/${id}`, { limit: 1 }, 412, 'version_mismatch', undefined, { 'if-match': '"7"' }],
   ['an If-Match that is not an ETag', 'PUT', `${QUOTA}/${id}`, { limit: 1 }, 400, 'invalid_request', ['/if-match'], { 'if-match': '7' }],
   ['an immutable field', 'PUT', `${QUOTA}/${id}`, { user_id: 8 }, 422, 'immutable_field', ['/user_id']],
-  ['a field that only creation takes', 'PUT', `${QUOTA}/${id}`, { version: 8 }, 400, 'invalid_request', ['/version']],
+  ['a read-only field', 'PUT', `${QUOTA}/${id}`, { version: 8 }, 400, 'invalid_request', ['/version']],
   ['a cap without a limit', 'PUT', `${QUOTA}/${cap.body.id}`, { limit: null }, 400, 'invalid_request', ['/limit']],
   ['expiry before the start', 'PUT', `${QUOTA}/${id}`, { expires_at: '2026-02-01T00:00:00Z' }, 400, 'invalid_request', ['/expires_at']],
   ['an id that does not exist', 'DELETE', `${QUOTA}/99`, undefined, 404, 'not_found'],
   ['a deleted quota', 'DELETE', `${QUOTA}/${deleted.body.id}`, undefined, 404, 'not_found'],
   ['a stale If-Match', 'DELETE', `${QUOTA}/${id}`, undefined, 412, 'version_mismatch', undefined, { 'if-match': '"7"' }],
   ['a form', 'DELETE', `${QUOTA}/99`, 'x=1', 415, 'unsupported_media_type', undefined, { 'content-type': 'text/plain' }],
-  ['a body over the bound', 'DELETE', `${QUOTA}/99`, { name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
+  ['a body above the maximum', 'DELETE', `${QUOTA}/99`, { name: 'x'.repeat(66_000) }, 413, 'payload_too_large'],
   ['an id that does not exist', 'GET', `${QUOTA}/99`, undefined, 404, 'not_found'],
   ...['+1', '01', '1.0', '1e3', '-1', '0', '9007199254740992', 'x', '%00', '%F0%9F%98%80'].map(
     bad => ['an invalid id', 'GET', `${QUOTA}/${bad}`, undefined, 400, 'invalid_request', ['id']] as never,
@@ -100,7 +100,7 @@ const BAD: BadCall[] = [
   ...['page=0', 'page=-1', 'page=01', 'page=1.0', 'page=%2B1', 'page=1e3', 'page=', 'page=1&page=2'].map(
     query => ['an invalid page', 'GET', `${QUOTA}/list?${query}`, undefined, 400, 'invalid_request', ['page']] as never,
   ),
-  ['a page too large', 'GET', `${QUOTA}/list?page_size=201`, undefined, 400, 'invalid_request', ['page_size']],
+  ['a page that is too large', 'GET', `${QUOTA}/list?page_size=201`, undefined, 400, 'invalid_request', ['page_size']],
   ['a page size of 0', 'GET', `${QUOTA}/list?page_size=0`, undefined, 400, 'invalid_request', ['page_size']],
   ['an unknown parameter', 'GET', `${QUOTA}/list?pagesize=5`, undefined, 400, 'invalid_request', ['pagesize']],
   ['an unknown status', 'GET', `${QUOTA}/list?status=live`, undefined, 400, 'invalid_request', ['status']],

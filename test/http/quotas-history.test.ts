@@ -7,7 +7,7 @@ const { call, clock, allow, someone, ask } = service
 const quotaUrl = (id: number | string) => `/api/sms/admin/quota/${id}`
 const url = (id: number | string, what: string, query = '') => `${quotaUrl(id)}/${what}${query}`
 
-/** Walks to the end and answers the items of each page. */
+/** Reads all pages and returns the items of each. */
 async function walk(id: number, what: string, size: number) {
   const pages = []
   for (let cursor = ''; ; ) {
@@ -30,7 +30,7 @@ describe('the history of a quota', () => {
     const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
     const body = { limit: 200, metadata: { contract: 'K' } }
     const updated = await call('PUT', quotaUrl(id), { body, token: colleague })
-    // What changes nothing is no change.
+    // An update without changes is not in the history.
     await call('PUT', quotaUrl(id), { body })
     const adjusted = await call('POST', url(id, 'adjust'), { body: { delta: 5, reason: 'Goodwill' } })
     await call('DELETE', quotaUrl(id))
@@ -81,7 +81,7 @@ describe('the past windows of a quota', () => {
     await ask('consume', { user_id: user, id: 'a', units: 30 })
     await ask('reserve', { user_id: user, id: 'b', units: 10, ttl_seconds: 600_000 })
 
-    // It ended, and nothing has met the quota since: it is past all the same.
+    // The window has ended, although no command has used the quota since.
     clock.now += DAY_MS
     const day = {
       window_no: 0,
@@ -102,14 +102,14 @@ describe('the past windows of a quota', () => {
     const filed = await call('GET', url(id, 'windows'))
     expect(filed.body.items).toEqual([day])
 
-    // What settles later corrects the window, and gives nothing back to the one that holds.
+    // Later settling corrects the past window and gives nothing back to the current one.
     await ask('commit', { user_id: user, id: 'b', total_units: 4 })
     await ask('release', { user_id: user, id: 'b' })
     await ask('refund', { user_id: user, id: 'a', total_units: 5 })
     const corrected = { ...day, used: 29, reserved: 0, released: 51 }
     expect((await call('GET', url(id, 'windows'))).body.items).toEqual([corrected])
 
-    // Two days later: the window in which nothing happened is skipped.
+    // Two days later: the window without activity is skipped.
     clock.now += 2 * DAY_MS
     const { items } = (await call('GET', url(id, 'windows'))).body
     expect(items).toEqual([

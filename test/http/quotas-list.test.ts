@@ -16,7 +16,7 @@ async function create(body: object): Promise<number> {
   return answer.body.id
 }
 
-/** Walks a list by cursor to its end and answers the ids of each page. */
+/** Reads all pages by cursor and returns the ids of each. */
 async function walk(
   query: string,
   token = service.adminToken,
@@ -78,7 +78,7 @@ describe('one user', async () => {
     const asAdmin = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&${query}`)
     expect(asAdmin.body).toEqual(mine.body)
 
-    // However it is cut into pages, by number or by cursor, it is the same list.
+    // Pages of any size, by number or by cursor, give the same list.
     const pages = await walk(`user_id=${user}&page_size=2&${query}`)
     expect(names(pages.flat())).toEqual(expected)
     const numbered = []
@@ -124,7 +124,7 @@ describe('one user', async () => {
     ] as const) {
       expect(await list(query), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
     }
-    // An administrator's cursor names a user; it opens nothing for another one.
+    // A user cannot use an administrator's cursor, which names a user.
     const asUser = await call('GET', `/api/sms/quota/list?cursor=${cursor}`, { token: await service.userToken(8) })
     expect(asUser.status).toBe(400)
   })

@@ -89,7 +89,7 @@ describe('create', () => {
       countries: ['AT', 'DE'],
       message_types: ['marketing', 'otp'],
       alert_at: [50, 100],
-      // A start in the past opens the window that holds now, with nothing rolled over.
+      // A start in the past opens the current window, without rollover.
       window_start: '2026-02-28T23:00:00.000Z',
       window_end: '2026-03-31T22:00:00.000Z',
       rolled_over: 0,
@@ -138,7 +138,7 @@ describe('create', () => {
 
     await call('DELETE', `/api/sms/admin/quota/${created[0].id}`)
     await create({ user_id: user, limit: 1 })
-    // Reviving an ended quota takes a place like a new one.
+    // A revived quota counts like a new one.
     const revived = await call('PUT', `/api/sms/admin/quota/${past.id}`, { body: { expires_at: null } })
     expect(revived).toMatchObject({ status: 422, body: { code: 'too_many_quotas' } })
   })
@@ -268,7 +268,7 @@ describe('update', () => {
 
   test('a limit below usage is refused unless allow_below_usage is set', async () => {
     const { id } = await create({ user_id: someone(), limit: 100 })
-    // Units that were drawn: there is no sender yet to draw them.
+    // Sets the counters directly, without a sender.
     await service.db.query({ text: 'update quota set used = 60, reserved = 10 where id = $1', values: [id] })
     expect(await put(id, { limit: 69 })).toMatchObject({ status: 422, body: { code: 'below_usage' } })
     expect(await put(id, { limit: 60, overage_limit: 10 })).toMatchObject({ status: 200, body: { overage: 10 } })

@@ -13,7 +13,7 @@ const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
 
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
-/** Walks to the end and answers the ids of each page. */
+/** Reads all pages and returns the ids of each. */
 async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
   const pages = []
   for (let next = query; ; ) {
@@ -76,7 +76,7 @@ describe('reservations of one user', async () => {
       created_at: at(2),
     })
     const { asked, units } = body.items.find(({ id }: { id: string }) => id === 'some')
-    // Three were set aside by then.
+    // Three exist by then.
     expect([asked, units]).toEqual([5000, 997])
     const { force, expires_at } = body.items.find(({ id }: { id: string }) => id === 'forced')
     expect([force, expires_at]).toEqual([true, null])

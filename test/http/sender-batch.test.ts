@@ -12,7 +12,7 @@ async function batch(operations: unknown[]) {
   return body.results
 }
 
-/** A user with a grant of 10 and a cap of 8, to compare what becomes of two of them. */
+/** A user with a grant of 10 and a cap of 8. Two such users get the same responses. */
 async function userWithQuotas(): Promise<number> {
   const user = someone()
   await allow({ user_id: user, limit: 10 })
@@ -20,7 +20,7 @@ async function userWithQuotas(): Promise<number> {
   return user
 }
 
-/** An answer without what differs between two users and two calls. */
+/** A response without the values that differ between users and calls. */
 const comparable = (value: unknown, user: number) =>
   JSON.parse(
     JSON.stringify(value)
@@ -59,7 +59,7 @@ test('each operation is answered exactly like its single call, in order', async 
   }
   const results = await batch(operations.map(operation => ({ user_id: together, ...operation })))
 
-  // What is accepted inside a batch has one field more.
+  // The accepted fields inside a batch include `op`.
   const expected = JSON.parse(JSON.stringify(answers).replaceAll('accepted are user_id', 'accepted are op, user_id'))
   expect(comparable(results, together)).toEqual(comparable(expected, alone))
   const statuses = [200, 200, 200, 409, 200, 200, 200, 200, 422, 200, 200, 409, 404, 200, 200, 400, 400, 400]
@@ -132,10 +132,10 @@ test('a batch can hold a thousand operations of many users', async () => {
 })
 
 test.each([
-  ['no operation', { operations: [] }, 400],
+  ['an empty list', { operations: [] }, 400],
   ['more than a thousand', { operations: Array.from({ length: 1001 }, () => ({ op: 'check' })) }, 400],
-  ['no list', { operations: { op: 'check' } }, 400],
-  ['nothing', {}, 400],
+  ['operations that are not a list', { operations: { op: 'check' } }, 400],
+  ['a missing list', {}, 400],
   ['unknown fields', { operations: [{ op: 'check' }], atomic: true }, 400],
   ['more than 1 MiB', { operations: [{ op: 'check', x: 'x'.repeat(2 ** 20) }] }, 413],
 ])('%s is refused as a whole', async (_what, body, status) => {
@@ -156,7 +156,7 @@ test('above the limit of concurrent large batches, whole batches are refused and
   const grant = await allow({ user_id: user, limit: 100 })
   const body = (id: string, size: number) =>
     JSON.stringify({ operations: [{ op: 'consume', user_id: user, id, units: 1 }] }).padEnd(size)
-  // However large, each counts like a thousand usual operations at most.
+  // A large batch counts at most like a thousand typical operations.
   for (const size of [80 * 1024, 300 * 1024]) {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('batch', body(`${size}-${n}`, size))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(12).fill(200), ...Array(4).fill(503)])

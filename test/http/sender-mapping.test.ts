@@ -151,7 +151,7 @@ const REQUESTS: Record<string, object> = {
 }
 
 /** Operation, outcome → status, body. */
-// biome-ignore format: a case a line.
+// biome-ignore format: one case per line.
 const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['reserve', granted, 200, { granted: true, ...view, remaining: null, replayed: false }],
   ['reserve', { ...granted, replayed: true, remaining: 0 }, 200, { granted: true, ...view, remaining: 0, replayed: true }],
@@ -168,7 +168,7 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
   ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'The reservation holds 5 units, and total_units is 6.', reservation: view })],
   ['reserve', new Problem('overloaded', 'Full.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'overloaded', { detail: 'Full.' })],
-  ['reserve', new Problem('unavailable', 'Away.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Away.' })],
+  ['reserve', new Problem('unavailable', 'Not available.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Not available.' })],
   ['reserve', new Error('an unexpected failure'), 500, problem(500, 'internal', { detail: 'The service failed unexpectedly.' })],
 ]
 
@@ -176,7 +176,7 @@ test.each(OUTCOMES)('%s: %o is answered with %i', async (op, next, status, body)
   outcome = next
   const answer = await ask(op, REQUESTS[op] ?? {})
   expect(answer.status).toBe(status)
-  // Of a problem what matters; of a success all of it.
+  // The main fields of a problem; all fields of a success.
   if (status === 200) expect(answer.body).toEqual(body)
   else expect(answer.body).toMatchObject(body)
   expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)
@@ -245,13 +245,13 @@ describe('the log', () => {
     expect(logged.join('')).not.toMatch(/geheim|4915112345678/)
   })
 
-  // The last test: it stops the service.
+  // This test must be the last: it stops the service.
   test('summarizes the responses, at the latest when the service stops', async () => {
     outcome = denied
     for (let n = 0; n < 3; n++) await ask('check', { user_id: 7, units: 1 })
     await app.close()
     const lines = logged.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'http: sender requests answered')
     expect(lines).toEqual([expect.objectContaining({ ms_mean: expect.any(Number), ms_max: expect.any(Number) })])
-    expect(lines[0].answers['200']).toBeGreaterThanOrEqual(3)
+    expect(lines[0].statuses['200']).toBeGreaterThanOrEqual(3)
   })
 })

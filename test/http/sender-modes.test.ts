@@ -7,8 +7,8 @@ describe('if a country is required', async () => {
   const text = 'x'
 
   test.each([
-    ['none', { units: 1 }, '/country'],
-    ['a number that belongs to none', { message: { to: '+883510000000001', text } }, '/message/to'],
+    ['no country', { units: 1 }, '/country'],
+    ['a number without a country', { message: { to: '+883510000000001', text } }, '/message/to'],
   ])('%s is refused', async (_what, fields, path) => {
     for (const [op, more] of [
       ['check', {}],

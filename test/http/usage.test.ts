@@ -14,7 +14,7 @@ const zero = { units: 0, messages: 0 }
 const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
 
-/** A user who sent three times around midnight in Kolkata and Berlin. */
+/** A user with three sends around midnight in Kolkata and Berlin. */
 async function sent(): Promise<{ user: number; quotaId: number }> {
   const user = someone()
   const quotaId = await allow({ user_id: user, limit: 100, starts_at: '2026-03-01T00:00:00Z' })
@@ -127,7 +127,7 @@ test('administrators see all users together, and the top users', async () => {
     await allow({ user_id: user, limit: 100 })
     await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
   }
-  // Some of it is folded, and some is not.
+  // A part is rolled up, the rest is not.
   await createUsageRollup({ db, log: console }).rollUpOnce()
   await ask('consume', { user_id: users[2], id: 'n', units: 1 })
   clock.now = began
@@ -154,18 +154,18 @@ test('usage that retention has rolled up stays in reports', async () => {
 })
 
 const DAILY = `${MARCH}&interval=day`
-// biome-ignore format: one case a line.
+// biome-ignore format: one case per line.
 const BAD: [what: string, url: string, paths: string[]][] = [
-  ['nothing', `${ADMIN}`, ['from', 'to', 'interval']],
+  ['missing parameters', `${ADMIN}`, ['from', 'to', 'interval']],
   ['an unknown interval', `${ADMIN}?${MARCH}&interval=week`, ['interval']],
-  ['an offset for a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
+  ['an offset instead of a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
   ['an end before the start', `${ADMIN}?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z&interval=day`, ['to']],
-  ['what is on no quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
+  ['times that are not on a quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
   ['too many intervals', `${ADMIN}?from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&interval=hour`, ['interval']],
   ['an unknown group', `${ADMIN}?${DAILY}&group_by=price`, ['group_by']],
-  ['a selector of users, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],
-  ['a group of users, from a user', `${OWN}?${DAILY}&group_by=user`, ['group_by']],
-  ['too long a period to compare users', `${ADMIN}/top?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`, ['to']],
+  ['user_id, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],
+  ['group_by=user, from a user', `${OWN}?${DAILY}&group_by=user`, ['group_by']],
+  ['a period that is too long for the top users', `${ADMIN}/top?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`, ['to']],
   ['too many users', `${ADMIN}/top?${MARCH}&limit=101`, ['limit']],
 ]
 describe('is refused', () => {

@@ -91,8 +91,8 @@ describe('refused are', async () => {
   const { id } = (await create()).body
   const bad: [string, string, string, unknown, string[]][] = [
     ['no URL', 'POST', WEBHOOKS, {}, ['/url']],
-    ['another protocol', 'POST', WEBHOOKS, { url: 'ftp://example.com' }, ['/url']],
-    ['a file', 'PUT', `${WEBHOOKS}/${id}`, { url: 'file:///etc/passwd' }, ['/url']],
+    ['an unsupported protocol', 'POST', WEBHOOKS, { url: 'ftp://example.com' }, ['/url']],
+    ['a file URL', 'PUT', `${WEBHOOKS}/${id}`, { url: 'file:///etc/passwd' }, ['/url']],
     ['a password', 'POST', WEBHOOKS, { url: 'https://a:b@example.com' }, ['/url']],
     ['no host', 'POST', WEBHOOKS, { url: 'https://' }, ['/url']],
     ['this machine', 'POST', WEBHOOKS, { url: 'http://127.0.0.1/' }, ['/url']],
