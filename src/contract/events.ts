@@ -49,6 +49,19 @@ export const EventsQuery = Type.Object(
   closed,
 )
 
+/** What each type means. */
+export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
+  'quota.created': 'An administrator created a quota.',
+  'quota.updated': 'An administrator updated or adjusted a quota. `quota` is the new state.',
+  'quota.deleted': 'An administrator deleted a quota. `quota` is its last state.',
+  'quota.threshold_reached':
+    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them.',
+  'quota.expired': 'A quota reached its `expires_at`.',
+  'reservation.expired': 'A reservation expired with outstanding units, and was closed.',
+  'webhook.disabled':
+    'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
+}
+
 /** The name of a type's schema: `QuotaCreatedEvent` for `quota.created`. */
 function nameOf(type: EventType): string {
   const words = type.split(/[._]/).map(word => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
@@ -61,11 +74,7 @@ const place = {
 }
 
 /** An event of a user's quotas or reservations. */
-const userEvent = <const Name extends EventType, Data extends TProperties>(
-  type: Name,
-  data: Data,
-  description: string,
-) =>
+const userEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
   Type.Object(
     {
       id: place.id,
@@ -75,15 +84,11 @@ const userEvent = <const Name extends EventType, Data extends TProperties>(
       sequence: uint({ description: "Numbers the user's events, from 1." }),
       data: Type.Object(data),
     },
-    { $id: nameOf(type), description },
+    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
   )
 
 /** An event that belongs to no user. */
-const systemEvent = <const Name extends EventType, Data extends TProperties>(
-  type: Name,
-  data: Data,
-  description: string,
-) =>
+const systemEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
   Type.Object(
     {
       id: place.id,
@@ -93,58 +98,38 @@ const systemEvent = <const Name extends EventType, Data extends TProperties>(
       sequence: Type.Null(),
       data: Type.Object(data),
     },
-    { $id: nameOf(type), description },
+    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
   )
 
 const quota = Type.Ref('SmsQuota#')
 
-export const QuotaCreatedEvent = userEvent('quota.created', { quota }, 'An administrator created a quota.')
+export const QuotaCreatedEvent = userEvent('quota.created', { quota })
 
-export const QuotaUpdatedEvent = userEvent(
-  'quota.updated',
-  { quota },
-  'An administrator updated or adjusted a quota. `quota` is the new state.',
-)
+export const QuotaUpdatedEvent = userEvent('quota.updated', { quota })
 
-export const QuotaDeletedEvent = userEvent(
-  'quota.deleted',
-  { quota },
-  'An administrator deleted a quota. `quota` is its last state.',
-)
+export const QuotaDeletedEvent = userEvent('quota.deleted', { quota })
 
-export const QuotaThresholdReachedEvent = userEvent(
-  'quota.threshold_reached',
-  {
-    quota,
-    percent: Type.Integer({ minimum: 1, maximum: 100, description: 'The percentage of `alert_at` that was reached.' }),
-  },
-  '`used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them.',
-)
+export const QuotaThresholdReachedEvent = userEvent('quota.threshold_reached', {
+  quota,
+  percent: Type.Integer({ minimum: 1, maximum: 100, description: 'The percentage of `alert_at` that was reached.' }),
+})
 
-export const QuotaExpiredEvent = userEvent('quota.expired', { quota }, 'A quota reached its `expires_at`.')
+export const QuotaExpiredEvent = userEvent('quota.expired', { quota })
 
-export const ReservationExpiredEvent = userEvent(
-  'reservation.expired',
-  {
-    reservation: Type.Ref('Reservation#'),
-    released: uint({ description: 'Outstanding units that were released.' }),
-    committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
-  },
-  'A reservation expired with outstanding units, and was closed.',
-)
+export const ReservationExpiredEvent = userEvent('reservation.expired', {
+  reservation: Type.Ref('Reservation#'),
+  released: uint({ description: 'Outstanding units that were released.' }),
+  committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
+})
 
-export const WebhookDisabledEvent = systemEvent(
-  'webhook.disabled',
-  {
-    webhook: Type.Object({
-      id: positive(),
-      description: nullable(Type.String()),
-      disabled_reason: Type.Enum(['failing', 'gone']),
-      failing_since: Webhook.properties.failing_since,
-    }),
-  },
-  'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
-)
+export const WebhookDisabledEvent = systemEvent('webhook.disabled', {
+  webhook: Type.Object({
+    id: positive(),
+    description: nullable(Type.String()),
+    disabled_reason: Type.Enum(['failing', 'gone']),
+    failing_since: Webhook.properties.failing_since,
+  }),
+})
 
 export const Event = Type.Union(
   [

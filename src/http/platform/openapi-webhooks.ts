@@ -1,26 +1,14 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
-import { WEBHOOK_PAYLOADS } from '../../contract/events.ts'
+import { EVENT_DESCRIPTIONS, WEBHOOK_PAYLOADS } from '../../contract/events.ts'
+import { EVENT_TYPES } from '../../domain/event.ts'
 
 type Webhooks = NonNullable<Extract<FastifyDynamicSwaggerOptions['openapi'], { webhooks?: unknown }>['webhooks']>
 
-type EventName = keyof typeof WEBHOOK_PAYLOADS
-
-const SUMMARIES: Record<EventName, string> = {
-  'quota.created': 'A quota was created',
-  'quota.updated': 'A quota was updated or adjusted',
-  'quota.deleted': 'A quota was deleted',
-  'quota.threshold_reached': 'A quota reached a percentage of its alert_at',
-  'quota.expired': 'A quota expired',
-  'reservation.expired': 'A reservation expired with outstanding units',
-  'webhook.disabled': 'The service disabled a webhook',
-  'webhook.test': 'An administrator tested the webhook',
-}
-
-const DESCRIPTION =
+const DELIVERY =
   'Posted to the `url` of each webhook that receives this type. Signed after the Standard Webhooks specification. Deliveries are repeated until the receiver answers 2xx, for up to three days; they may arrive more than once and out of order. Recognize a repeated delivery by `webhook-id`, and order by `sequence`. Ignore types and fields that you do not know: later versions add some.'
 
-const TEST_DESCRIPTION =
-  'Posted once by `testWebhook`. It is not an event: it is neither in the feed nor repeated. Signed like an event.'
+const TEST =
+  'An administrator tested the webhook with `testWebhook`. It is not an event: it is neither in the feed nor repeated. Signed like an event; its `webhook-id` begins with `evt_test_`.'
 
 const header = (name: string, description: string, example: string) => ({
   name,
@@ -53,8 +41,7 @@ export function webhooksSection(): Webhooks {
       type,
       {
         post: {
-          summary: SUMMARIES[type as EventName],
-          description: type === 'webhook.test' ? TEST_DESCRIPTION : DESCRIPTION,
+          description: descriptionOf(type),
           tags: ['Events'],
           security: [],
           parameters: HEADERS,
@@ -64,6 +51,11 @@ export function webhooksSection(): Webhooks {
       },
     ]),
   )
+}
+
+function descriptionOf(type: string): string {
+  const event = EVENT_TYPES.find(known => known === type)
+  return event === undefined ? TEST : `${EVENT_DESCRIPTIONS[event]}\n\n${DELIVERY}`
 }
 
 /** The Swagger plugin does not resolve references in this section: `SmsQuota#` is its component in the document. */

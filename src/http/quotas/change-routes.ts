@@ -15,8 +15,8 @@ import { addQuotaOnce, adjustQuotaOnce } from '../../db/idempotency.ts'
 import { removeQuota, updateQuota } from '../../db/quotas.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
-import { draftOf, patchOf } from './requests.ts'
-import { authorOf, createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow, versionCheck } from './responses.ts'
+import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
+import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
 
 const shownQuota = Type.Ref('SmsQuota#')
 

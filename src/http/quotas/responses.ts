@@ -1,23 +1,19 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
+import type { AdminListQuery } from '../../contract/quotas.ts'
 import { standingAlerts } from '../../db/alerts.ts'
 import type { Database } from '../../db/database.ts'
 import type { AdjustedOnce, CreatedOnce } from '../../db/idempotency.ts'
-import type { Author } from '../../db/quota-changes.ts'
-import { type Deleted, quotasOfUser, type Updated, type VersionCheck } from '../../db/quotas.ts'
+import { listQuotas } from '../../db/quota-lists.ts'
+import { type Deleted, quotasOfUser, type Updated } from '../../db/quotas.ts'
 import { pastUsage } from '../../db/usage-sums.ts'
-import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { summarize } from '../../domain/summary.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
-import { principalOf } from '../auth/guard.ts'
-
-/** What requests about quotas say besides their bodies, and how outcomes are answered. */
-
-export function authorOf(request: FastifyRequest, now: EpochMs): Author {
-  return { now, actor: principalOf(request).subject, requestId: request.id }
-}
+import type { Viewer } from '../auth/guard.ts'
+import { etagOf, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
 export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
@@ -29,6 +25,21 @@ export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
 export async function summaryOf(db: Database, userId: number, at: EpochMs) {
   const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
   return summarize(userId, quotas, expired, past, at)
+}
+
+/** A page of quotas as of `at`. @throws Problem `invalid_request` if the parameters contradict each other or the cursor */
+export async function listPage(db: Database, query: AdminListQuery, viewer: Viewer, at: EpochMs) {
+  const { filter, order, after, cursorAfter } = listRequestOf(query, viewer)
+  const { page = 1, page_size: size = DEFAULT_PAGE_SIZE } = query
+  const start = after === undefined ? { skip: Math.min((page - 1) * size, MAX_INTEGER) } : { after }
+  const { quotas, total, next } = await listQuotas(db, filter, order, start, size, at)
+  return {
+    items: quotas.map(quota => viewOf(quota, at)),
+    ...(total === undefined
+      ? { page_size: size }
+      : { total, page, page_size: size, total_pages: Math.ceil(total / size) }),
+    next_cursor: next && cursorAfter(next),
+  }
 }
 
 /** The quotas that are running out as of `at`, newest first. */
@@ -43,15 +54,7 @@ export async function alertsOf(db: Database, limit: number, at: EpochMs) {
   }
 }
 
-const etagOf = (version: number) => `"${version}"`
-
-/** Whether a quota's version satisfies `If-Match`. */
-export function versionCheck(ifMatch: string | undefined): VersionCheck {
-  if (ifMatch === undefined || ifMatch === '*') return () => true
-  const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
-  return version => accepted.has(etagOf(version))
-}
-
+/** The created quota. @throws Problem for any other outcome */
 export function createdOrThrow(created: CreatedOnce): Quota {
   switch (created.outcome) {
     case 'created':
@@ -64,6 +67,7 @@ export function createdOrThrow(created: CreatedOnce): Quota {
   }
 }
 
+/** The updated quota. @throws Problem for any other outcome */
 export function updatedOrThrow(updated: AdjustedOnce, id: number): Quota {
   switch (updated.outcome) {
     case 'changed':
@@ -81,6 +85,7 @@ export function updatedOrThrow(updated: AdjustedOnce, id: number): Quota {
   }
 }
 
+/** @throws Problem if the quota was not deleted */
 export function deletedOrThrow(deleted: Deleted, id: number): void {
   if (deleted.outcome === 'not_found') throw noSuchQuota(id)
   if (deleted.outcome === 'version_mismatch') throw versionMismatch(deleted.version)

@@ -9,8 +9,7 @@ import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
-import { listPage } from './list.ts'
-import { alertsOf, noSuchQuota, summaryOf, taggedView } from './responses.ts'
+import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
 
 /** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
 export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {

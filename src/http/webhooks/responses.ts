@@ -1,6 +1,6 @@
 import { Problem } from '../../errors.ts'
 
-/** What was found of a webhook. @throws Problem `not_found` if there is no such webhook */
+/** Returns what was found. @throws Problem `not_found` if the webhook does not exist */
 export function foundOrThrow<T>(found: T | undefined, id: number): T {
   if (found === undefined) throw noSuchWebhook(id)
   return found
