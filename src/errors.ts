@@ -1,4 +1,4 @@
-/** What a code of the catalogue stands for. */
+/** What a code of the catalog stands for. */
 interface ErrorKind {
   /** The HTTP status. */
   readonly status: number
@@ -10,10 +10,10 @@ interface ErrorKind {
 }
 
 /**
- * The error catalogue: every error code of the API. The OpenAPI document and the page that `type` links to are generated
+ * The error catalog: every error code of the API. The OpenAPI document and the page that `type` links to are generated
  * from it. A denial is not an error: it is a 200 with `granted: false`.
  */
-const CATALOGUE = {
+const CATALOG = {
   not_found: { status: 404, title: 'Not found', means: 'The route, quota, reservation or webhook does not exist.' },
   unauthenticated: {
     status: 401,
@@ -111,9 +111,9 @@ const CATALOGUE = {
   },
 } as const satisfies Record<string, ErrorKind>
 
-export type ErrorCode = keyof typeof CATALOGUE
+export type ErrorCode = keyof typeof CATALOG
 
-export const ERRORS: Readonly<Record<ErrorCode, ErrorKind>> = CATALOGUE
+export const ERRORS: Readonly<Record<ErrorCode, ErrorKind>> = CATALOG
 
 /** One issue of the input. */
 export interface ValidationIssue {
@@ -131,7 +131,7 @@ interface ProblemOptions {
   cause?: unknown
 }
 
-/** An error with a code of the catalogue and a text for the client. Any other error is answered as `internal`. */
+/** An error with a code of the catalog and a text for the client. Any other error is answered as `internal`. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly members: Readonly<Record<string, unknown>>

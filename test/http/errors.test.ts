@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ERRORS } from '../../src/errors.ts'
+import { ERRORS, Problem } from '../../src/errors.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -138,6 +138,13 @@ test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths
 test('an unknown parameter is answered with the accepted ones', async () => {
   const { body } = await call('GET', `${QUOTA}/list?pagesize=5`)
   expect(body.errors[0].message).toBe('is unknown; accepted are page, page_size, sort, kind, cursor, user_id, status')
+})
+
+test('a problem has the Retry-After of its code, unless it names another', () => {
+  expect(new Problem('overloaded', 'Full.').headers).toEqual({ 'retry-after': '1' })
+  expect(new Problem('unavailable', 'Not available.', { retryAfterSeconds: 5 }).headers).toEqual({ 'retry-after': '5' })
+  const headers = { etag: '"2"' }
+  expect(new Problem('version_mismatch', 'Changed.', { headers }).headers).toEqual(headers)
 })
 
 describe('authorization', () => {
