@@ -1,6 +1,4 @@
-/**
- * Writes docs/openapi.json from the routes, or with --check says whether it is current (exit code 1 if not).
- */
+/** Writes docs/openapi.json from the routes. With --check, only checks that it is current (exit code 1 if not). */
 import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
@@ -10,28 +8,28 @@ import { createMetrics } from '../src/metrics.ts'
 
 const FILE = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
 
-// The document needs the routes, not what answers them: nothing here ever connects.
-const db = openDatabase({ url: 'postgresql://127.0.0.1:1/never' })
-const nobody = () => {
-  throw new Error('nobody is served here')
+// The document needs only the routes: nothing connects, and no handler runs.
+const db = openDatabase({ url: 'postgresql://127.0.0.1:1/unused' })
+const unused = () => {
+  throw new Error('a handler runs while the document is generated')
 }
 const app = await createServer({
   db,
-  engine: { enqueue: nobody },
-  webhooks: { test: nobody, allowPrivate: false },
-  feed: { waiting: 0, read: nobody, stop() {} },
+  engine: { enqueue: unused },
+  webhooks: { test: unused, allowPrivate: false },
+  feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),
   metrics: createMetrics(),
   servesMetrics: true,
   authenticator: {
-    authenticate: nobody,
-    requireUser: nobody,
-    requireAdmin: nobody,
-    requireSender: nobody,
-    rolesOf: nobody,
+    authenticate: unused,
+    requireUser: unused,
+    requireAdmin: unused,
+    requireSender: unused,
+    rolesOf: unused,
   },
-  readiness: nobody,
+  readiness: unused,
   rateLimitPerMinute: 0,
   requireCountry: false,
   oidc: null,

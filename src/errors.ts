@@ -1,129 +1,158 @@
+/** What a code of the catalog stands for. */
+interface ErrorKind {
+  /** The HTTP status. */
+  readonly status: number
+  readonly title: string
+  /** What has happened and what the client can do, for the documentation. Markdown, of which only `code` is used. */
+  readonly means: string
+  /** `Retry-After` of the response, in seconds, unless the problem names another value. */
+  readonly retryAfterSeconds?: number
+}
+
 /**
- * The error catalogue: every code the service answers, its status and what it means. The OpenAPI document and the page
- * that `type` points to are made from this table.
- *
- * A denial is not here: `granted: false` is an answer, not an error.
+ * The error catalog: every error code of the API. The OpenAPI document and the page that `type` links to are generated
+ * from it. A denial is not an error: it is a 200 with `granted: false`.
  */
-export const ERRORS = {
-  not_found: { status: 404, title: 'Not found', means: 'There is no such route, quota, reservation or webhook.' },
+const CATALOG = {
+  not_found: { status: 404, title: 'Not found', means: 'The route, quota, reservation or webhook does not exist.' },
   unauthenticated: {
     status: 401,
     title: 'Not authenticated',
-    means: 'The bearer token is missing, malformed, expired, not yet valid, or not meant for this service.',
+    means: 'The bearer token is missing, malformed, expired, not yet valid, or issued for another service.',
   },
-  forbidden: { status: 403, title: 'Forbidden', means: 'The token is good, but its role may not do this.' },
-  payload_too_large: { status: 413, title: 'Payload too large', means: 'The body is larger than the route accepts.' },
+  forbidden: { status: 403, title: 'Forbidden', means: 'The token is valid, but its roles do not allow this call.' },
+  payload_too_large: {
+    status: 413,
+    title: 'Payload too large',
+    means: 'The body is larger than this route accepts.',
+  },
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    means: 'The body is not declared as application/json.',
+    means: 'The body is not sent as `application/json`.',
   },
   invalid_request: {
     status: 400,
     title: 'Invalid request',
-    means: 'The body, query, path or a header breaks its schema. `errors` lists every fault and what is accepted.',
+    means:
+      'The body, the query, the path or a header does not match its schema. `errors` lists every issue and the accepted values.',
   },
   version_mismatch: {
     status: 412,
     title: 'Version mismatch',
-    means: '`If-Match` names another version than the quota has: somebody changed it. Read it again.',
+    means:
+      '`If-Match` names a version that the quota no longer has, because it was changed meanwhile. Read the quota again, then repeat the change.',
   },
   immutable_field: {
     status: 422,
     title: 'Immutable field',
-    means: 'The change names a field that cannot be changed any more, with another value. Make a new quota instead.',
+    means: 'The update gives a new value to a field that can no longer change. Create a new quota instead.',
   },
   below_usage: {
     status: 422,
     title: 'Below usage',
-    means: 'The new limit is below what is used and reserved. `allow_below_usage: true` sets it all the same.',
+    means: 'The new limit is below `used` + `reserved`. Send `allow_below_usage: true` to set it anyway.',
   },
   too_many_quotas: {
     status: 422,
     title: 'Too many quotas',
-    means: 'The user already has as many undeleted, unexpired quotas as one user can have.',
+    means: 'The user already has the maximum number of undeleted, unexpired quotas.',
   },
   too_many_webhooks: {
     status: 422,
     title: 'Too many webhooks',
-    means: 'There are as many webhooks as there can be. Delete one that nobody needs.',
+    means: 'The maximum number of webhooks already exists. Delete one that is not needed.',
   },
   exceeds_reservation: {
     status: 422,
     title: 'Exceeds the reservation',
     means:
-      '`total_units` is more than was reserved. Reserve the rest under another id; `reservation` shows how it stands.',
+      '`total_units` is more than the reservation holds. Reserve the additional units under another id. `reservation` shows the current state.',
   },
   conflict: {
     status: 409,
     title: 'Conflict',
-    means: 'Another quota of the user has this `external_ref`; `existing_id` names it.',
+    means: 'Another quota of the user already has this `external_ref`. `existing_id` is its id.',
   },
   idempotency_mismatch: {
     status: 409,
     title: 'Idempotency mismatch',
     means:
-      'The same `Idempotency-Key`, or the same reservation `id`, came with another content before; `errors` names what differs. A new request needs a new one.',
+      'The same `Idempotency-Key`, or the same reservation `id`, was already used for a different request. `errors` lists the fields that differ. Use a new key or id for a new request.',
   },
   reservation_closed: {
     status: 409,
     title: 'Reservation closed',
     means:
-      'What is asked can no longer be done with this reservation: its units are committed or given back already. `reservation` shows how it stands; a new attempt needs a new id.',
+      'The reservation no longer allows this operation, because its units are already committed or given back. `reservation` shows the current state. Use a new id for a new attempt.',
   },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    means: 'Too many calls. Wait as long as `Retry-After` says.',
+    means: 'The rate limit is exceeded. Repeat the call after `Retry-After` seconds.',
   },
   internal: {
     status: 500,
     title: 'Internal error',
-    means: 'A fault of the service. Its log tells more by request id.',
+    means: "The service failed unexpectedly. The service's log has the details under `request_id`.",
   },
   unavailable: {
     status: 503,
     title: 'Unavailable',
-    means: 'The database or the key server is away. Nothing was decided; repeat the call after `Retry-After`.',
+    means:
+      'The database or the key server is not available. Nothing was decided; repeat the call after `Retry-After` seconds.',
+    retryAfterSeconds: 1,
   },
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    means: 'More is waiting than can be done soon. This call was not taken; repeat it after `Retry-After`.',
+    means: 'Too many calls are waiting. The service did not accept this call; repeat it after `Retry-After` seconds.',
+    retryAfterSeconds: 1,
   },
-} as const
+} as const satisfies Record<string, ErrorKind>
 
-export type ErrorCode = keyof typeof ERRORS
+export type ErrorCode = keyof typeof CATALOG
 
-/** One thing that is wrong with the input: where (a JSON pointer into the body, or the parameter's name) and why. */
+export const ERRORS: Readonly<Record<ErrorCode, ErrorKind>> = CATALOG
+
+/** One issue of the input. */
 export interface ValidationIssue {
+  /** A JSON pointer into the body, or the name of the parameter. */
   path: string
   message: string
 }
 
-/** An error with a code of the catalogue and words for the caller. Whatever else is thrown is answered as `internal`. */
+interface ProblemOptions {
+  /** Further members of the response, for example `errors` or `existing_id`. */
+  members?: Record<string, unknown>
+  headers?: Record<string, string>
+  /** `Retry-After`, in whole seconds; the default is the code's own. */
+  retryAfterSeconds?: number
+  cause?: unknown
+}
+
+/** An error with a code of the catalog and a text for the client. Any other error is answered as `internal`. */
 export class Problem extends Error {
   readonly code: ErrorCode
-  /** Further members of the answer, for example `errors` or `existing_id`. */
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(
-    code: ErrorCode,
-    detail: string,
-    options: { members?: Record<string, unknown>; headers?: Record<string, string>; cause?: unknown } = {},
-  ) {
+  constructor(code: ErrorCode, detail: string, options: ProblemOptions = {}) {
     super(detail, { cause: options.cause })
+    const retryAfter = options.retryAfterSeconds ?? ERRORS[code].retryAfterSeconds
     this.name = 'Problem'
     this.code = code
     this.members = options.members ?? {}
-    this.headers = options.headers ?? {}
+    this.headers = {
+      ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
+      ...options.headers,
+    }
   }
 }
 
-/** What is wrong with the input, all of it in `errors` and the first of it in words. */
+/** An `invalid_request` with all issues in `errors`. `detail` names the first three. */
 export function invalidRequest(issues: readonly ValidationIssue[]): Problem {
-  const words = issues.slice(0, 3).map(({ path, message }) => `${path === '' ? 'body' : path} ${message}`)
+  const texts = issues.slice(0, 3).map(({ path, message }) => `${path === '' ? 'body' : path} ${message}`)
   const more = issues.length > 3 ? [`and ${issues.length - 3} more, see errors`] : []
-  return new Problem('invalid_request', [...words, ...more].join('; '), { members: { errors: issues } })
+  return new Problem('invalid_request', [...texts, ...more].join('; '), { members: { errors: issues } })
 }

@@ -5,7 +5,8 @@ import type { Config } from './config/config.ts'
 import { isUnavailable } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
-import { mintToken, ownSecret } from './http/auth/keys.ts'
+import { ownSecret } from './http/auth/secrets.ts'
+import { mintToken } from './http/auth/tokens.ts'
 
 /** How long a stop may take before the process ends all the same. */
 const STOP_MS = 10_000

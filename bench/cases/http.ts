@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { cpus } from 'node:os'
 import { loadConfig } from '../../src/config/config.ts'
-import { mintToken } from '../../src/http/auth/keys.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
 import { fillUsers } from '../fill.ts'
 import type { Job } from '../load-generator/job.ts'
 import { type Candidate, measure, measureRounds, type Sample } from '../measure.ts'

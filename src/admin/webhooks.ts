@@ -1,9 +1,10 @@
 /** What administrators do with webhooks, and how the service disables one. */
 import type { Database, Transaction } from '../db/database.ts'
 import { restartPending } from '../db/deliveries.ts'
-import { appendServiceEvent } from '../db/outbox-writes.ts'
+import { appendSystemEvent } from '../db/outbox-writes.ts'
 import { insertWebhook, lockWebhook, nextWebhookId, replaceWebhook, shardOfWebhook } from '../db/webhooks.ts'
-import { type EpochMs, formatTimestampOrNull } from '../domain/time.ts'
+import { disablingOf } from '../domain/outbox-event.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { MAX_WEBHOOKS, ROTATION_OVERLAP_MS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 
@@ -99,8 +100,5 @@ export async function disableWebhook(
   if (webhook === undefined || !webhook.enabled) return
   const disabled = { enabled: false, disabled_reason: reason, updated_at: now, updated_by: 'sms-quota' } as const
   await replaceWebhook(tx, { ...webhook, ...disabled })
-  // Without its URL, which may hold a secret: other receivers read this event.
-  const { description, failing_since } = webhook
-  const shown = { id, description, disabled_reason: reason, failing_since: formatTimestampOrNull(failing_since) }
-  await appendServiceEvent(tx, shardOfWebhook(id), { type: 'webhook.disabled', data: { webhook: shown } }, now)
+  await appendSystemEvent(tx, shardOfWebhook(id), disablingOf(webhook, reason), now)
 }

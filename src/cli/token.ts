@@ -1,5 +1,6 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
-import { mintToken, ownSecret } from '../http/auth/keys.ts'
+import { ownSecret } from '../http/auth/secrets.ts'
+import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
 

@@ -1,20 +1,22 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
 import { ROLES } from '../domain/role.ts'
-import { nullable, time, uint } from './quotas.ts'
+import { nullable, time, uint } from './schemas.ts'
 
-/** The shape of who is calling. */
+/** Who a token belongs to. */
 
-const Caller = Type.Object(
+export const Caller = Type.Object(
   {
-    subject: Type.String({ description: 'What the token names: the actor that the history shows.', examples: ['7'] }),
-    user_id: nullable(uint(), { description: "Whose own paths it may call; null if the token is no user's." }),
+    subject: Type.String({ description: "The token's `sub`: the actor in the history.", examples: ['7'] }),
+    user_id: nullable(uint(), { description: "The user whose own paths the token opens; null if it is not a user's." }),
     roles: Type.Array(Type.Enum([...ROLES]), {
-      description: "By the service's own names, whatever they are called in the token; others are left out.",
+      description: "The service's own role names, however the token spells them. Unknown roles are left out.",
     }),
-    expires_at: time({ description: 'Until when the token is good.' }),
+    expires_at: time({ description: 'When the token expires.' }),
   },
-  { $id: 'Caller', description: 'Whom a token speaks for, as this service reads it.' },
+  { $id: 'Caller', description: 'Who the token belongs to and what it allows.' },
 )
 
-/** The shapes that the document names, by their `$id`. */
+/** The named schemas of the OpenAPI document, by `$id`. */
 export const CALLER_COMPONENTS = { Caller } satisfies Record<string, TSchema>
+
+export type Caller = Static<typeof Caller>

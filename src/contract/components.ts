@@ -1,19 +1,27 @@
 import type { TSchema } from 'typebox'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { EVENT_COMPONENTS } from './events.ts'
+import { OPERATIONS_COMPONENTS } from './operations.ts'
+import { PROBLEM_COMPONENTS } from './problem.ts'
+import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
+import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
 import { QUOTA_COMPONENTS } from './quotas.ts'
-import { RECORD_COMPONENTS } from './records.ts'
+import { RESERVATION_COMPONENTS } from './reservations.ts'
 import { SENDER_COMPONENTS } from './sender.ts'
 import { USAGE_COMPONENTS } from './usage.ts'
 import { WEBHOOK_COMPONENTS } from './webhooks.ts'
 
-/** The shapes that the document names, by their `$id`. */
+/** All named schemas of the OpenAPI document, by `$id`. */
 export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_COMPONENTS,
+  ...QUOTA_SUMMARY_COMPONENTS,
+  ...QUOTA_HISTORY_COMPONENTS,
   ...SENDER_COMPONENTS,
-  ...RECORD_COMPONENTS,
+  ...RESERVATION_COMPONENTS,
+  ...USAGE_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
-  ...USAGE_COMPONENTS,
   ...CALLER_COMPONENTS,
+  ...OPERATIONS_COMPONENTS,
+  ...PROBLEM_COMPONENTS,
 }

@@ -1,5 +1,5 @@
-/** What the console asks of the service beside the API: how people sign in. */
+/** What the console reads from the service besides the API. It is not part of the OpenAPI document. */
 export interface ConsoleConfig {
-  /** The provider that they may sign in through; null: they paste a token. */
+  /** The identity provider for signing in; null: users paste a token. */
   oidc: { issuer: string; client_id: string; scope: string } | null
 }

@@ -1,9 +1,14 @@
-import Type, { type TSchema } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
-import { EVENT_TYPES } from '../domain/event.ts'
-import { nullable, time, uint } from './quotas.ts'
+import { EVENT_TYPES, type EventType } from '../domain/event.ts'
+import type { SmsQuota } from './quotas.ts'
+import type { Reservation } from './reservations.ts'
+import { closed, nullable, positive, time, uint } from './schemas.ts'
+import { Webhook } from './webhooks.ts'
 
-/** The shapes of the feed. */
+/** Events: one schema per type, as the feed lists them and as webhooks receive them. */
+
+/* ── The feed ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const anyType = `(?:${EVENT_TYPES.map(type => type.replace('.', '\\.')).join('|')})`
 
@@ -13,14 +18,14 @@ export const EventsQuery = Type.Object(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,1000}$',
         description:
-          '`next` of the page before; `latest` begins now. Without it the feed begins at the first event there is.',
+          '`next` of the previous page, or `latest` for events from now on. Omitted: begins with the oldest event.',
       }),
     ),
     last: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: MAX_PAGE_SIZE,
-        description: 'Instead of `after`: begins with the last so many events, of whatever type and user.',
+        description: 'Instead of `after`: begins with the last N events of all types and users.',
       }),
     ),
     types: Type.Optional(
@@ -37,31 +42,185 @@ export const EventsQuery = Type.Object(
         minimum: 0,
         maximum: 30,
         default: 0,
-        description: 'How long to wait for an event if there is none.',
+        description: 'How long to wait for an event if there is none yet.',
       }),
     ),
   },
-  { additionalProperties: false },
+  closed,
 )
 
-const Event = Type.Object(
+/** What each type means. */
+export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
+  'quota.created': 'An administrator created a quota.',
+  'quota.updated': 'An administrator updated or adjusted a quota. `quota` is the new state.',
+  'quota.deleted': 'An administrator deleted a quota. `quota` is its last state.',
+  'quota.threshold_reached':
+    '`used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them.',
+  'quota.expired': 'A quota reached its `expires_at`.',
+  'reservation.expired': 'A reservation expired with outstanding units, and was closed.',
+  'webhook.disabled':
+    'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
+}
+
+/** The name of a type's schema: `QuotaCreatedEvent` for `quota.created`. */
+function nameOf(type: EventType): string {
+  const words = type.split(/[._]/).map(word => `${word.charAt(0).toUpperCase()}${word.slice(1)}`)
+  return `${words.join('')}Event`
+}
+
+const place = {
+  id: Type.String({ description: 'Unique. The same in the feed and in `webhook-id`.', examples: ['evt_12_345'] }),
+  at: time(),
+}
+
+/** An event of a user's quotas or reservations. */
+const userEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
+  Type.Object(
+    {
+      id: place.id,
+      type: Type.Literal(type),
+      at: place.at,
+      user_id: uint(),
+      sequence: uint({ description: "Numbers the user's events, from 1." }),
+      data: Type.Object(data),
+    },
+    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
+  )
+
+/** An event that belongs to no user. */
+const systemEvent = <const Name extends EventType, Data extends TProperties>(type: Name, data: Data) =>
+  Type.Object(
+    {
+      id: place.id,
+      type: Type.Literal(type),
+      at: place.at,
+      user_id: Type.Null(),
+      sequence: Type.Null(),
+      data: Type.Object(data),
+    },
+    { $id: nameOf(type), description: EVENT_DESCRIPTIONS[type] },
+  )
+
+const quota = Type.Ref('SmsQuota#')
+
+export const QuotaCreatedEvent = userEvent('quota.created', { quota })
+
+export const QuotaUpdatedEvent = userEvent('quota.updated', { quota })
+
+export const QuotaDeletedEvent = userEvent('quota.deleted', { quota })
+
+export const QuotaThresholdReachedEvent = userEvent('quota.threshold_reached', {
+  quota,
+  percent: Type.Integer({ minimum: 1, maximum: 100, description: 'The percentage of `alert_at` that was reached.' }),
+})
+
+export const QuotaExpiredEvent = userEvent('quota.expired', { quota })
+
+export const ReservationExpiredEvent = userEvent('reservation.expired', {
+  reservation: Type.Ref('Reservation#'),
+  released: uint({ description: 'Outstanding units that were released.' }),
+  committed: uint({ description: 'Outstanding units that were committed, for `on_expiry: commit`.' }),
+})
+
+export const WebhookDisabledEvent = systemEvent('webhook.disabled', {
+  webhook: Type.Object({
+    id: positive(),
+    description: nullable(Type.String()),
+    disabled_reason: Type.Enum(['failing', 'gone']),
+    failing_since: Webhook.properties.failing_since,
+  }),
+})
+
+export const Event = Type.Union(
+  [
+    Type.Ref('QuotaCreatedEvent#'),
+    Type.Ref('QuotaUpdatedEvent#'),
+    Type.Ref('QuotaDeletedEvent#'),
+    Type.Ref('QuotaThresholdReachedEvent#'),
+    Type.Ref('QuotaExpiredEvent#'),
+    Type.Ref('ReservationExpiredEvent#'),
+    Type.Ref('WebhookDisabledEvent#'),
+  ],
   {
-    id: Type.String({ description: 'The same wherever the event is seen.', examples: ['evt_12_345'] }),
-    type: Type.String({ examples: ['quota.created'] }),
-    at: time(),
-    user_id: nullable(uint(), { description: 'null for `webhook.disabled`, which is no matter of a user.' }),
-    sequence: nullable(uint(), { description: "Counts the user's own events, from 1." }),
-    data: Type.Object({}, { additionalProperties: true, description: 'What the type brings, such as the `quota`.' }),
+    $id: 'Event',
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries(EVENT_TYPES.map(type => [type, `#/components/schemas/${nameOf(type)}`])),
+    },
+    description:
+      'Something that happened, recorded in the same transaction. Ignore types and fields that you do not know: later versions add some. An event keeps the fields it was recorded with.',
   },
-  { $id: 'Event', description: 'Something that has happened, written in the transaction that made it happen.' },
 )
 
-const EventPage = Type.Object(
+export const EventPage = Type.Object(
   {
     items: Type.Array(Type.Ref('Event#')),
-    next: Type.String({ description: 'Where to go on, as `after`. Events that commit late are never behind it.' }),
+    next: Type.String({ description: '`after` of the next page. No event is ever missed, even if it commits late.' }),
   },
-  { $id: 'EventPage', description: 'A page of the feed. An empty one does not end it.' },
+  { $id: 'EventPage', description: 'A page of the feed. An empty page does not mean that the feed has ended.' },
 )
 
-export const EVENT_COMPONENTS = { Event, EventPage } satisfies Record<string, TSchema>
+/* ── Webhooks ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** The same event as the body of a delivery, after the Standard Webhooks specification. */
+const payloadOf = <Name extends TSchema, User extends TSchema, Sequence extends TSchema, Data extends TProperties>({
+  properties: { type, user_id, sequence, data },
+}: TObject<{ type: Name; user_id: User; sequence: Sequence; data: TObject<Data> }>) =>
+  Type.Object({ type, timestamp: time(), data: Type.Object({ user_id, sequence, ...data.properties }) })
+
+/** The payload of a test, which an administrator sends. It is not an event and is not in the feed. */
+export const WebhookTestPayload = Type.Object({
+  type: Type.Literal('webhook.test'),
+  timestamp: time(),
+  data: Type.Object({ webhook: Type.Object({ id: positive(), description: nullable(Type.String()) }) }),
+})
+
+/** The body of a delivery of each type. */
+export const WEBHOOK_PAYLOADS = {
+  'quota.created': payloadOf(QuotaCreatedEvent),
+  'quota.updated': payloadOf(QuotaUpdatedEvent),
+  'quota.deleted': payloadOf(QuotaDeletedEvent),
+  'quota.threshold_reached': payloadOf(QuotaThresholdReachedEvent),
+  'quota.expired': payloadOf(QuotaExpiredEvent),
+  'reservation.expired': payloadOf(ReservationExpiredEvent),
+  'webhook.disabled': payloadOf(WebhookDisabledEvent),
+  'webhook.test': WebhookTestPayload,
+} satisfies Record<EventType | 'webhook.test', TSchema>
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const EVENT_COMPONENTS = {
+  QuotaCreatedEvent,
+  QuotaUpdatedEvent,
+  QuotaDeletedEvent,
+  QuotaThresholdReachedEvent,
+  QuotaExpiredEvent,
+  ReservationExpiredEvent,
+  WebhookDisabledEvent,
+  Event,
+  EventPage,
+} satisfies Record<string, TSchema>
+
+type DataReferences = { 'SmsQuota#': typeof SmsQuota; 'Reservation#': typeof Reservation }
+
+export type EventsQuery = Static<typeof EventsQuery>
+export type QuotaCreatedEvent = Static<typeof QuotaCreatedEvent, DataReferences>
+export type QuotaUpdatedEvent = Static<typeof QuotaUpdatedEvent, DataReferences>
+export type QuotaDeletedEvent = Static<typeof QuotaDeletedEvent, DataReferences>
+export type QuotaThresholdReachedEvent = Static<typeof QuotaThresholdReachedEvent, DataReferences>
+export type QuotaExpiredEvent = Static<typeof QuotaExpiredEvent, DataReferences>
+export type ReservationExpiredEvent = Static<typeof ReservationExpiredEvent, DataReferences>
+export type WebhookDisabledEvent = Static<typeof WebhookDisabledEvent, DataReferences>
+/** An event of a type that this version knows. Clients ignore all others. */
+export type Event =
+  | QuotaCreatedEvent
+  | QuotaUpdatedEvent
+  | QuotaDeletedEvent
+  | QuotaThresholdReachedEvent
+  | QuotaExpiredEvent
+  | ReservationExpiredEvent
+  | WebhookDisabledEvent
+export type EventPage = { items: Event[]; next: string }
+/** The body of a delivery. */
+export type WebhookPayload = {
+  [Name in keyof typeof WEBHOOK_PAYLOADS]: Static<(typeof WEBHOOK_PAYLOADS)[Name], DataReferences>
+}[keyof typeof WEBHOOK_PAYLOADS]

@@ -1,4 +1,4 @@
-import Type, { type TProperties, type TSchema } from 'typebox'
+import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import {
   DEFAULT_TTL_SECONDS,
   E164_PATTERN,
@@ -7,48 +7,46 @@ import {
   MAX_TTL_SECONDS,
 } from '../domain/bounds.ts'
 import type { Explanation } from '../domain/command.ts'
-import { RESERVATION_STATES } from '../domain/reservation.ts'
-import { kind, nullable, time, uint } from './quotas.ts'
+import { kind } from './quotas.ts'
+import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
+import { closed, nullable, time, uint } from './schemas.ts'
 
-/** The shapes of the sender's paths. What comes in is flat, so that checking it is cheap. */
+/** The sender's paths. Requests are flat, so that validating one is cheap. */
 
-/* ── What senders ask ───────────────────────────────────────────────────────────────────────────────────────────── */
-
-const closed = { additionalProperties: false }
+/* ── Requests ───────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const userId = uint({ description: 'The user whose message it is.', examples: [7] })
-const reservationId = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$',
-  description: "The sender's own id of the message or campaign, unique for the user: what makes calls repeatable.",
-  examples: ['msg-1042'],
-})
 
-/** Write-only: neither stored nor logged, and not repeated when it is wrong. */
+/** Write-only: neither stored nor logged, and never repeated in an error. */
 const message = Type.Object(
   {
     to: Type.String({
       pattern: E164_PATTERN,
       writeOnly: true,
-      description: 'The number it goes to, in E.164 form.',
+      description: 'The destination number in E.164 form.',
       examples: ['+4915112345678'],
     }),
-    text: Type.String({ writeOnly: true, description: 'Its text; an empty one is one segment.', examples: ['Hello'] }),
+    text: Type.String({
+      writeOnly: true,
+      description: 'The text of the message. An empty text is one segment.',
+      examples: ['Hello'],
+    }),
   },
   {
     ...closed,
     writeOnly: true,
     description:
-      'Instead of `units`: the service counts the segments and finds the country. Neither stored nor logged, nor repeated in any answer.',
+      'Instead of `units` and `country`: the service counts the segments and finds the country. Neither stored, logged nor repeated in any response.',
   },
 )
 
-const what = {
+const drawFields = {
   user_id: userId,
   units: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_RESERVED_UNITS,
-      description: 'How many units; either this or `message`.',
+      description: 'How many units. Either this or `message` is required.',
       examples: [2],
     }),
   ),
@@ -58,89 +56,105 @@ const what = {
       format: 'country',
       minLength: 2,
       maxLength: 2,
-      description: 'The destination (ISO 3166 alpha-2), without which no quota scoped to countries matches.',
+      description: 'The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches.',
       examples: ['DE'],
     }),
   ),
   message_type: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
-      description: 'Without it no quota scoped to message types matches.',
+      description: 'The type of the message. Without it, no quota with `message_types` matches.',
       examples: ['otp'],
     }),
   ),
   explain: Type.Optional(
-    Type.Boolean({ default: false, description: 'Tell of every quota why it did or did not count.' }),
+    Type.Boolean({ default: false, description: 'Explains for each quota why it counted or not.' }),
   ),
 }
 
-const setAside = {
-  ...what,
+const reserveFields = {
+  ...drawFields,
   id: reservationId,
   ttl_seconds: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: MAX_TTL_SECONDS,
       default: DEFAULT_TTL_SECONDS,
-      description: 'How long the units stay set aside.',
+      description: 'How long the units stay reserved.',
     }),
   ),
   on_expiry: Type.Optional(
     Type.Enum(['release', 'commit'], {
       default: 'release',
-      description: 'What becomes of them then; `commit` is for gateways that may crash after handing over.',
+      description:
+        'What happens to outstanding units after `ttl_seconds`. `commit` is for gateways that may crash after they hand a message over.',
     }),
   ),
   allow_partial: Type.Optional(
-    Type.Boolean({ default: false, description: 'Grant as many as there are, at least 1, if not all can be granted.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Grants as many units as available, at least 1, if not all can be granted.',
+    }),
   ),
 }
 
-const settled = {
+const settleFields = {
   user_id: userId,
   id: reservationId,
   total_units: Type.Optional(
     Type.Integer({
       minimum: 0,
       maximum: MAX_RESERVED_UNITS,
-      description: 'How many shall be so by now in all, not how many more; omitted, as many as possible.',
+      description: 'The total that this operation shall have reached, not an increment. Omitted: as many as possible.',
     }),
   ),
 }
 
 const force = (description: string) => ({ force: Type.Optional(Type.Boolean({ default: false, description })) })
 
-/** The fields of each operation. */
 const FIELDS = {
-  check: what,
-  reserve: setAside,
-  consume: { ...setAside, ...force('Book a send that has already happened, past any limit.') },
-  commit: { ...settled, ...force('Book units again that were released or have expired, past any limit.') },
-  release: settled,
-  refund: settled,
+  check: drawFields,
+  reserve: reserveFields,
+  consume: { ...reserveFields, ...force('Books a message that was already sent, past any limit.') },
+  commit: { ...settleFields, ...force('Books units again that were released or have expired, past any limit.') },
+  release: settleFields,
+  refund: settleFields,
 } satisfies Record<string, TProperties>
 
 export type SenderOp = keyof typeof FIELDS
 export const SENDER_OPS = Object.keys(FIELDS) as SenderOp[]
 
+const CheckReq = Type.Object(FIELDS.check, { ...closed, $id: 'CheckReq' })
+const ReserveReq = Type.Object(FIELDS.reserve, { ...closed, $id: 'ReserveReq' })
+const ConsumeReq = Type.Object(FIELDS.consume, { ...closed, $id: 'ConsumeReq' })
+const CommitReq = Type.Object(FIELDS.commit, { ...closed, $id: 'CommitReq' })
+const ReleaseReq = Type.Object(FIELDS.release, { ...closed, $id: 'ReleaseReq' })
+const RefundReq = Type.Object(FIELDS.refund, { ...closed, $id: 'RefundReq' })
+
 /** The body of each operation's own path. */
-export const REQUESTS = mapOps(op => Type.Object(FIELDS[op] as TProperties, { ...closed, $id: nameOf(op) }))
-
-/** The same inside a batch. */
-export const OPERATIONS = mapOps(op =>
-  Type.Object({ op: Type.Enum([op]), ...(FIELDS[op] as TProperties) }, { ...closed, title: op }),
-)
-
-/** `reserve` takes a `ReserveReq`. */
-function nameOf(op: SenderOp): string {
-  return `${op.charAt(0).toUpperCase()}${op.slice(1)}Req`
+export const REQUESTS: Record<SenderOp, TSchema> = {
+  check: CheckReq,
+  reserve: ReserveReq,
+  consume: ConsumeReq,
+  commit: CommitReq,
+  release: ReleaseReq,
+  refund: RefundReq,
 }
 
-function mapOps(make: (op: SenderOp) => TSchema): Record<SenderOp, TSchema> {
-  return Object.fromEntries(SENDER_OPS.map(op => [op, make(op)])) as Record<SenderOp, TSchema>
+const operation = <Op extends SenderOp>(op: Op): TSchema =>
+  Type.Object({ op: Type.Enum([op]), ...(FIELDS[op] as TProperties) }, { ...closed, title: op })
+
+/** Each operation inside a batch. */
+export const OPERATIONS: Record<SenderOp, TSchema> = {
+  check: operation('check'),
+  reserve: operation('reserve'),
+  consume: operation('consume'),
+  commit: operation('commit'),
+  release: operation('release'),
+  refund: operation('refund'),
 }
 
-/** What a body that has been checked holds: of these fields those of its operation. */
+/** The fields of a validated body: of these, those of its operation. */
 export interface SenderRequest {
   user_id: number
   id?: string
@@ -162,94 +176,73 @@ const batchOf = (operation: TSchema) =>
       operations: Type.Array(operation, {
         minItems: 1,
         maxItems: MAX_BATCH_OPERATIONS,
-        description: "One user's take effect in this order.",
+        description: 'Operations of the same user take effect in this order.',
       }),
     },
-    { ...closed, $id: 'BatchReq', description: 'Operations that each stand alone.' },
+    { ...closed, $id: 'BatchReq', description: 'Independent operations: one that fails does not affect the others.' },
   )
 
-/** What a batch is checked by: a wrong operation is told in its own result and stops no other. */
+/** Validates a batch as a whole. An invalid operation is answered in its own result and does not stop the others. */
 export const BatchReq = batchOf(Type.Unknown())
 
 export const ReservationParams = Type.Object({ user_id: userId, id: reservationId })
 
-/* ── What they are answered ─────────────────────────────────────────────────────────────────────────────────────── */
+/* ── Responses ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-const draws = Type.Array(
-  Type.Object({
-    quota_id: uint(),
-    kind,
-    units: uint(),
-    window_start: time({ description: 'Whose counters it is in.' }),
-  }),
-  { description: 'Where the units are counted: the grants that pay, in burn order, then every cap that matched.' },
-)
-const unfunded = uint({ description: 'Units booked by force with no grant to pay for them.' })
-const replayed = Type.Boolean({ description: 'Whether this was done before, and nothing was taken now.' })
-
-export const reservation = {
-  id: reservationId,
-  user_id: userId,
-  state: Type.Enum([...RESERVATION_STATES]),
-  units: uint({ description: 'Units granted.' }),
-  committed: uint({ description: 'Of them committed, refunded ones included.' }),
-  released: uint({ description: 'Of them given back without having been committed, by the sender or by time.' }),
-  refunded: uint({ description: 'Of the committed ones given back.' }),
-  unfunded,
-  draws,
-  expires_at: nullable(time(), {
-    description: 'When what is outstanding will be closed; null when nothing is: a consumption, or all is settled.',
-  }),
-}
-
+const replayed = Type.Boolean({ description: 'Whether this was already done before, so that nothing was taken now.' })
 const remaining = nullable(uint(), {
   description:
-    'What this same request could still draw after this answer, caps and overage applied; null if boundless.',
+    'How much the same request could still draw after this response, caps and overage applied; null if unbounded.',
 })
 const reason = (description: string) => Type.Enum(['no_quota', 'cap_reached', 'quota_exhausted'], { description })
 
-// biome-ignore format: a list.
-const VERDICTS: Explanation['verdict'][] = [
-  'draws', 'not_needed', 'exhausted', 'has_headroom', 'blocks', 'suspended', 'scheduled', 'expired', 'other_country', 'other_message_type',
-]
+const VERDICTS = [
+  'draws',
+  'not_needed',
+  'exhausted',
+  'has_headroom',
+  'blocks',
+  'suspended',
+  'scheduled',
+  'expired',
+  'other_country',
+  'other_message_type',
+] as const satisfies Explanation['verdict'][]
 
-/** What is told when it was asked for. */
+/** What a decision adds for a request with `message` or `explain`. */
 const onRequest = {
-  encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'Of a `message`.' })),
-  segments: Type.Optional(uint({ description: 'Of a `message`; what its units are counted by.' })),
-  country: Type.Optional(nullable(Type.String(), { description: "Of a `message`'s number; null if it has none." })),
+  encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'The encoding of the `message`.' })),
+  segments: Type.Optional(uint({ description: 'The segments of the `message`, which are its units.' })),
+  country: Type.Optional(
+    nullable(Type.String(), { description: "The country of the `message`'s number; null if it has none." }),
+  ),
   explain: Type.Optional(
     Type.Array(
       Type.Object({
         quota_id: uint(),
         kind,
-        verdict: Type.Enum(VERDICTS),
-        units: uint({ description: 'Units it pays or counts.' }),
+        verdict: Type.Enum([...VERDICTS]),
+        units: uint({ description: 'Units that this quota pays or counts.' }),
       }),
-      { description: 'Every quota considered. Not with an answer that is `replayed`: it was judged before.' },
+      { description: 'Every quota of the user. Absent if `replayed`, since the decision was made earlier.' },
     ),
   ),
 }
 const wouldDeny = {
-  would_deny: Type.Optional(reason('In observe mode: why it would have been denied.')),
+  would_deny: Type.Optional(reason('In observe mode: the reason for which enforce mode would deny.')),
 }
 
-const Reservation = Type.Object(reservation, {
-  $id: 'Reservation',
-  description: 'Units set aside, or what became of them.',
-})
-
-const Settled = Type.Object(
-  { ...reservation, replayed },
-  { $id: 'Settled', description: 'The reservation as it stands after settling.' },
+export const Settled = Type.Object(
+  { ...reservationFields, replayed },
+  { $id: 'Settled', description: 'The reservation after the operation.' },
 )
 
-const Granted = Type.Object(
-  { granted: Type.Literal(true), ...reservation, remaining, replayed, ...wouldDeny, ...onRequest },
-  { $id: 'Granted', description: 'The units are set aside, or consumed.' },
+export const Granted = Type.Object(
+  { granted: Type.Literal(true), ...reservationFields, remaining, replayed, ...wouldDeny, ...onRequest },
+  { $id: 'Granted', description: 'The units are reserved, or consumed.' },
 )
 
-const Grantable = Type.Object(
+export const Grantable = Type.Object(
   {
     granted: Type.Literal(true),
     user_id: userId,
@@ -260,30 +253,34 @@ const Grantable = Type.Object(
     ...wouldDeny,
     ...onRequest,
   },
-  { $id: 'Grantable', description: 'The units could be had now; none are taken.' },
+  { $id: 'Grantable', description: 'The units would be granted now. None are taken.' },
 )
 
-const Denied = Type.Object(
+export const Denied = Type.Object(
   {
     granted: Type.Literal(false),
-    reason: reason('No live grant matches; a cap has no room; or what matches has too little left.'),
-    units: Type.Optional(uint({ description: 'Of a `message`: the units it would have taken.' })),
+    reason: reason(
+      '`no_quota`: no live grant matches. `cap_reached`: a cap has no room. `quota_exhausted`: the matching grants have too little left.',
+    ),
+    units: Type.Optional(uint({ description: 'The units that the `message` needs.' })),
     remaining,
-    limiting_quota_id: nullable(uint(), { description: 'The lowest blocking cap, else the last matching grant.' }),
+    limiting_quota_id: nullable(uint(), {
+      description: 'The blocking cap with the lowest id, else the last matching grant.',
+    }),
     retry_at: nullable(time(), {
-      description: 'No earlier than this can it be granted; null if time alone does not help.',
+      description: 'It cannot be granted before this time; null if waiting alone does not help.',
     }),
     ...onRequest,
   },
-  { $id: 'Denied', description: 'An answer, not an error: this id may ask again.' },
+  { $id: 'Denied', description: 'A denial is not an error. The same id may ask again.' },
 )
 
-const BatchResult = Type.Object(
+export const BatchResult = Type.Object(
   {
     results: Type.Array(
       Type.Object({
         status: Type.Integer({ minimum: 200, maximum: 599 }),
-        body: Type.Object({}, { additionalProperties: true, description: 'As the single call would have answered.' }),
+        body: Type.Object({}, { additionalProperties: true, description: 'The response of the single call.' }),
       }),
       { description: 'In the order of the operations.' },
     ),
@@ -291,11 +288,41 @@ const BatchResult = Type.Object(
   { $id: 'BatchResult' },
 )
 
-/** What senders are answered. */
-const SENDER_ANSWERS = { Reservation, Settled, Granted, Grantable, Denied, BatchResult }
-
+/** The named schemas of the OpenAPI document, by `$id`. */
 export const SENDER_COMPONENTS = {
-  ...Object.fromEntries(SENDER_OPS.map(op => [nameOf(op), REQUESTS[op]])),
+  CheckReq,
+  ReserveReq,
+  ConsumeReq,
+  CommitReq,
+  ReleaseReq,
+  RefundReq,
   BatchReq: batchOf(Type.Union(SENDER_OPS.map(op => OPERATIONS[op]))),
-  ...SENDER_ANSWERS,
+  Settled,
+  Granted,
+  Grantable,
+  Denied,
+  BatchResult,
 } satisfies Record<string, TSchema>
+
+export type CheckReq = Static<typeof CheckReq>
+export type ReserveReq = Static<typeof ReserveReq>
+export type ConsumeReq = Static<typeof ConsumeReq>
+export type CommitReq = Static<typeof CommitReq>
+export type ReleaseReq = Static<typeof ReleaseReq>
+export type RefundReq = Static<typeof RefundReq>
+export type BatchOperation =
+  | ({ op: 'check' } & CheckReq)
+  | ({ op: 'reserve' } & ReserveReq)
+  | ({ op: 'consume' } & ConsumeReq)
+  | ({ op: 'commit' } & CommitReq)
+  | ({ op: 'release' } & ReleaseReq)
+  | ({ op: 'refund' } & RefundReq)
+/** The body of a batch as clients write it. */
+export type BatchReq = { operations: BatchOperation[] }
+export type ReservationParams = Static<typeof ReservationParams>
+export type Settled = Static<typeof Settled>
+export type Granted = Static<typeof Granted>
+export type Grantable = Static<typeof Grantable>
+export type Denied = Static<typeof Denied>
+/** One result of a batch: `body` is the single call's response, or a problem if `status` is 400 or more. */
+export type BatchResult = Static<typeof BatchResult>

@@ -1,63 +1,58 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_INTEGER, MAX_USAGE_INTERVALS, MAX_USAGE_ROWS } from '../domain/bounds.ts'
+import { MAX_USAGE_INTERVALS, MAX_USAGE_ROWS } from '../domain/bounds.ts'
 import { USAGE_GROUPS } from '../domain/usage.ts'
-import { nullable, time, uint } from './quotas.ts'
+import { closed, nullable, positive, time, timeZone, uint } from './schemas.ts'
 
-/** The shapes of usage reports: what users sent, gave back and were denied. */
+/** Usage reports: what users sent, gave back and were denied. */
 
 const USAGE_INTERVALS = ['hour', 'day', 'month'] as const
 
-const stretch = {
-  from: time({ description: 'Included. On a quarter of an hour, as all usage is kept by.' }),
-  to: time({ description: 'Not included. On a quarter of an hour.' }),
+const period = {
+  from: time({ description: 'Inclusive. On a quarter of an hour, the resolution of all usage.' }),
+  to: time({ description: 'Exclusive. On a quarter of an hour.' }),
 }
 const report = {
-  ...stretch,
+  ...period,
   interval: Type.Enum([...USAGE_INTERVALS], {
-    description: `A row for each, ${MAX_USAGE_INTERVALS} at most. The first and the last end where the period does.`,
+    description: `One row per interval, at most ${MAX_USAGE_INTERVALS}. The first begins and the last ends with the period.`,
   }),
   time_zone: Type.Optional(
-    Type.String({
-      format: 'time-zone',
-      maxLength: 64,
-      default: 'UTC',
-      description: 'The IANA time zone whose hours, days and months are meant.',
-    }),
+    timeZone({ default: 'UTC', description: 'The IANA time zone in which hours, days and months begin.' }),
   ),
 }
 const groupBy = <Group extends string>(groups: readonly Group[]) =>
   Type.Optional(
     Type.Enum([...groups], {
-      description: `A row for each interval and each that was used in the period, ${MAX_USAGE_ROWS} rows at most.`,
+      description: `One row per interval and value that occurs in the period, at most ${MAX_USAGE_ROWS} rows.`,
     }),
   )
 
 export const AdminUsageQuery = Type.Object(
   {
     ...report,
-    user_id: Type.Optional(uint({ description: "Only this user's; all users' if left out." })),
+    user_id: Type.Optional(uint({ description: "Only this user's usage; omitted: the usage of all users." })),
     group_by: groupBy(USAGE_GROUPS),
   },
-  { additionalProperties: false },
+  closed,
 )
 export const UserUsageQuery = Type.Object(
   { ...report, group_by: groupBy(['quota', 'country', 'message_type'] as const) },
-  { additionalProperties: false },
+  closed,
 )
 export const TopUsersQuery = Type.Object(
-  { ...stretch, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })) },
-  { additionalProperties: false },
+  { ...period, limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })) },
+  closed,
 )
 
 const count = (description: string) => Type.Object({ units: uint(), messages: uint() }, { description })
 const counts = {
-  committed: count('What was committed, at the moment of the commit; a message counts with its first unit.'),
-  refunded: count('What came back, at the moment of the refund; not taken off `committed`.'),
+  committed: count('Committed, at the time of the commit. A message counts with its first unit.'),
+  refunded: count('Given back, at the time of the refund. Not subtracted from `committed`.'),
   unfunded: count('The part of `committed` that no grant paid for.'),
-  denied: count('What was asked for with `reserve` or `consume` and denied. Asked again, it counts again.'),
+  denied: count('Asked for with `reserve` or `consume` and denied. Each attempt counts.'),
 }
 
-const Usage = Type.Object(
+export const Usage = Type.Object(
   {
     from: time(),
     to: time(),
@@ -66,35 +61,42 @@ const Usage = Type.Object(
     total: Type.Object(counts),
     items: Type.Array(
       Type.Object({
-        start: time({ description: 'Included.' }),
-        end: time({ description: 'Not included.' }),
+        start: time({ description: 'Inclusive.' }),
+        end: time({ description: 'Exclusive.' }),
         user_id: Type.Optional(uint()),
         quota_id: Type.Optional(
-          nullable(Type.Integer({ minimum: 1, maximum: MAX_INTEGER }), {
+          nullable(positive(), {
             description:
-              'The grant that paid; null: none did. Caps pay nothing. A message is of the grant that paid first.',
+              'The grant that paid; null if none did. Caps do not pay. A message belongs to the grant that pays its first unit.',
           }),
         ),
         country: Type.Optional(nullable(Type.String())),
         message_type: Type.Optional(nullable(Type.String())),
         ...counts,
       }),
-      { description: 'In order of time, without gaps; what they are grouped by is in each row.' },
+      { description: 'In order of time, without gaps. With `group_by`, each row has the field that it groups by.' },
     ),
   },
-  { $id: 'Usage', description: 'What was sent, given back and denied; exact to the last commit, and kept for good.' },
+  {
+    $id: 'Usage',
+    description: 'Units and messages sent, given back and denied. Includes every commit so far; kept forever.',
+  },
 )
 
-const TopUsers = Type.Object(
+export const TopUsers = Type.Object(
   {
     from: time(),
     to: time(),
     items: Type.Array(Type.Object({ user_id: uint(), ...counts })),
   },
-  { $id: 'TopUsers', description: 'The users with most units committed, the most first.' },
+  { $id: 'TopUsers', description: 'The users with the most committed units, in descending order.' },
 )
 
+/** The named schemas of the OpenAPI document, by `$id`. */
 export const USAGE_COMPONENTS = { Usage, TopUsers } satisfies Record<string, TSchema>
 
 export type AdminUsageQuery = Static<typeof AdminUsageQuery>
+export type UserUsageQuery = Static<typeof UserUsageQuery>
 export type TopUsersQuery = Static<typeof TopUsersQuery>
+export type Usage = Static<typeof Usage>
+export type TopUsers = Static<typeof TopUsers>

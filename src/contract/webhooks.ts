@@ -1,29 +1,25 @@
-import Type, { type TSchema } from 'typebox'
-import { MAX_INTEGER, MAX_PAGE_SIZE } from '../domain/bounds.ts'
+import Type, { type Static, type TSchema } from 'typebox'
+import { MAX_PAGE_SIZE } from '../domain/bounds.ts'
 import { EVENT_TYPES } from '../domain/event.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
-import { nullable, time, uint } from './quotas.ts'
+import { closed, nextCursor, nullable, positive, text, time, uint } from './schemas.ts'
 
-/** The shapes of webhooks. */
-
-const closed = { additionalProperties: false }
-const id = Type.Integer({ minimum: 1, maximum: MAX_INTEGER })
+/** Webhooks and their deliveries. The payloads are in `events.ts`. */
 
 const settings = {
   url: Type.String({
     format: 'webhook-url',
     maxLength: 2_048,
-    description:
-      'Where events are posted. An address outside of the public internet is refused unless the operator allows it.',
+    description: 'Where events are posted. A private address is refused unless the operator allows it.',
     examples: ['https://example.com/sms-quota'],
   }),
   types: nullable(
     Type.Array(Type.Enum([...EVENT_TYPES]), { minItems: 1, maxItems: EVENT_TYPES.length, uniqueItems: true }),
-    { description: 'The types of events it is sent; null is all.' },
+    { description: 'The event types that it receives; null is all.' },
   ),
-  description: nullable(Type.String({ format: 'text', maxLength: 200 }), { description: 'Shown to people.' }),
+  description: nullable(text(200), { description: 'A display text.' }),
   enabled: Type.Boolean({
-    description: 'false holds deliveries back: what happens meanwhile is sent when it is enabled again.',
+    description: 'false pauses deliveries. Events that happen meanwhile are sent once it is enabled again.',
   }),
 }
 const { url, ...optionalSettings } = settings
@@ -40,99 +36,103 @@ export const CreateWebhookReq = Type.Object(
 export const UpdateWebhookReq = Type.Partial(Type.Object(settings), {
   $id: 'UpdateWebhookReq',
   ...closed,
-  description: 'What is omitted stays; null clears.',
+  description: 'Omitted fields keep their value; null clears a field.',
   examples: [{ enabled: false }],
 })
 
 const webhook = {
-  id,
+  id: positive(),
   ...settings,
   url: Type.String(),
   types: nullable(Type.Array(Type.String())),
   disabled_reason: nullable(Type.Enum(['failing', 'gone']), {
     description:
-      'Why the service disabled it: three days without a success, or the receiver answered 410. null if it did not.',
+      'Why the service disabled it. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410. null if the service did not disable it.',
   }),
-  failing_since: nullable(time(), { description: 'Since when every attempt has failed.' }),
-  previous_until: nullable(time(), { description: 'Until when the secret before the last rotation signs as well.' }),
+  failing_since: nullable(time(), { description: 'Since when all attempts have failed.' }),
+  previous_until: nullable(time(), { description: 'Until when the secret before the last rotation also signs.' }),
   created_at: time(),
   created_by: Type.String(),
   updated_at: time(),
   updated_by: Type.String(),
 }
-const Webhook = Type.Object(webhook, { $id: 'Webhook', description: 'Where events are sent.' })
+export const Webhook = Type.Object(webhook, { $id: 'Webhook', description: 'A receiver of events.' })
 
-const WebhookWithSecret = Type.Object(
+export const WebhookWithSecret = Type.Object(
   {
     ...webhook,
     secret: Type.String({
-      description: 'What the signatures are made with (Standard Webhooks). It is shown this once.',
+      description: 'The secret that signs deliveries (Standard Webhooks). It is shown only in this response.',
       examples: ['whsec_…'],
     }),
   },
   { $id: 'WebhookWithSecret' },
 )
 
-const WebhookList = Type.Object({ items: Type.Array(Type.Ref('Webhook#')) }, { $id: 'WebhookList' })
+export const WebhookList = Type.Object({ items: Type.Array(Type.Ref('Webhook#')) }, { $id: 'WebhookList' })
 
-const WebhookDelivery = Type.Object(
+/* ── Deliveries ─────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+const responseCode = (options = {}) => nullable(Type.Integer({ minimum: 0, maximum: 999 }), options)
+
+export const WebhookDelivery = Type.Object(
   {
     id: Type.String({ description: "The event's id, sent as `webhook-id`.", examples: ['evt_12_345'] }),
-    type: nullable(Type.String(), { description: 'null if the event is not kept any more.' }),
+    type: nullable(Type.String(), { description: 'null if retention has removed the event.' }),
     status: Type.Enum([...DELIVERY_STATUSES]),
-    attempts: uint({ description: 'Attempts begun, redeliveries included.' }),
-    next_attempt_at: nullable(time(), { description: 'While an attempt is under way, when it counts as lost.' }),
-    last_attempt_at: nullable(time()),
-    response_code: nullable(Type.Integer({ minimum: 0, maximum: 999 }), {
-      description: 'What the receiver answered last; null if it did not answer.',
+    attempts: uint({ description: 'Attempts started, including redeliveries.' }),
+    next_attempt_at: nullable(time(), {
+      description: 'When the next attempt is due. During an attempt: when the attempt counts as lost.',
     }),
+    last_attempt_at: nullable(time()),
+    response_code: responseCode({ description: "The receiver's last status; null if it did not respond." }),
     error: nullable(Type.String()),
     created_at: time(),
   },
   { $id: 'WebhookDelivery' },
 )
 
-const WebhookDeliveryPage = Type.Object(
-  {
-    items: Type.Array(Type.Ref('WebhookDelivery#')),
-    next_cursor: nullable(Type.String(), { description: 'Where the next page begins; null on the last.' }),
-  },
-  { $id: 'WebhookDeliveryPage', description: 'Deliveries, the newest first.' },
+export const WebhookDeliveryPage = Type.Object(
+  { items: Type.Array(Type.Ref('WebhookDelivery#')), next_cursor: nextCursor },
+  { $id: 'WebhookDeliveryPage', description: 'Deliveries, newest first.' },
 )
 
-const WebhookAttempt = Type.Object(
+export const WebhookAttempt = Type.Object(
   {
     delivered: Type.Boolean({ description: 'Whether the receiver answered 2xx in time.' }),
-    response_code: nullable(Type.Integer({ minimum: 0, maximum: 999 })),
+    response_code: responseCode(),
     error: nullable(Type.String()),
   },
   { $id: 'WebhookAttempt' },
 )
 
-const Redelivered = Type.Object(
-  { redelivered: uint({ description: 'How many deliveries are due now.' }) },
+export const Redelivered = Type.Object(
+  { redelivered: uint({ description: 'The number of deliveries that are now due again.' }) },
   { $id: 'Redelivered' },
 )
 
 export const RedeliverReq = Type.Object(
-  { since: time({ description: 'Everything from this moment on is sent again.' }) },
+  { since: time({ description: 'All events from this time on are sent again.' }) },
   { $id: 'RedeliverReq', ...closed, examples: [{ since: '2026-01-31T00:00:00Z' }] },
 )
 
-export const WebhookParams = Type.Object({ id })
+export const WebhookParams = Type.Object({ id: positive() })
 export const DeliveryParams = Type.Object({
-  id,
+  id: positive(),
   delivery: Type.String({ pattern: '^evt_(?:0|[1-9][0-9]?)_[1-9][0-9]{0,14}$' }),
 })
 export const DeliveriesQuery = Type.Object(
   {
     status: Type.Optional(Type.Enum([...DELIVERY_STATUSES])),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: 100 })),
-    cursor: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$', description: 'From `next_cursor`.' })),
+    cursor: Type.Optional(
+      Type.String({ pattern: '^[A-Za-z0-9_-]{1,100}$', description: '`next_cursor` of the previous page.' }),
+    ),
   },
   closed,
 )
 
+/** The named schemas of the OpenAPI document, by `$id`. */
 export const WEBHOOK_COMPONENTS = {
   CreateWebhookReq,
   UpdateWebhookReq,
@@ -145,3 +145,15 @@ export const WEBHOOK_COMPONENTS = {
   WebhookAttempt,
   Redelivered,
 } satisfies Record<string, TSchema>
+
+export type CreateWebhookReq = Static<typeof CreateWebhookReq>
+export type UpdateWebhookReq = Static<typeof UpdateWebhookReq>
+export type Webhook = Static<typeof Webhook>
+export type WebhookWithSecret = Static<typeof WebhookWithSecret>
+export type WebhookList = Static<typeof WebhookList, { 'Webhook#': typeof Webhook }>
+export type WebhookDelivery = Static<typeof WebhookDelivery>
+export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage, { 'WebhookDelivery#': typeof WebhookDelivery }>
+export type WebhookAttempt = Static<typeof WebhookAttempt>
+export type Redelivered = Static<typeof Redelivered>
+export type RedeliverReq = Static<typeof RedeliverReq>
+export type DeliveriesQuery = Static<typeof DeliveriesQuery>

@@ -2,7 +2,7 @@
  * Writes events, as the last statements of a transaction: the row of the shard in `shard_head` stays locked until the
  * commit, so that the order of event numbers is the order of commits.
  */
-import type { OutboxEvent } from '../domain/outbox-event.ts'
+import type { OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Transaction, timestampParam } from './database.ts'
 import { addEvents } from './ledger/add-events.ts'
@@ -31,10 +31,10 @@ export async function appendEvents(
 }
 
 /** Appends an event that concerns no user to the outbox of a shard. */
-export async function appendServiceEvent(
+export async function appendSystemEvent(
   tx: Transaction,
   shard: number,
-  { type, data }: Pick<OutboxEvent, 'type' | 'data'>,
+  { type, data }: SystemEvent,
   now: EpochMs,
 ): Promise<void> {
   await takeNumbers(tx, shard, 1, UNCHANGED)

@@ -1,4 +1,4 @@
-/** What can happen, as the outbox, the feed and webhooks name it. */
+/** The types of events, as the outbox, the feed and webhooks name them. */
 export const EVENT_TYPES = [
   'quota.created',
   'quota.updated',
@@ -8,19 +8,20 @@ export const EVENT_TYPES = [
   'reservation.expired',
   'webhook.disabled',
 ] as const
+export type EventType = (typeof EVENT_TYPES)[number]
 
-/** An event's place in the outbox: its shard, and its number there. */
+/** The place of an event in the outbox: its shard and its number there. */
 export interface EventKey {
   shard: number
   number: number
 }
 
-/** An event's id, by which receivers tell that they have seen it. */
+/** The id of an event. Receivers recognize a repeated event by it. */
 export function eventIdOf({ shard, number }: EventKey): string {
   return `evt_${shard}_${number}`
 }
 
-/** The place that an id names; undefined if it is none of ours. */
+/** The place that an id names; undefined if this service never makes such an id. */
 export function eventKeyOf(id: string): EventKey | undefined {
   const [, shard, number] = /^evt_(0|[1-9]\d?)_([1-9]\d{0,14})$/.exec(id) ?? []
   return number === undefined ? undefined : { shard: Number(shard), number: Number(number) }

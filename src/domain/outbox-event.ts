@@ -1,37 +1,61 @@
 import { newAlerts } from './alerts.ts'
-import type { EVENT_TYPES } from './event.ts'
+import type { EventType } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
-import type { EpochMs } from './time.ts'
+import { type EpochMs, formatTimestampOrNull } from './time.ts'
 import { reservationViewOf, viewOf } from './view.ts'
+import type { Webhook } from './webhook.ts'
 
-/** What the outbox tells of a user. No event holds a number or a text of a message. */
-export interface OutboxEvent {
-  user_id: number
-  type: (typeof EVENT_TYPES)[number]
-  data: object
+type QuotaView = ReturnType<typeof viewOf>
+type ReservationView = ReturnType<typeof reservationViewOf>
+
+/** The data of each type of event. No event holds the number or the text of a message. */
+export interface EventData extends Record<EventType, object> {
+  'quota.created': { quota: QuotaView }
+  'quota.updated': { quota: QuotaView }
+  'quota.deleted': { quota: QuotaView }
+  /** `quota` is the state after all percentages that the same batch reached. */
+  'quota.threshold_reached': { quota: QuotaView; percent: number }
+  'quota.expired': { quota: QuotaView }
+  /** The units that were outstanding, by what happened to them. */
+  'reservation.expired': { reservation: ReservationView; released: number; committed: number }
+  /** Without the URL, which may hold a secret: other receivers read this event. */
+  'webhook.disabled': {
+    webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }
+  }
 }
 
-/** An administrator's change of one quota, with the reason if one was given. */
+type EventOf<Type extends EventType> = { [Name in Type]: { type: Name; data: EventData[Name] } }[Type]
+
+/** An event that belongs to no user. */
+export type SystemEvent = EventOf<'webhook.disabled'>
+
+/** An event of a user, as it is written to the outbox. */
+export type OutboxEvent = { user_id: number } & EventOf<Exclude<EventType, SystemEvent['type']>>
+
+/** An administrator's change of one quota, with the reason of an adjustment. */
 export type Change =
   | { action: 'created'; before: null; after: Quota }
   | { action: 'updated' | 'deleted'; before: Quota; after: Quota; reason?: string }
 
-/** What an administrator's change tells, in order: an end that nobody told before, the change, and what it brings. */
+/**
+ * The events of an administrator's change, in order: an expiry that was not emitted yet, the change itself, then the
+ * thresholds and the expiry that the change causes.
+ */
 export function eventsOfChange({ action, before, after }: Change, now: EpochMs): OutboxEvent[] {
-  const told: OutboxEvent[] = []
+  const events: OutboxEvent[] = []
   const wasOver = before !== null && isOver(before, now)
-  if (action === 'updated' && wasOver && !before.expiry_emitted) told.push(expiryOf(before, now))
-  told.push({ user_id: after.user_id, type: `quota.${action}`, data: { quota: viewOf(after, now) } })
-  if (action === 'deleted') return told
-  told.push(...thresholdsOf(after, newAlerts(before, after), now))
-  if (!wasOver && isOver(after, now)) told.push(expiryOf(after, now))
-  return told
+  if (action === 'updated' && wasOver && !before.expiry_emitted) events.push(expiryOf(before, now))
+  events.push({ user_id: after.user_id, type: `quota.${action}`, data: { quota: viewOf(after, now) } })
+  if (action === 'deleted') return events
+  events.push(...thresholdsOf(after, newAlerts(before, after), now))
+  if (!wasOver && isOver(after, now)) events.push(expiryOf(after, now))
+  return events
 }
 
 const isOver = (quota: Quota, now: EpochMs) => statusOf(quota, now) === 'expired'
 
-/** A quota as it stands when the percents are told: if one batch reaches several, that is behind all of them. */
+/** One event for each percentage that a quota has reached. All show the quota as it is now. */
 export function thresholdsOf(quota: Quota, percents: readonly number[], now: EpochMs): OutboxEvent[] {
   if (percents.length === 0) return []
   const view = viewOf(quota, now)
@@ -46,7 +70,7 @@ export function expiryOf(quota: Quota, now: EpochMs): OutboxEvent {
   return { user_id: quota.user_id, type: 'quota.expired', data: { quota: viewOf(quota, now) } }
 }
 
-/** That time has closed a reservation, and what became of the units which were outstanding. */
+/** The event of a reservation that expired, and what happened to its outstanding units. */
 export function closingOf(before: Reservation, after: Reservation): OutboxEvent {
   const units = outstandingOf(before)
   const isCommitted = after.on_expiry === 'commit'
@@ -59,4 +83,13 @@ export function closingOf(before: Reservation, after: Reservation): OutboxEvent 
       committed: isCommitted ? units : 0,
     },
   }
+}
+
+/** The event of a webhook that the service has disabled. */
+export function disablingOf(
+  { id, description, failing_since }: Pick<Webhook, 'id' | 'description' | 'failing_since'>,
+  disabled_reason: 'failing' | 'gone',
+): SystemEvent {
+  const webhook = { id, description, disabled_reason, failing_since: formatTimestampOrNull(failing_since) }
+  return { type: 'webhook.disabled', data: { webhook } }
 }

@@ -8,15 +8,14 @@ import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 
-/** What routes work with. */
+/** What the routes use. */
 export interface RouteContext {
   db: Database
-  /** Whatever moves units goes through it. */
+  /** Executes all commands of senders. */
   engine: Pick<Engine, 'enqueue'>
-  /** What has happened, and what comes. */
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
-  /** The service's clock, which agrees with the database's and never steps back. */
+  /** The service's clock: it follows the database's and never goes back. */
   now: () => EpochMs
 }
 
@@ -24,14 +23,14 @@ export interface ServerParts extends RouteContext {
   authenticator: Authenticator
   log: FastifyBaseLogger
   metrics: Metrics
-  /** Whether `/metrics` is answered here; if not, it has a port of its own. */
+  /** Whether this server answers `/metrics`; if not, it has a port of its own. */
   servesMetrics: boolean
-  /** Why the service is not ready; empty when it is. */
+  /** The reasons why the service is not ready; empty if it is ready. */
   readiness: () => Promise<string[]>
-  /** Calls a minute that one principal may make on user and admin paths; 0 is no limit. */
+  /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
-  /** Whether senders must tell the destination. */
+  /** Whether senders must name the destination. */
   requireCountry: boolean
-  /** Whom people may sign in to the console through; null: they paste a token. */
+  /** The identity provider for signing in to the console; null: users paste a token. */
   oidc: OidcConfig | null
 }

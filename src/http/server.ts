@@ -4,54 +4,54 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { ERRORS, Problem } from '../errors.ts'
-import { guard } from './auth/guard.ts'
+import { guard, type RequiredRole } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
-import { callerRoute } from './auth/routes.ts'
+import { callerRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
 import { eventRoutes } from './events/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
-import { opsRoutes } from './operations/routes.ts'
+import { operationsRoutes } from './operations/routes.ts'
 import { FORMATS } from './platform/formats.ts'
 import { describeApi } from './platform/openapi.ts'
 import { problemBody, problemOf } from './platform/problems.ts'
 import { logRequests } from './platform/request-log.ts'
 import { compileValidator } from './platform/validation.ts'
-import { adjustRoute } from './quotas/adjust-route.ts'
-import { adminRoutes } from './quotas/admin-routes.ts'
-import { alertsRoute } from './quotas/alerts-route.ts'
-import { adminRecordRoutes, userRecordRoutes } from './quotas/history-routes.ts'
-import { userRoutes } from './quotas/user-routes.ts'
+import { quotaChangeRoutes } from './quotas/change-routes.ts'
+import { quotaHistoryRoutes } from './quotas/history-routes.ts'
+import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
+import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
-import { webhookRoutes } from './webhooks/routes.ts'
+import { deliveryRoutes } from './webhooks/delivery-routes.ts'
+import { webhookActionRoutes, webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
-  /** Who may call. Senders are held back by the queue, all others by a rate. */
-  caller: Parameters<typeof guard>[2]
+  /** Senders are limited by the queue, all others by a rate. */
+  role: RequiredRole
   routes: ((scope: FastifyInstance, parts: ServerParts) => void)[]
 }
 
-/** The API: where its routes stand, and for whom. */
+/** The API: the routes under each prefix, and the role that they need. */
 const API: readonly Scope[] = [
-  { prefix: '/api/sms/quota', caller: 'user', routes: [userRoutes, userUsageRoutes, userRecordRoutes] },
+  { prefix: '/api/sms/quota', role: 'user', routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes] },
   {
     prefix: '/api/sms/admin/quota',
-    caller: 'admin',
-    routes: [adminRoutes, adminUsageRoutes, adjustRoute, alertsRoute, adminRecordRoutes],
+    role: 'admin',
+    routes: [adminQuotaRoutes, quotaChangeRoutes, quotaHistoryRoutes, adminReservationRoutes, adminUsageRoutes],
   },
-  { prefix: '/api/sms/admin/events', caller: 'admin', routes: [eventRoutes] },
-  { prefix: '/api/sms/admin/webhooks', caller: 'admin', routes: [webhookRoutes] },
-  { prefix: '/api/sms/sender/quota', caller: 'sender', routes: [senderRoutes] },
-  { prefix: '/api/sms/me', caller: 'anyone', routes: [callerRoute] },
+  { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
+  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, webhookActionRoutes, deliveryRoutes] },
+  { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
+  { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },
 ]
 
-/** The most a body may hold, in bytes. */
-const BODY_LIMIT = 64 * 1024
+/** The maximum size of a body, in bytes; batches have their own. */
+const MAX_BODY_BYTES = 64 * 1024
 
 const PLAIN_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-/** With what only browsers heed: machines that send are spared it, thousands of times a second. */
+/** With the headers that only browsers use. Senders get thousands of responses a second without them. */
 const SECURITY_HEADERS = {
   ...PLAIN_HEADERS,
   'x-frame-options': 'DENY',
@@ -60,24 +60,24 @@ const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 }
 
-/** Builds the HTTP side: it knows how to answer, not where to listen. */
+/** Builds the HTTP server. The caller makes it listen. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   const app = Fastify({
     loggerInstance: parts.log,
-    // Answers are logged by logRequests, once and without what callers keep to themselves.
+    // logRequests logs each response once, without private data.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
-    bodyLimit: BODY_LIMIT,
-    // A caller who sends slowly holds a connection, not the service.
+    bodyLimit: MAX_BODY_BYTES,
+    // A client that sends slowly holds its connection for a limited time.
     requestTimeout: 30_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
-    // Who still gets a word in during a stop is served like the others: everything that it takes is there to the end.
+    // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
     genReqId: request => saneRequestId(request.headers['x-request-id']) ?? randomUUID(),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerError,
-    // The serializer only writes; it need not know what our formats mean.
+    // The serializer ignores formats; only their names must be known.
     serializerOpts: { ajv: { formats: Object.fromEntries(Object.keys(FORMATS).map(name => [name, true])) } },
     schemaController: { compilersFactory: { buildSerializer } },
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
@@ -97,36 +97,24 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     done()
   })
   app.setNotFoundHandler(() => {
-    throw new Problem('not_found', 'There is no such route.')
+    throw new Problem('not_found', 'This route does not exist.')
   })
   app.setErrorHandler(answerError)
   app.removeContentTypeParser('text/plain')
 
   await describeApi(app)
-  await app.register(rateLimit, {
-    global: false,
-    hook: 'preHandler',
-    timeWindow: 60_000,
-    max: parts.rateLimitPerMinute,
-    keyGenerator: request => request.principal?.subject ?? request.ip,
-    addHeadersOnExceeding: {},
-    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
-    errorResponseBuilder: (_request, { ttl }) =>
-      new Problem('rate_limited', `At most ${parts.rateLimitPerMinute} calls a minute.`, {
-        headers: { 'retry-after': String(Math.ceil(ttl / 1000)) },
-      }),
-  })
-  for (const { prefix, caller, routes } of API) {
+  await limitRate(app, parts.rateLimitPerMinute)
+  for (const { prefix, role, routes } of API) {
     await app.register(
       async scope => {
-        if (caller !== 'sender' && parts.rateLimitPerMinute > 0) scope.addHook('preHandler', scope.rateLimit())
-        guard(scope, parts.authenticator, caller)
+        if (role !== 'sender' && parts.rateLimitPerMinute > 0) scope.addHook('preHandler', scope.rateLimit())
+        guard(scope, parts.authenticator, role)
         for (const add of routes) add(scope, parts)
       },
       { prefix },
     )
   }
-  opsRoutes(app, parts)
+  operationsRoutes(app, parts)
   await docsRoutes(app)
   await app.register(consoleRoutes, {
     prefix: '/console',
@@ -135,28 +123,45 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   return app
 }
 
+/** Prepares the rate limit by principal. Scopes apply it with `scope.rateLimit()`. */
+async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
+  await app.register(rateLimit, {
+    global: false,
+    hook: 'preHandler',
+    timeWindow: 60_000,
+    max: perMinute,
+    keyGenerator: request => request.principal?.subject ?? request.ip,
+    addHeadersOnExceeding: {},
+    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
+    errorResponseBuilder: (_request, { ttl }) =>
+      new Problem('rate_limited', `At most ${perMinute} calls per minute.`, {
+        retryAfterSeconds: Math.ceil(ttl / 1000),
+      }),
+  })
+}
+
 /**
- * Answers have the fields of their schemas and no others. Problems are made from one table and need no such care: to
- * compile a serializer for each of some three hundred that routes can answer would take most of the service's start.
+ * Compiles serializers, so that responses have exactly the fields of their schemas. Problems come from one table and use
+ * JSON.stringify: compiling a serializer for each of the 300 that routes can answer would take most of the start time.
  */
 const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options) => {
   const compile = SerializerSelector()(schemas, options)
   return route => (Number(route.httpStatus) >= 400 ? JSON.stringify : compile(route))
 }
 
-/** The caller's own request id, if it can be repeated in a header and a log without harm. */
+/** The client's own request id, if it is safe in a header and in the log. */
 function saneRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(header) ? header : undefined
 }
 
-/** Answers a request with what went wrong. A path that cannot be decoded comes here before any hook has run. */
+/** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */
 function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const problem = problemOf(error, request.routeOptions.bodyLimit ?? BODY_LIMIT)
+  const problem = problemOf(error, request.routeOptions.bodyLimit ?? MAX_BODY_BYTES)
   const { status } = ERRORS[problem.code]
   if (status >= 500) {
-    // When the queue is full or the store away, a line for each of a sender's calls would only add to it.
+    // While the queue is full or the database is not available, a line per sender call would add to the load.
     const isOneOfMany = problem.code !== 'internal' && request.routeOptions.config?.isForMachines === true
-    request.log[isOneOfMany ? 'debug' : 'error']({ err: problem.cause ?? error }, 'could not answer')
+    request.log[isOneOfMany ? 'debug' : 'error']({ err: problem.cause ?? error }, 'http: request failed')
   }
   return reply
     .code(status)
@@ -165,7 +170,7 @@ function answerError(error: unknown, request: FastifyRequest, reply: FastifyRepl
     .send(problemBody(problem, request.id))
 }
 
-/** Answers what is not even HTTP, and closes. */
+/** Answers a request that is not valid HTTP, and closes the connection. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const requestId = randomUUID()

@@ -13,18 +13,18 @@ function step(store: Store, { now, action }: Step): Store {
   return commit(store, draft)
 }
 
-/** What the contract says, of a quota as it stands behind a command: percents of limit + rolled_over that are used. */
+/** The contract's definition for a quota after a command: percentages of limit + rolled_over that `used` has reached. */
 const reachedBy = ({ limit, rolled_over, used, alert_at, deleted_at }: Allowance) =>
   alert_at.filter(
     percent => limit !== null && deleted_at === null && used > 0 && used / (limit + rolled_over) >= percent / 100,
   )
 
-test('each percent is told once a window, as soon as a command reaches it, whatever comes back and is used again', () => {
+test('each percentage is emitted once per window, by the command that reaches it, even if units are refunded and used again', () => {
   const percents = fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(scenarios({ lag: true }), percents, ({ quotas, steps }, alert_at) => {
       let store = openStore(quotas.map(quota => ({ ...quota, alert_at: alert_at.toSorted((a, b) => a - b) })))
-      const told = new Map<string, number[]>()
+      const emittedBy = new Map<string, number[]>()
       for (const one of steps) {
         const before = store
         store = step(store, one)
@@ -32,17 +32,17 @@ test('each percent is told once a window, as soon as a command reaches it, whate
           const known = before.quotas[index]
           if (known === undefined) throw new Error('a store has lost a quota')
           const window = `${quota.id}:${quota.window_no}`
-          const already = told.get(window) ?? []
+          const emitted = emittedBy.get(window) ?? []
           const news = newAlerts(known, quota)
           expect(
-            already.filter(percent => news.includes(percent)),
-            'told twice',
+            emitted.filter(percent => news.includes(percent)),
+            'emitted twice',
           ).toEqual([])
-          told.set(window, [...already, ...news])
+          emittedBy.set(window, [...emitted, ...news])
           expect(alert_at).toEqual(expect.arrayContaining([...news]))
-          // A limit that is lowered here is told by changeQuota, which this life does without.
+          // changeQuota emits for a lowered limit; the changes of this test do not use it.
           const wasUsed = known.window_no === quota.window_no ? known.used : 0
-          if (quota.used > wasUsed) expect(told.get(window)).toEqual(expect.arrayContaining(reachedBy(quota)))
+          if (quota.used > wasUsed) expect(emittedBy.get(window)).toEqual(expect.arrayContaining(reachedBy(quota)))
         }
       }
     }),
@@ -50,7 +50,7 @@ test('each percent is told once a window, as soon as a command reaches it, whate
   )
 })
 
-test('a batch tells all that its commands would have told one by one', () => {
+test('a batch emits the same percentages as its commands one by one', () => {
   fc.assert(
     fc.property(scenarios(), ({ quotas, steps }) => {
       const commands = steps.flatMap(({ action }) => (action.op === 'change' ? [] : [action]))

@@ -8,43 +8,43 @@ const NOW = at('2026-01-10 12:00')
 
 describe('alertedBy', () => {
   test.each<[string, Partial<Quota>, number[]]>([
-    ['nothing below the first', { used: 79 }, []],
-    ['a percent at its unit', { used: 80 }, [80]],
+    ['none below the first', { used: 79 }, []],
+    ['a percentage at its unit', { used: 80 }, [80]],
     ['several at once', { used: 100 }, [80, 100]],
     ['past the limit', { used: 130, overage_limit: 30 }, [80, 100]],
-    ['not what is reserved', { used: 79, reserved: 21 }, []],
+    ['not for reserved units', { used: 79, reserved: 21 }, []],
     ['of limit + rolled_over', { used: 100, rolled_over: 30 }, []],
     ['of limit + rolled_over, reached', { used: 104, rolled_over: 30 }, [80]],
-    ['no unit too early where a percent is a part of one', { limit: 3, used: 2 }, []],
+    ['no unit too early if a percentage is a fraction of a unit', { limit: 3, used: 2 }, []],
     ['… and no unit too late', { limit: 3, used: 2, alert_at: [66] }, [66]],
     ['the largest limits exactly', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 - 1 }, []],
     ['… at their unit', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 }, [80]],
-    ['none of the unlimited', { limit: null, used: 10 ** 12 }, []],
-    ['none of nothing', { limit: 0 }, []],
-    ['all of nothing once something is used', { limit: 0, used: 1 }, [80, 100]],
-    ['none of the deleted', { used: 100, deleted_at: NOW }, []],
-    ['none where none is asked for', { used: 100, alert_at: [] }, []],
+    ['none of an unlimited quota', { limit: null, used: 10 ** 12 }, []],
+    ['none of a limit of 0', { limit: 0 }, []],
+    ['all of a limit of 0 once a unit is used', { limit: 0, used: 1 }, [80, 100]],
+    ['none of a deleted quota', { used: 100, deleted_at: NOW }, []],
+    ['none without alert_at', { used: 100, alert_at: [] }, []],
     ['caps like grants', { kind: 'cap', used: 80 }, [80]],
-    ['what was told stays told when units came back', { used: 0, alerted: [80] }, [80]],
-    ['what was told and is asked for no more', { used: 100, alerted: [50], alert_at: [100] }, [50, 100]],
-    ['one below that was added later', { used: 85, alerted: [80], alert_at: [50, 80, 100] }, [50, 80]],
-  ])('%s: %j', (_, fields, told) => {
-    expect(alertedBy(aQuota(fields))).toEqual(told)
+    ['emitted ones stay when units are refunded', { used: 0, alerted: [80] }, [80]],
+    ['emitted ones that alert_at no longer has', { used: 100, alerted: [50], alert_at: [100] }, [50, 100]],
+    ['a lower one that was added later', { used: 85, alerted: [80], alert_at: [50, 80, 100] }, [50, 80]],
+  ])('%s: %j', (_, fields, alerted) => {
+    expect(alertedBy(aQuota(fields))).toEqual(alerted)
   })
 
-  test('is the same list while there is nothing new', () => {
+  test('returns the same list if there is nothing new', () => {
     const quota = aQuota({ used: 85, alerted: [80] })
     expect(alertedBy(quota)).toBe(quota.alerted)
   })
 })
 
-test('a new window begins with nothing told', () => {
+test('a new window begins without emitted percentages', () => {
   const { quota } = roll(aQuota({ used: 100, alerted: [80, 100] }), at('2026-02-01'))
   expect(quota.alerted).toEqual([])
   expect(newAlerts(aQuota({ alerted: [80] }), { ...quota, alerted: [80] })).toEqual([80])
 })
 
-describe('an administrator’s change', () => {
+describe('an update', () => {
   const changed = (fields: Partial<Quota>, patch: QuotaPatch): string[] => {
     const before = aQuota(fields)
     const change = changeQuota(before, patch, { now: NOW, actor: 'ada' })
@@ -59,38 +59,43 @@ describe('an administrator’s change', () => {
   const threshold = (percent: number) => `quota.threshold_reached ${percent}`
   test.each<[string, Partial<Quota>, QuotaPatch, string[]]>([
     ['of the name', { used: 50 }, { name: 'x' }, [UPDATED]],
-    ['that lowers the limit across one', { used: 50 }, { limit: 60 }, [UPDATED, threshold(80)]],
-    ['… across both', { used: 50 }, { limit: 50 }, [UPDATED, threshold(80), threshold(100)]],
-    ['… across one that was told', { used: 50, alerted: [80] }, { limit: 60 }, [UPDATED]],
-    ['… to nothing', { used: 5 }, { limit: 0, allow_below_usage: true }, [UPDATED, threshold(80), threshold(100)]],
+    ['that lowers the limit below one percentage', { used: 50 }, { limit: 60 }, [UPDATED, threshold(80)]],
+    ['… below both', { used: 50 }, { limit: 50 }, [UPDATED, threshold(80), threshold(100)]],
+    ['… below an emitted one', { used: 50, alerted: [80] }, { limit: 60 }, [UPDATED]],
+    ['… to 0', { used: 5 }, { limit: 0, allow_below_usage: true }, [UPDATED, threshold(80), threshold(100)]],
     ['that raises it', { used: 85, alerted: [80] }, { limit: 1_000 }, [UPDATED]],
     ['that makes it limited', { limit: null, used: 85 }, { limit: 100 }, [UPDATED, threshold(80)]],
-    ['of the percents', { used: 50 }, { alert_at: [40, 80] }, [UPDATED, threshold(40)]],
+    ['of alert_at', { used: 50 }, { alert_at: [40, 80] }, [UPDATED, threshold(40)]],
     ['that ends the quota', {}, { expires_at: NOW }, [UPDATED, EXPIRED]],
     ['… in the past', {}, { expires_at: past }, [UPDATED, EXPIRED]],
-    ['of one whose end is told', { expires_at: past, expiry_emitted: true }, { name: 'x' }, [UPDATED]],
-    ['of one whose end is not told yet', { expires_at: past }, { name: 'x' }, [EXPIRED, UPDATED]],
-    ['that revives', { expires_at: past, expiry_emitted: true }, { expires_at: null }, [UPDATED]],
-    ['that revives before the end was told', { expires_at: past }, { expires_at: null }, [EXPIRED, UPDATED]],
-    ['that moves an end that is past', { expires_at: past, expiry_emitted: true }, { expires_at: NOW }, [UPDATED]],
+    ['of a quota whose expiry was emitted', { expires_at: past, expiry_emitted: true }, { name: 'x' }, [UPDATED]],
+    ['of a quota whose expiry was not emitted yet', { expires_at: past }, { name: 'x' }, [EXPIRED, UPDATED]],
+    ['that revives a quota', { expires_at: past, expiry_emitted: true }, { expires_at: null }, [UPDATED]],
+    [
+      'that revives a quota before its expiry was emitted',
+      { expires_at: past },
+      { expires_at: null },
+      [EXPIRED, UPDATED],
+    ],
+    ['that moves an expiry of the past', { expires_at: past, expiry_emitted: true }, { expires_at: NOW }, [UPDATED]],
   ])('%s: %j %j', (_, fields, patch, events) => {
     expect(changed(fields, patch)).toEqual(events)
   })
 
-  test('that revives arms the end anew', () => {
+  test('that revives a quota lets its expiry be emitted again', () => {
     const before = aQuota({ expires_at: past, expiry_emitted: true })
     const change = changeQuota(before, { expires_at: NOW + 1 }, { now: NOW, actor: 'ada' })
     expect(change).toMatchObject({ quota: { expiry_emitted: false } })
   })
 
-  test('that deletes tells nothing else', () => {
+  test('that deletes a quota emits nothing else', () => {
     const before = aQuota({ expires_at: past, used: 100 })
     const after = { ...before, deleted_at: NOW }
     expect(eventsOfChange({ action: 'deleted', before, after }, NOW)).toMatchObject([{ type: 'quota.deleted' }])
   })
 })
 
-test('a quota that begins used, or over, tells so behind its creation', () => {
+test('a quota that is created used or expired emits this after its creation', () => {
   const types = (quota: Quota) =>
     eventsOfChange({ action: 'created', before: null, after: quota }, NOW).map(({ type }) => type)
   expect(types(created({ opening_used: 85 }, NOW))).toEqual(['quota.created', 'quota.threshold_reached'])

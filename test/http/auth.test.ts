@@ -11,7 +11,9 @@ import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/con
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
 import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth/authenticator.ts'
-import { mintToken, ownSecret, ownSecretFile, readPublicKey } from '../../src/http/auth/keys.ts'
+import { readPublicKey } from '../../src/http/auth/keys.ts'
+import { ownSecret, ownSecretFile } from '../../src/http/auth/secrets.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00Z')
 const NOW_S = NOW / 1_000
@@ -41,7 +43,7 @@ async function build(auth: Partial<AuthConfig> = {}, cacheSize = 10) {
   return { clock, ...(await createAuthenticator(config, { now: () => clock.ms, cacheSize })) }
 }
 
-/** Claims as they come, be they right or wrong. */
+/** Claims, valid or not. */
 type Claims = Record<string, unknown>
 
 function sign(claims: Claims, key: CryptoKey | Uint8Array = utf8(SECRET), header: { alg?: string; kid?: string } = {}) {
@@ -63,7 +65,7 @@ async function problemOf(attempt: Promise<unknown>): Promise<Problem> {
   return error
 }
 
-/** Expects 401 with this in its words, in the body and in the header alike. */
+/** Expects 401 with this text in the detail and in the header. */
 async function expectRefused(authenticator: Authenticating, token: string, words: string) {
   const problem = await problemOf(enter(authenticator, token))
   expect(problem.code).toBe('unauthenticated')
@@ -84,18 +86,18 @@ describe('the header', () => {
     },
   )
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const { authenticate } = await build()
     expect((await authenticate(`bEARER  ${await sign({})}`)).userId).toBe(7)
   })
 
-  test('a token that is too long is refused unread', async () => {
+  test('a token that is too long is refused without parsing', async () => {
     await expectRefused(await build(), await sign({ padding: 'x'.repeat(8_192) }), 'longer than 8192')
   })
 })
 
 describe('claims', () => {
-  test('expiry, with five seconds for clocks that differ', async () => {
+  test('exp is checked with a tolerance of five seconds', async () => {
     const authenticator = await build()
     const token = await sign({ exp: NOW_S + 60 })
     authenticator.clock.ms = NOW + 64_999
@@ -106,19 +108,19 @@ describe('claims', () => {
 
   test.each<[string, Claims, string]>([
     ['no expiry', { exp: undefined }, 'no expiry'],
-    ['an expiry in words', { exp: 'tomorrow' }, 'malformed'],
-    ['expired in the stone age', { exp: -1e300 }, 'expired'],
+    ['an expiry that is not a number', { exp: 'tomorrow' }, 'malformed'],
+    ['a negative expiry', { exp: -1e300 }, 'expired'],
     ['not valid yet', { nbf: NOW_S + 6 }, 'not valid yet'],
     ['wrong issuer', { iss: 'https://evil.example' }, 'issuer'],
     ['no issuer', { iss: undefined }, 'issuer'],
     ['wrong audience', { aud: ['other', 'another'] }, 'audience'],
     ['no audience', { aud: undefined }, 'audience'],
-    ['nobody', { sub: undefined }, 'names nobody'],
-    ['an empty name', { sub: '' }, 'names nobody'],
-    ['a name with NUL', { sub: 'a\0b' }, 'names nobody'],
-    ['half a character', { sub: '\ud800' }, 'names nobody'],
-    ['too long a name', { sub: 'x'.repeat(256) }, 'names nobody'],
-    ['a name that is no text', { sub: ['7'] }, 'names nobody'],
+    ['no sub', { sub: undefined }, 'no valid sub'],
+    ['an empty sub', { sub: '' }, 'no valid sub'],
+    ['a sub with NUL', { sub: 'a\0b' }, 'no valid sub'],
+    ['a sub with a lone surrogate', { sub: '\ud800' }, 'no valid sub'],
+    ['a sub that is too long', { sub: 'x'.repeat(256) }, 'no valid sub'],
+    ['a sub that is not a string', { sub: ['7'] }, 'no valid sub'],
   ])('%s is refused', async (_, claims, words) => {
     const authenticator = await build({ issuer: 'https://id.example', audience: 'sms' })
     const good = { iss: 'https://id.example', aud: 'sms' }
@@ -152,11 +154,11 @@ describe('claims', () => {
     [null, null],
   ])('the user id of %j is %j', async (uid, expected) => {
     const authenticator = await build({ userClaim: 'uid' })
-    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'somebody' }))
-    expect({ userId, subject }).toEqual({ userId: expected, subject: 'somebody' })
+    const { userId, subject } = await enter(authenticator, await sign({ uid, sub: 'ada' }))
+    expect({ userId, subject }).toEqual({ userId: expected, subject: 'ada' })
   })
 
-  test('a number as sub, and a user id without sub, name the caller too', async () => {
+  test('a number as sub and a user id without sub also make a subject', async () => {
     const numeric = await enter(await build(), await sign({ sub: 42 }))
     expect(numeric).toMatchObject({ subject: '42', userId: 42 })
     const nameless = await enter(await build({ userClaim: 'uid' }), await sign({ sub: undefined, uid: 43 }))
@@ -181,7 +183,7 @@ describe('claims', () => {
   })
 })
 
-describe('what a caller may do', () => {
+describe('what a principal may do', () => {
   test('users need a numeric id, administrators and senders their roles', async () => {
     const authenticator = await build({ adminRole: 'boss' })
     const { requireUser, requireAdmin, requireSender } = authenticator
@@ -201,11 +203,11 @@ describe('what a caller may do', () => {
 })
 
 describe('the secret', () => {
-  test.each(['HS384', 'HS512'])('%s is not HS256', async alg => {
-    await expectRefused(await build(), await sign({}, utf8(SECRET.repeat(2)), { alg }), 'another algorithm than HS256')
+  test.each(['HS384', 'HS512'])('%s is refused in place of HS256', async alg => {
+    await expectRefused(await build(), await sign({}, utf8(SECRET.repeat(2)), { alg }), 'not signed with HS256')
   })
 
-  test('another secret, a changed payload, no signature and rubbish are refused', async () => {
+  test('another secret, a changed payload, a missing signature and malformed tokens are refused', async () => {
     const authenticator = await build()
     const [head = '', body = '', signature = ''] = (await sign({})).split('.')
     const none = Buffer.from('{"alg":"none"}').toString('base64url')
@@ -213,8 +215,8 @@ describe('the secret', () => {
     await expectRefused(authenticator, await sign({}, utf8('some other secret of thirty-two bytes')), 'signature')
     await expectRefused(authenticator, `${head}.${other}.${signature}`, 'signature')
     await expectRefused(authenticator, `${head}.${body}.`, 'signature')
-    await expectRefused(authenticator, `${none}.${body}.`, 'another algorithm')
-    await expectRefused(authenticator, `${none}.${body}.${signature}`, 'another algorithm')
+    await expectRefused(authenticator, `${none}.${body}.`, 'is not signed with')
+    await expectRefused(authenticator, `${none}.${body}.${signature}`, 'is not signed with')
     for (const rubbish of [
       'x',
       '..',
@@ -229,13 +231,13 @@ describe('the secret', () => {
     }
   })
 
-  test('any one character changed is refused with 401, never with a crash', async () => {
+  test('a token with any one character changed is refused with 401', async () => {
     const authenticator = await build()
     const token = await sign({ roles: ['a'] })
     for (let i = 0; i < token.length; i++) {
       for (const letter of ['A', '.', '-']) {
         const forged = token.slice(0, i) + letter + token.slice(i + 1)
-        // The last letter has two bits that mean nothing; some decoders take them, and the signature stays the same.
+        // Two bits of the last character have no meaning. Decoders that ignore them read the same signature.
         if (forged === token || i === token.length - 1) continue
         expect((await problemOf(enter(authenticator, forged))).code).toBe('unauthenticated')
       }
@@ -265,16 +267,16 @@ describe('a public key file', () => {
       const authenticator = await build({ key: await write(name, content) })
       expect((await enter(authenticator, await sign({}, privateKey, { alg }))).userId).toBe(7)
       await expectRefused(authenticator, await sign({}, stranger.privateKey, { alg }), 'signature')
-      // The classic confusion: the public key, which everybody has, taken as the secret of an HMAC.
-      await expectRefused(authenticator, await sign({}, utf8(content)), 'another algorithm')
-      await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'another algorithm')
+      // Algorithm confusion: the public key used as the secret of an HMAC.
+      await expectRefused(authenticator, await sign({}, utf8(content)), 'is not signed with')
+      await expectRefused(authenticator, await sign({}, utf8(content.trim())), 'is not signed with')
     }
   })
 
-  test('an RSA key is for RS256 alone', async () => {
+  test('an RSA key accepts only RS256', async () => {
     const { publicKey, privateKey } = await generateKeyPair('PS256', { extractable: true })
     const authenticator = await build({ key: await write('ps.pem', await exportSPKI(publicKey)) })
-    await expectRefused(authenticator, await sign({}, privateKey, { alg: 'PS256' }), 'another algorithm than RS256')
+    await expectRefused(authenticator, await sign({}, privateKey, { alg: 'PS256' }), 'not signed with RS256')
   })
 
   test('an X.509 certificate', async () => {
@@ -284,8 +286,8 @@ describe('a public key file', () => {
   })
 
   test.each<[string, () => string, string]>([
-    ['nothing', () => '', 'holds no PEM public key'],
-    ['words', () => 'ssh-ed25519 AAAA', 'holds no PEM public key'],
+    ['an empty file', () => '', 'holds no PEM public key'],
+    ['an SSH key', () => 'ssh-ed25519 AAAA', 'holds no PEM public key'],
     ['broken JSON', () => '{"kty":', 'holds no PEM public key'],
     ['a symmetric JWK', () => '{"kty":"oct","k":"AAAA"}', 'holds no PEM public key'],
     ['a key set', () => '{"keys":[]}', 'AUTH_JWKS_URL'],
@@ -302,13 +304,13 @@ describe('a public key file', () => {
     expect(String(error)).toContain(words)
   })
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     await expect(readPublicKey(join(folder, 'nowhere.pem'))).rejects.toThrow('nowhere.pem" cannot be read (ENOENT)')
   })
 })
 
 describe('a key server', () => {
-  /** A real key server whose keys and manners the test sets. */
+  /** A real key server with the keys and the behavior that the test sets. */
   async function keyServer() {
     const state = { keys: [] as JWK[], asked: 0, status: 200, body: null as string | null }
     const server = createServer((_, response) => {
@@ -337,7 +339,7 @@ describe('a key server', () => {
 
   const buildFor = (url: string) => build({ key: { kind: 'jwks', url }, audience: 'sms' })
 
-  test('every kind of key, fetched once for any number of tokens', async () => {
+  test('all kinds of keys work, and are fetched once for any number of tokens', async () => {
     const { state, url } = await keyServer()
     const pairs = await Promise.all(['RS256', 'ES256', 'EdDSA', 'Ed25519'].map(alg => pair(`the ${alg}`, alg)))
     state.keys = pairs.map(({ jwk }) => jwk)
@@ -345,11 +347,11 @@ describe('a key server', () => {
     const tokens = await Promise.all(pairs.map(({ signed }) => signed()))
     await Promise.all(tokens.map(token => enter(authenticator, token)))
     expect(state.asked).toBe(1)
-    await expectRefused(authenticator, await sign({ aud: 'sms' }), 'another algorithm')
+    await expectRefused(authenticator, await sign({ aud: 'sms' }), 'is not signed with')
     expect(state.asked).toBe(1)
   })
 
-  test('rotation: a new key is fetched, and forged ones do not make us ask more than twice a minute', async () => {
+  test('rotation: a new key is fetched, and forged ones cause at most two requests per minute', async () => {
     const { state, url } = await keyServer()
     const [first, second, forged] = await Promise.all([pair('1'), pair('2'), pair('3')])
     state.keys = [first.jwk]
@@ -367,7 +369,7 @@ describe('a key server', () => {
     expect(state.asked).toBe(2)
   })
 
-  test('a key that is withdrawn stops being good, even for tokens that were', async () => {
+  test('a withdrawn key stops working, also for tokens in the cache', async () => {
     const { state, url } = await keyServer()
     const [first, second] = await Promise.all([pair('1'), pair('2')])
     state.keys = [first.jwk]
@@ -381,7 +383,7 @@ describe('a key server', () => {
     await expectRefused(authenticator, token, 'does not know')
   })
 
-  test('while the key server is away, known keys serve for an hour', async () => {
+  test('while the key server is not available, known keys work for an hour', async () => {
     const { state, url } = await keyServer()
     const [first, second] = await Promise.all([pair('1'), pair('2')])
     state.keys = [first.jwk]
@@ -391,7 +393,7 @@ describe('a key server', () => {
     state.status = 500
     authenticator.clock.ms = NOW + 3_599_999
     expect((await enter(authenticator, token)).userId).toBe(7)
-    // Whether this key is good, only the key server could say.
+    // Only the key server could verify this key.
     await expectAway(enter(authenticator, await second.signed({ exp: NOW_S + 86_400 })))
     authenticator.clock.ms = NOW + HOUR_MS + 599_999
     await expectAway(enter(authenticator, token))
@@ -403,17 +405,17 @@ describe('a key server', () => {
   test.each<[string, { status?: number; body?: string }]>([
     ['an error', { status: 503 }],
     ['a redirect', { status: 302 }],
-    ['no JSON', { body: '<html>' }],
-    ['no key set', { body: '{"keys":5}' }],
+    ['text that is not JSON', { body: '<html>' }],
+    ['JSON that is not a key set', { body: '{"keys":5}' }],
     ['a broken key', { body: '{"keys":[{"kty":"EC","crv":"P-256","kid":"1","x":"AAAA","y":"AAAA"}]}' }],
-  ])('%s is our issue, not the caller’s', async (_, answer) => {
+  ])('%s is answered with 503, not 401', async (_, answer) => {
     const { state, url } = await keyServer()
     Object.assign(state, answer)
     const token = await (await pair('1')).signed()
     await expectAway(enter(await buildFor(url), token))
   })
 
-  test('nobody there: 503, asked again after five seconds', async () => {
+  test('no key server: 503, with a new attempt after five seconds', async () => {
     const { state, url } = await keyServer()
     const { jwk, signed } = await pair('1')
     state.keys = [jwk]
@@ -431,7 +433,7 @@ describe('a key server', () => {
     await expectAway(enter(unreachable, token))
   })
 
-  test('a token without kid is good if only one key can be meant', async () => {
+  test('a token without kid is accepted if only one key fits', async () => {
     const { state, url } = await keyServer()
     const { publicKey, privateKey } = await generateKeyPair('ES256')
     const jwk = await exportJWK(publicKey)
@@ -443,8 +445,8 @@ describe('a key server', () => {
   })
 })
 
-describe('verified tokens are remembered', () => {
-  test('at once the second time, until they expire', async () => {
+describe('verified tokens are cached', () => {
+  test('the second time they are answered synchronously, until they expire', async () => {
     const authenticator = await build()
     const header = `Bearer ${await sign({})}`
     const first = await authenticator.authenticate(header)
@@ -453,7 +455,7 @@ describe('verified tokens are remembered', () => {
     await expectRefused(authenticator, header.slice(7), 'expired')
   })
 
-  test('the least recently used is forgotten first', async () => {
+  test('the least recently used token is removed first', async () => {
     const authenticator = await build({}, 2)
     const headers = await Promise.all(['1', '2', '3'].map(async sub => `Bearer ${await sign({ sub })}`))
     const [one = '', two = '', three = ''] = headers
@@ -468,7 +470,7 @@ describe('verified tokens are remembered', () => {
     expect((await again).subject).toBe('2')
   })
 
-  test('bad tokens are not remembered', async () => {
+  test('invalid tokens are not cached', async () => {
     const authenticator = await build({}, 1)
     const header = `Bearer ${await sign({})}`
     await authenticator.authenticate(header)
@@ -477,8 +479,8 @@ describe('verified tokens are remembered', () => {
   })
 })
 
-describe('the secret of its own', () => {
-  test('is made once, privately, however many ask at once', async () => {
+describe("the service's own secret", () => {
+  test('is created once, with private permissions, by concurrent starts', async () => {
     const dataDir = join(folder, 'new', 'data')
     const secrets = await Promise.all(Array.from({ length: 20 }, () => ownSecret(dataDir)))
     expect(new Set(secrets).size).toBe(1)
@@ -488,7 +490,7 @@ describe('the secret of its own', () => {
     expect(await ownSecret(dataDir)).toBe(secrets[0])
   })
 
-  test('a file that others can read is made private again', async () => {
+  test('a file that other users can read is made private again', async () => {
     const dataDir = join(folder, 'loose')
     const secret = await ownSecret(dataDir)
     await chmod(ownSecretFile(dataDir), 0o644)
@@ -496,7 +498,7 @@ describe('the secret of its own', () => {
     expect((await stat(ownSecretFile(dataDir))).mode & 0o777).toBe(0o600)
   })
 
-  test('a short file and an impossible folder are named, and no secret is', async () => {
+  test('errors name a short file and an impossible folder, but no secret', async () => {
     const dataDir = join(folder, 'short')
     const secret = await ownSecret(dataDir)
     await writeFile(ownSecretFile(dataDir), secret.slice(0, 20))
@@ -506,7 +508,7 @@ describe('the secret of its own', () => {
     await expect(ownSecret(join(ownSecretFile(dataDir), 'below-a-file'))).rejects.toThrow('cannot be read or made (E')
   })
 
-  test('checks the tokens that are minted with it', async () => {
+  test('verifies the tokens that are signed with it', async () => {
     const secret = await ownSecret(folder)
     const auth = { ...DEFAULTS, key: { kind: 'own' }, issuer: 'us', audience: 'sms' } satisfies AuthConfig
     const request = { ...auth, secret, userId: 7, subject: 'x', roles: ['a', 'b'], ttlSeconds: 60, now: NOW + 999 }
@@ -532,7 +534,7 @@ type NodeKey = ReturnType<typeof generateKeyPairSync>['publicKey']
 const pemOf = (key: NodeKey) => String(key.export({ type: key.type === 'private' ? 'pkcs8' : 'spki', format: 'pem' }))
 const jwkOf = (key: NodeKey) => JSON.stringify(key.export({ format: 'jwk' }))
 
-/** Self-signed, EC P-256. Its private key was thrown away. */
+/** Self-signed, EC P-256. Its private key was discarded. */
 const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBhjCCAS2gAwIBAgIUPJAaxXnii5398lpPbolxXVGLKfswCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOc21zLXF1b3RhLXRlc3QwHhcNMjYxMTIwMTEyMzI0WhcNMjYx

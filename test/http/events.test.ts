@@ -38,15 +38,17 @@ async function create(user: number): Promise<number> {
   return body.id
 }
 
+const quotaOf = async (id: number): Promise<object> => (await call('GET', `/api/sms/admin/quota/${id}`)).body
+
 let lastUser = 0
-const someone = () => {
+const newUser = () => {
   lastUser += 1
   return lastUser
 }
 const latest = async () => (await read('?after=latest')).next
 
-test('tells who and what, from the first event on', async () => {
-  const user = someone()
+test('the feed lists who and what, from the first event on', async () => {
+  const user = newUser()
   const id = await create(user)
   await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 } })
   await call('DELETE', `/api/sms/admin/quota/${id}`)
@@ -59,23 +61,23 @@ test('tells who and what, from the first event on', async () => {
   expect(new Set(items.map(event => event.id)).size).toBe(3)
 })
 
-test('page by page each event comes once, the older first', async () => {
+test('the pages list every event once, oldest first', async () => {
   const after = await latest()
   expect(await walk(after)).toEqual([])
   const ids: number[] = []
   for (let n = 0; n < 20; n++) {
     service.clock.now += 1
-    ids.push(await create(someone()))
+    ids.push(await create(newUser()))
   }
   expect((await walk(after)).map(event => event.data.quota.id)).toEqual(ids)
 })
 
-test('begins with the last events, and goes on from there', async () => {
+test('the feed can begin with the last N events and continues from there', async () => {
   const fresh = await startService()
   const read = async (query: string) => (await fresh.call('GET', `${EVENTS}${query}`)).body
   const make = () => {
     fresh.clock.now += 1
-    return fresh.call('POST', '/api/sms/admin/quota', { body: { user_id: someone(), limit: 10 } })
+    return fresh.call('POST', '/api/sms/admin/quota', { body: { user_id: newUser(), limit: 10 } })
   }
   expect((await read('?last=3')).items).toEqual([])
   const ids: number[] = []
@@ -89,9 +91,9 @@ test('begins with the last events, and goes on from there', async () => {
   expect(idsOf(await read('?last=2&limit=1'))).toEqual(ids.slice(5))
 })
 
-test('filters by type and by user, and passes over the rest', async () => {
+test('the feed filters by type and by user', async () => {
   const after = await latest()
-  const [one, other] = [someone(), someone()]
+  const [one, other] = [newUser(), newUser()]
   const id = await create(one)
   await create(other)
   await call('PUT', `/api/sms/admin/quota/${id}`, { body: { limit: 20 } })
@@ -105,33 +107,35 @@ test('filters by type and by user, and passes over the rest', async () => {
   expect(passed.next).toBe(await latest())
 })
 
-test('what the filter passes over for long is passed over in one page', async () => {
+test('a filter skips thousands of events in one page', async () => {
+  const user = newUser()
+  const quota = await quotaOf(await create(newUser()))
   const after = await latest()
-  const user = someone()
   await db.query({
     text: `with head as (update shard_head set last_event = last_event + 2500 where shard = $1 returning last_event)
            insert into event (shard, number, user_id, sequence, type, at, data)
            select $1, last_event - 2500 + n, $2, n,
-                  case n when 2500 then 'quota.deleted' else 'quota.updated' end, now(), '{}'
+                  case n when 2500 then 'quota.deleted' else 'quota.updated' end, now(), $3
            from head, generate_series(1, 2500) n`,
-    values: [shardOf(user), user],
+    values: [shardOf(user), user, JSON.stringify({ quota })],
   })
   const { items } = await read(`?after=${after}&types=quota.deleted`)
   expect(items).toMatchObject([{ type: 'quota.deleted', sequence: 2500 }])
 })
 
-test('an event that commits late is never passed over', async () => {
-  const [early, late] = [someone(), someone()]
+test('an event that commits late is never missed', async () => {
+  const [early, late] = [newUser(), newUser()]
+  const quota = await quotaOf(await create(newUser()))
   let cursor = await latest()
   const [held, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const shard = shardOf(late)
-  // Takes its number, and commits only after others have.
+  // Takes its number early and commits after the others.
   const slow = db.transaction(async tx => {
     await tx.query({ text: 'update shard_head set last_event = last_event + 1 where shard = $1', values: [shard] })
     await tx.query({
       text: `insert into event (shard, number, user_id, sequence, type, at, data)
-             select $1, last_event, $2, 1, 'quota.created', now(), '{"quota":{"id":1}}' from shard_head where shard = $1`,
-      values: [shard, late],
+             select $1, last_event, $2, 1, 'quota.created', now(), $3 from shard_head where shard = $1`,
+      values: [shard, late, JSON.stringify({ quota })],
     })
     held.resolve()
     await gate.promise
@@ -148,9 +152,9 @@ test('an event that commits late is never passed over', async () => {
   expect((await read(`?after=${second.next}`)).items).toEqual([])
 })
 
-test('waits for the first event, however many wait', async () => {
+test('many readers can wait for the first event', async () => {
   const after = await latest()
-  const user = someone()
+  const user = newUser()
   const waits = [
     read(`?after=${after}&wait_seconds=30`),
     read(`?after=${after}&wait_seconds=30&user_id=${user}`),
@@ -165,12 +169,12 @@ test('waits for the first event, however many wait', async () => {
   expect(await waits[3]).toMatchObject({ items: [{ type: 'quota.updated' }] })
 })
 
-test('a wait that is over answers an empty page', async () => {
+test('a wait that times out returns an empty page', async () => {
   const after = await latest()
   expect(await read(`?after=${after}&wait_seconds=1`)).toEqual({ items: [], next: after })
 })
 
-test('a stop lets those who wait go at once', async () => {
+test('a stop ends all waits at once', async () => {
   const other = await startService()
   const begun = performance.now()
   const waits = other.call('GET', `${EVENTS}?after=latest&wait_seconds=30`)
@@ -181,19 +185,19 @@ test('a stop lets those who wait go at once', async () => {
 
 const ahead = writeCursor(new Array(64).fill(9_000_000))
 const bad: [string, string, string][] = [
-  ['a cursor made up', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
-  ['a cursor cut short', `?after=${ahead.slice(0, -4)}`, 'after'],
-  ['a cursor with more behind it', `?after=${ahead}AA`, 'after'],
+  ['a forged cursor', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
+  ['a truncated cursor', `?after=${ahead.slice(0, -4)}`, 'after'],
+  ['a cursor with extra bytes', `?after=${ahead}AA`, 'after'],
   ['a cursor of another database', `?after=${ahead}`, 'after'],
   ['an empty cursor', '?after=', 'after'],
-  ['two beginnings', '?after=latest&last=3', 'last'],
-  ['more than a page', '?last=201', 'last'],
+  ['after and last together', '?after=latest&last=3', 'last'],
+  ['more than one page', '?last=201', 'last'],
   ['an unknown type', '?types=quota.created,quota.made', 'types'],
-  ['no type', '?types=', 'types'],
-  ['a limit of nothing', '?limit=0', 'limit'],
-  ['a limit too large', '?limit=201', 'limit'],
-  ['a wait too long', '?wait_seconds=31', 'wait_seconds'],
-  ['a user that is none', '?user_id=-1', 'user_id'],
+  ['an empty list of types', '?types=', 'types'],
+  ['a limit of 0', '?limit=0', 'limit'],
+  ['a limit that is too large', '?limit=201', 'limit'],
+  ['a wait that is too long', '?wait_seconds=31', 'wait_seconds'],
+  ['an invalid user', '?user_id=-1', 'user_id'],
   ['an unknown parameter', '?from=1', 'from'],
 ]
 test.each(bad)('%s is refused', async (_what, query, path) => {
@@ -203,7 +207,7 @@ test.each(bad)('%s is refused', async (_what, query, path) => {
   })
 })
 
-test('is for administrators', async () => {
+test('the feed is only for administrators', async () => {
   expect((await call('GET', EVENTS, { token: null })).status).toBe(401)
   for (const token of [service.senderToken, await service.userToken(7)]) {
     expect((await call('GET', EVENTS, { token })).status).toBe(403)

@@ -1,6 +1,6 @@
 /**
- * What every route has in common: who is turned away, and what goes wrong, is answered the same way everywhere. The routes
- * come from the service's own OpenAPI document, so that none can be forgotten.
+ * What all routes have in common: refusals and failures are answered in the same form. The routes come from the service's
+ * own OpenAPI document, so that none is missing.
  */
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
@@ -11,10 +11,10 @@ import { type Answer, type Service, startService } from '../support/service.ts'
 interface Route {
   operation: string
   method: string
-  /** With a good path and query. */
+  /** A valid path and query. */
   url: string
   body?: unknown
-  /** `anyone`: whoever has a good token, of which the token itself tells enough. */
+  /** `anyone`: any valid token is enough. */
   role: 'anyone' | 'user' | 'admin' | 'sender'
 }
 
@@ -24,8 +24,8 @@ const limited = await startService({ rateLimitPerMinute: 1 })
 const PERIOD = 'from=2026-03-01T00:00:00Z&to=2026-03-15T00:00:00Z'
 const draw = { user_id: 7, id: 'm', units: 1 }
 const settlement = { user_id: 7, id: 'm' }
-/** What an operation needs beside its path: a query, or a body. */
-const GOOD: Record<string, { query?: string; body?: unknown }> = {
+/** What an operation needs besides its path: a query, or a body. */
+const VALID: Record<string, { query?: string; body?: unknown }> = {
   reportMyUsage: { query: `${PERIOD}&interval=day` },
   summarizeQuotasOfUser: { query: 'user_id=7' },
   createQuota: { body: { user_id: 7, limit: 5 } },
@@ -54,7 +54,7 @@ function routesOf({ app }: Service): Route[] {
     Object.entries(item)
       .filter(([, { security }]) => security?.length !== 0)
       .map(([method, { operationId: operation }]) => {
-        const { query, ...content } = GOOD[operation] ?? {}
+        const { query, ...content } = VALID[operation] ?? {}
         const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => IN_PATHS[name] ?? name)
         return {
           operation,
@@ -75,12 +75,12 @@ function roleOf(path: string): Route['role'] {
 const ROUTES = routesOf(service)
 const WITH_ROLES = ROUTES.filter(({ role }) => role !== 'anyone')
 
-/** A token of somebody who may call the route, and has not called before. */
-let callers = 1_000
+/** A token that is allowed to call the route and was not used before. */
+let lastSubject = 1_000
 function tokenFor({ role }: Route, { token }: Service): Promise<string> {
-  callers += 1
+  lastSubject += 1
   return token({
-    sub: String(callers),
+    sub: String(lastSubject),
     ...(role === 'user' || role === 'anyone' ? {} : { roles: [`sms-quota:${role}`] }),
   })
 }
@@ -92,27 +92,27 @@ async function ask({ method, url, body }: Route, of: Service, token: string | nu
 
 function expectProblem(route: Route, answer: Answer, code: ErrorCode): void {
   const { status, title } = ERRORS[code]
-  // A batch is answered as a whole, and tells of each operation what went wrong with it.
+  // A batch itself succeeds; its results hold the problem of each operation.
   const isInside = route.operation === 'batch' && status >= 500
   const problem = isInside ? answer.body.results[0] : answer
   expect(problem.status, JSON.stringify(answer.body)).toBe(status)
   if (!isInside) expect(answer.headers['content-type']).toBe('application/problem+json; charset=utf-8')
-  const said = { type: `/docs/errors#${code}`, title, status, code, request_id: 'every-route' }
-  expect(problem.body).toEqual({ ...said, detail: expect.stringMatching(/^[A-Z].*\.$/) })
+  const common = { type: `/docs/errors#${code}`, title, status, code, request_id: 'every-route' }
+  expect(problem.body).toEqual({ ...common, detail: expect.stringMatching(/^[A-Z].*\.$/) })
   expect(answer.headers).toMatchObject({ 'x-request-id': 'every-route', 'cache-control': 'no-store' })
   expect(JSON.stringify([answer.body, answer.headers])).not.toMatch(INTERNAL)
 }
 
-/** A place in the code, SQL, a name or an address of what lies behind the service. */
+/** A place in the code, SQL, or a name or address of the database. */
 const INTERNAL =
   /\bat \S+:\d|\.ts\b|node_modules|\b(select|insert|update) |relation|elsewhere|sms_quota_test|127\.0\.0\.1/i
 
-test('there are routes of every kind, and each has what it needs to be called', async () => {
+test('there are routes for every role, and a valid call of each succeeds', async () => {
   expect(new Set(ROUTES.map(({ role }) => role))).toEqual(new Set(['anyone', 'user', 'admin', 'sender']))
-  expect(Object.keys(GOOD).filter(name => !ROUTES.some(({ operation }) => operation === name))).toEqual([])
+  expect(Object.keys(VALID).filter(name => !ROUTES.some(({ operation }) => operation === name))).toEqual([])
   for (const route of ROUTES) {
     const answer = await ask(route, service, await tokenFor(route, service))
-    // Not found and already closed are answers to a good call.
+    // Valid calls may be answered with not_found or reservation_closed.
     expect([200, 201, 204, 404, 409], `${route.operation}: ${JSON.stringify(answer.body)}`).toContain(answer.status)
   }
 })
@@ -130,8 +130,8 @@ test.each(WITH_ROLES)('$operation with a token that lacks the role is 403', asyn
   for (const token of others[route.role]) expectProblem(route, await ask(route, service, token), 'forbidden')
 })
 
-// Senders are bounded by the queue instead.
-test.each(ROUTES.filter(({ role }) => role !== 'sender'))('$operation is 429 when called too often', async route => {
+// Senders are limited by the queue instead.
+test.each(ROUTES.filter(({ role }) => role !== 'sender'))('$operation is 429 above the rate limit', async route => {
   const token = await tokenFor(route, limited)
   expect((await ask(route, limited, token)).status).toBeLessThan(429)
   const answer = await ask(route, limited, token)
@@ -139,7 +139,7 @@ test.each(ROUTES.filter(({ role }) => role !== 'sender'))('$operation is 429 whe
   expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0)
 })
 
-/** Asks all at once, for some have patience with a database that goes away. */
+/** Calls all routes concurrently, because some wait for a database that is not available. */
 async function askAll(of: Service): Promise<Map<string, Answer>> {
   const asked = WITH_ROLES.map(
     async route => [route.operation, await ask(route, of, await tokenFor(route, of))] as const,
@@ -147,9 +147,9 @@ async function askAll(of: Service): Promise<Map<string, Answer>> {
   return new Map(await Promise.all(asked))
 }
 
-describe('with the database away', async () => {
-  const away = await startService()
-  const name = new URL(away.databaseUrl).pathname.slice(1)
+describe('while the database is not available', async () => {
+  const disconnected = await startService()
+  const name = new URL(disconnected.databaseUrl).pathname.slice(1)
   const elsewhere = `${name}_elsewhere`
   let answers = new Map<string, Answer>()
 
@@ -164,19 +164,19 @@ describe('with the database away', async () => {
   }
   beforeAll(async () => {
     await rename(name, elsewhere)
-    answers = await askAll(away)
+    answers = await askAll(disconnected)
   })
   afterAll(() => rename(elsewhere, name))
 
-  test.each(WITH_ROLES)('$operation is 503, to be repeated', route => {
+  test.each(WITH_ROLES)('$operation is 503 with Retry-After', route => {
     const answer = answers.get(route.operation)
-    if (answer === undefined) throw new Error('it was not asked')
+    if (answer === undefined) throw new Error(`${route.operation} was not called`)
     expectProblem(route, answer, 'unavailable')
     if (answer.status === 503) expect(answer.headers['retry-after']).toBe('1')
   })
 })
 
-describe('with something wrong that nobody foresaw', async () => {
+describe('after an unexpected failure', async () => {
   const broken = await startService()
   let answers = new Map<string, Answer>()
   beforeAll(async () => {
@@ -187,9 +187,9 @@ describe('with something wrong that nobody foresaw', async () => {
     answers = await askAll(broken)
   })
 
-  test.each(WITH_ROLES)('$operation is 500 and says nothing of it', route => {
+  test.each(WITH_ROLES)('$operation is 500 and reveals nothing', route => {
     const answer = answers.get(route.operation)
-    if (answer === undefined) throw new Error('it was not asked')
+    if (answer === undefined) throw new Error(`${route.operation} was not called`)
     expectProblem(route, answer, 'internal')
   })
 })

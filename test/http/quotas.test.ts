@@ -6,7 +6,7 @@ const service = await startService()
 const { call, clock } = service
 let nextUser = 100
 
-/** A user nobody else uses. */
+/** A user of its own for each test. */
 function someone(): number {
   nextUser += 1
   return nextUser
@@ -19,7 +19,7 @@ async function create(body: object, status = 201) {
 }
 
 describe('create', () => {
-  test('answers the whole quota with its defaults, Location and ETag', async () => {
+  test('returns the whole quota with its defaults, Location and ETag', async () => {
     const user = someone()
     const answer = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 1000 } })
     expect(answer.status).toBe(201)
@@ -60,7 +60,7 @@ describe('create', () => {
     })
   })
 
-  test('keeps every field it is given, in one canonical form', async () => {
+  test('keeps all given fields, in canonical form', async () => {
     const asked = {
       user_id: someone(),
       kind: 'grant',
@@ -89,7 +89,7 @@ describe('create', () => {
       countries: ['AT', 'DE'],
       message_types: ['marketing', 'otp'],
       alert_at: [50, 100],
-      // A start in the past opens the window that holds now, with nothing rolled over.
+      // A start in the past opens the current window, without rollover.
       window_start: '2026-02-28T23:00:00.000Z',
       window_end: '2026-03-31T22:00:00.000Z',
       rolled_over: 0,
@@ -109,7 +109,7 @@ describe('create', () => {
     await create({ user_id: user, limit: 1, external_ref: 'A' })
   })
 
-  test('units used elsewhere before are in the ledger like all others', async () => {
+  test('opening_used is in the ledger like all other units', async () => {
     const user = someone()
     const grant = await create({ user_id: user, limit: 100, opening_used: 30 })
     expect(grant).toMatchObject({ used: 30, remaining: 70, reserved: 0 })
@@ -128,7 +128,7 @@ describe('create', () => {
     expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: '/opening_used' }] } })
   })
 
-  test('a user has at most 200 undeleted, unexpired quotas; ended and deleted ones do not count', async () => {
+  test('a user has at most 200 undeleted, unexpired quotas; expired and deleted ones do not count', async () => {
     const user = someone()
     const created = []
     for (let n = 0; n < 200; n++) created.push(await create({ user_id: user, limit: n }))
@@ -138,7 +138,7 @@ describe('create', () => {
 
     await call('DELETE', `/api/sms/admin/quota/${created[0].id}`)
     await create({ user_id: user, limit: 1 })
-    // Reviving an ended quota takes a place like a new one.
+    // A revived quota counts like a new one.
     const revived = await call('PUT', `/api/sms/admin/quota/${past.id}`, { body: { expires_at: null } })
     expect(revived).toMatchObject({ status: 422, body: { code: 'too_many_quotas' } })
   })
@@ -148,7 +148,7 @@ describe('Idempotency-Key', () => {
   const post = (key: string, body: object, token = service.adminToken) =>
     call('POST', '/api/sms/admin/quota', { token, body, headers: { 'idempotency-key': key } })
 
-  test('the same key with the same body gives the same answer and makes one quota', async () => {
+  test('the same key and body get the same response and create one quota', async () => {
     const user = someone()
     const body = { user_id: user, limit: 10, metadata: { a: '1', b: '2' } }
     const first = await post('k1', body)
@@ -162,7 +162,7 @@ describe('Idempotency-Key', () => {
     expect(list.body.total).toBe(1)
   })
 
-  test('the same key with another body is refused and told what differs', async () => {
+  test('the same key with another body is refused, with the fields that differ', async () => {
     const user = someone()
     await post('k2', { user_id: user, limit: 10 })
     const other = await post('k2', { user_id: user + 5_000, limit: 10, name: 'x' })
@@ -170,7 +170,7 @@ describe('Idempotency-Key', () => {
     expect(other.body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(['/name', '/user_id'])
   })
 
-  test('many at once make one quota', async () => {
+  test('concurrent calls with one key create one quota', async () => {
     const user = someone()
     const answers = await Promise.all(Array.from({ length: 8 }, () => post('k3', { user_id: user, limit: 10 })))
     expect(new Set(answers.map(answer => answer.status))).toEqual(new Set([201]))
@@ -193,7 +193,7 @@ describe('Idempotency-Key', () => {
 describe('update', () => {
   const put = (id: number, body: object, headers = {}) => call('PUT', `/api/sms/admin/quota/${id}`, { body, headers })
 
-  test('merges: what is omitted stays, null clears, and the version grows by one', async () => {
+  test('merges: omitted fields stay, null clears, and the version grows by one', async () => {
     const { id, user_id } = await create({
       user_id: someone(),
       limit: 10,
@@ -212,7 +212,7 @@ describe('update', () => {
     expect((await call('GET', `/api/sms/admin/quota/${id}`)).body).toEqual(changed.body)
   })
 
-  test('a body that changes nothing changes nothing', async () => {
+  test('a body without changes changes nothing, not even the version', async () => {
     const created = await create({
       user_id: someone(),
       limit: 10,
@@ -240,7 +240,7 @@ describe('update', () => {
     expect(answer).toMatchObject({ status: 422, body: { code: 'immutable_field', errors: [{ path: `/${name}` }] } })
   })
 
-  test('starts_at moves until it is reached, and the first window with it', async () => {
+  test('starts_at can move until it is reached, and moves the first window', async () => {
     const { id } = await create({
       user_id: someone(),
       limit: 10,
@@ -255,7 +255,7 @@ describe('update', () => {
     })
   })
 
-  test('If-Match lets only the named version through', async () => {
+  test('If-Match allows only the named version', async () => {
     const { id } = await create({ user_id: someone(), limit: 10 })
     expect((await put(id, { limit: 11 }, { 'if-match': '"1"' })).status).toBe(200)
     const stale = await put(id, { limit: 12 }, { 'if-match': '"1"' })
@@ -266,9 +266,9 @@ describe('update', () => {
     expect((await put(id, { limit: 13 }, { 'if-match': 'W/"4"' })).status).toBe(400)
   })
 
-  test('a limit below what is used is refused unless it is meant', async () => {
+  test('a limit below usage is refused unless allow_below_usage is set', async () => {
     const { id } = await create({ user_id: someone(), limit: 100 })
-    // Units that were drawn: there is no sender yet to draw them.
+    // Sets the counters directly, without a sender.
     await service.db.query({ text: 'update quota set used = 60, reserved = 10 where id = $1', values: [id] })
     expect(await put(id, { limit: 69 })).toMatchObject({ status: 422, body: { code: 'below_usage' } })
     expect(await put(id, { limit: 60, overage_limit: 10 })).toMatchObject({ status: 200, body: { overage: 10 } })
@@ -276,7 +276,7 @@ describe('update', () => {
     expect(forced).toMatchObject({ status: 200, body: { used: 60, reserved: 10, remaining: 0, status: 'exhausted' } })
   })
 
-  test('a conflict of external_ref and rules between fields are found in the merged quota', async () => {
+  test('conflicts of external_ref and rules between fields apply to the merged quota', async () => {
     const user = someone()
     const taken = await create({ user_id: user, limit: 1, external_ref: 'A' })
     const { id } = await create({ user_id: user, limit: 1 })
@@ -291,7 +291,7 @@ describe('update', () => {
     ])
   })
 
-  test('ends a quota and revives it, the gap counting as untouched windows', async () => {
+  test('an update ends a quota and revives it; the gap counts as unused windows', async () => {
     clock.now = Date.parse('2026-04-10T00:00:00Z')
     const { id } = await create({ user_id: someone(), limit: 100, period: 'month', rollover_limit: 250 })
     clock.now += 1_000
@@ -315,7 +315,7 @@ describe('update', () => {
 })
 
 describe('delete', () => {
-  test('answers 204, then 404; the record stays for administrators who ask', async () => {
+  test('returns 204, then 404; administrators can still list the quota', async () => {
     const user = someone()
     const { id } = await create({ user_id: user, limit: 10 })
     const url = `/api/sms/admin/quota/${id}`
@@ -330,7 +330,7 @@ describe('delete', () => {
   })
 })
 
-describe('each change leaves its record and its event in the same transaction', () => {
+describe('each change writes its history and its event in the same transaction', () => {
   test('create, update, delete', async () => {
     const user = someone()
     const { id } = await create({ user_id: user, limit: 10 })
@@ -349,7 +349,7 @@ describe('each change leaves its record and its event in the same transaction', 
     ])
   })
 
-  test("numbers of a shard's events have no gaps, whoever writes at once", async () => {
+  test('the event numbers of a shard have no gaps under concurrent writes', async () => {
     const users = Array.from({ length: 12 }, someone)
     await Promise.all(users.flatMap(user => [1, 2, 3].map(limit => create({ user_id: user, limit }))))
     const gaps = await service.db.query({

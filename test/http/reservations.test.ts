@@ -13,7 +13,7 @@ const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
 
 const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id)
 
-/** Walks to the end and answers the ids of each page. */
+/** Reads all pages and returns the ids of each. */
 async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
   const pages = []
   for (let next = query; ; ) {
@@ -51,7 +51,7 @@ describe('reservations of one user', async () => {
   const ALL = ['due', 'forced', 'some', 'released', 'expired', 'refunded', 'committed', 'partly', 'reserved']
   const mine = await service.userToken(user)
 
-  test('show what was asked, when, and what became of it', async () => {
+  test('show the request, its time and what happened to the units', async () => {
     const { body } = await call('GET', OWN, { token: mine })
     expect(idsOf(body.items)).toEqual(ALL)
     expect(body).toMatchObject({ page_size: 20, next_cursor: null })
@@ -76,7 +76,7 @@ describe('reservations of one user', async () => {
       created_at: at(2),
     })
     const { asked, units } = body.items.find(({ id }: { id: string }) => id === 'some')
-    // Three were set aside by then.
+    // Three exist by then.
     expect([asked, units]).toEqual([5000, 997])
     const { force, expires_at } = body.items.find(({ id }: { id: string }) => id === 'forced')
     expect([force, expires_at]).toEqual([true, null])
@@ -98,7 +98,7 @@ describe('reservations of one user', async () => {
     [`from=${at(3)}&to=${at(5)}`, ['refunded', 'committed']],
     [`from=${at(5)}&to=${at(3)}`, []],
     [`from=2026-03-15T13:00:05%2B01:00&state=expired`, ['expired']],
-  ])('"%s" selects, however it is cut into pages', async (query, expected) => {
+  ])('"%s" selects the same with any page size', async (query, expected) => {
     const own = await call('GET', `${OWN}?${query}`, { token: mine })
     expect(idsOf(own.body.items)).toEqual(expected)
     const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
@@ -109,7 +109,7 @@ describe('reservations of one user', async () => {
     }
   })
 
-  test('the state that filters is the state that shows', async () => {
+  test('the state filter agrees with the shown state', async () => {
     const shown = new Map<string, string>()
     for (const { id, state } of (await call('GET', OWN, { token: mine })).body.items) shown.set(id, state)
     for (const state of RESERVATION_STATES) {
@@ -119,7 +119,7 @@ describe('reservations of one user', async () => {
     }
   })
 
-  test('over all users are listed by time, with what the service booked itself', async () => {
+  test('of all users are listed by time, including those of the service itself', async () => {
     clock.now += 1000
     await ask('consume', { user_id: 8, id: 'a', units: 1 })
     const { body } = await call('GET', ADMIN)
@@ -134,7 +134,7 @@ describe('reservations of one user', async () => {
     expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
   })
 
-  test('a cursor fixes the filters, and is refused when it is not ours or not for us', async () => {
+  test('a cursor fixes the filters, and is refused if forged or made for another viewer', async () => {
     const query = `user_id=${user}&state=reserved&to=${at(100)}`
     const cursor = (await call('GET', `${ADMIN}?page_size=1&${query}`)).body.next_cursor
     expect((await call('GET', `${ADMIN}?${query}&cursor=${cursor}`)).status).toBe(200)
@@ -160,7 +160,7 @@ describe('reservations of one user', async () => {
   })
 })
 
-test('what is rare among many is found in steps, each of which looks at a bounded number', async () => {
+test('rare matches are found in steps, each of which reads a bounded number', async () => {
   const user = someone()
   await service.db.query({
     text: `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released,
@@ -178,7 +178,7 @@ test('what is rare among many is found in steps, each of which looks at a bounde
 describe.each([
   ['an administrator', ADMIN],
   ['a user', OWN],
-])('of %s, refused', (_, path) => {
+])('of %s: refused are', (_, path) => {
   test.each([
     ['page=1', 'page'],
     ['page_size=0', 'page_size'],
@@ -193,7 +193,7 @@ describe.each([
     expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: issue }] } })
   })
 
-  test('for whom it is not', async () => {
+  test('calls without the role', async () => {
     expect((await call('GET', path, { token: null })).status).toBe(401)
     expect((await call('GET', path, { token: service.senderToken })).status).toBe(403)
     if (path === ADMIN) expect((await call('GET', path, { token: await service.userToken(7) })).status).toBe(403)

@@ -12,7 +12,7 @@ async function batch(operations: unknown[]) {
   return body.results
 }
 
-/** A user with a grant of 10 and a cap of 8, to compare what becomes of two of them. */
+/** A user with a grant of 10 and a cap of 8. Two such users get the same responses. */
 async function userWithQuotas(): Promise<number> {
   const user = someone()
   await allow({ user_id: user, limit: 10 })
@@ -20,7 +20,7 @@ async function userWithQuotas(): Promise<number> {
   return user
 }
 
-/** An answer without what differs between two users and two calls. */
+/** A response without the values that differ between users and calls. */
 const comparable = (value: unknown, user: number) =>
   JSON.parse(
     JSON.stringify(value)
@@ -29,7 +29,7 @@ const comparable = (value: unknown, user: number) =>
       .replaceAll(`User ${user} `, 'User 0 '),
   )
 
-test('each operation answers exactly as its single call would, in the order given', async () => {
+test('each operation is answered exactly like its single call, in order', async () => {
   const message = { to: '+4915112345678', text: 'x'.repeat(161) }
   const operations: Operation[] = [
     { op: 'check', units: 8, explain: true },
@@ -59,7 +59,7 @@ test('each operation answers exactly as its single call would, in the order give
   }
   const results = await batch(operations.map(operation => ({ user_id: together, ...operation })))
 
-  // What is accepted inside a batch has one field more.
+  // The accepted fields inside a batch include `op`.
   const expected = JSON.parse(JSON.stringify(answers).replaceAll('accepted are user_id', 'accepted are op, user_id'))
   expect(comparable(results, together)).toEqual(comparable(expected, alone))
   const statuses = [200, 200, 200, 409, 200, 200, 200, 200, 422, 200, 200, 409, 404, 200, 200, 400, 400, 400]
@@ -88,7 +88,7 @@ test("one user's operations on one id take effect in order", async () => {
   expect(await counters(grant)).toEqual([2, 0])
 })
 
-test('a wrong operation is told in its own place, and stops no other', async () => {
+test('an invalid operation fails alone, in its own result', async () => {
   const user = someone()
   await allow({ user_id: user, limit: 10 })
   const wrong: [unknown, string[]][] = [
@@ -112,7 +112,7 @@ test('a wrong operation is told in its own place, and stops no other', async () 
   expect(JSON.stringify(results)).not.toContain('geheim')
 })
 
-test('a thousand operations of many users are done in one call', async () => {
+test('a batch can hold a thousand operations of many users', async () => {
   const users = Array.from({ length: 20 }, someone)
   for (const user of users) await allow({ user_id: user, limit: 49 })
   const operations = Array.from({ length: 1000 }, (_, n) => ({
@@ -132,31 +132,31 @@ test('a thousand operations of many users are done in one call', async () => {
 })
 
 test.each([
-  ['no operation', { operations: [] }, 400],
+  ['an empty list', { operations: [] }, 400],
   ['more than a thousand', { operations: Array.from({ length: 1001 }, () => ({ op: 'check' })) }, 400],
-  ['no list', { operations: { op: 'check' } }, 400],
-  ['nothing', {}, 400],
+  ['operations that are not a list', { operations: { op: 'check' } }, 400],
+  ['a missing list', {}, 400],
   ['unknown fields', { operations: [{ op: 'check' }], atomic: true }, 400],
   ['more than 1 MiB', { operations: [{ op: 'check', x: 'x'.repeat(2 ** 20) }] }, 413],
-])('%s is refused whole', async (_what, body, status) => {
+])('%s is refused as a whole', async (_what, body, status) => {
   const answer = await ask('batch', body)
   expect(answer.status).toBe(status)
   expect(answer.body.detail).toMatch(/^\/(operations|atomic) (must|is)|^The body is larger than 1048576 bytes/)
 })
 
-test('nearly 1 MiB is taken', async () => {
+test('a body of almost 1 MiB is accepted', async () => {
   const text = 'x'.repeat(1000)
   const operations = Array.from({ length: 950 }, () => ({ op: 'check', user_id: 1, message: { to: '+49151', text } }))
   const results = await batch(operations)
   expect(results[949]).toMatchObject({ status: 200, body: { granted: false, units: 7 } })
 })
 
-test('beyond a dozen large ones at once whole batches are turned away, and those taken in are done', async () => {
+test('above the limit of concurrent large batches, whole batches are refused and admitted ones complete', async () => {
   const user = someone()
   const grant = await allow({ user_id: user, limit: 100 })
   const body = (id: string, size: number) =>
     JSON.stringify({ operations: [{ op: 'consume', user_id: user, id, units: 1 }] }).padEnd(size)
-  // However large, each counts like a thousand usual operations at most.
+  // A large batch counts at most like a thousand typical operations.
   for (const size of [80 * 1024, 300 * 1024]) {
     const answers = await Promise.all(Array.from({ length: 16 }, (_, n) => ask('batch', body(`${size}-${n}`, size))))
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(12).fill(200), ...Array(4).fill(503)])

@@ -10,22 +10,22 @@ const LATER = '2026-05-01T00:00:00.000Z'
 const grant = (limit: number, fields: object = {}) => ({ limit, ...fields })
 const cap = (limit: number, fields: object = {}) => ({ kind: 'cap', limit, ...fields })
 
-/** What → the user's quotas, further fields of a request of 5 units → reason, remaining, which quota limits, retry_at. */
+/** Case → the user's quotas, further fields of a request of 5 units → reason, remaining, index of the limiting quota, retry_at. */
 type Row = [string, object[], object, string, number, number | null, string | null]
-// biome-ignore format: a case a line.
+// biome-ignore format: one case per line.
 const DENIED: Row[] = [
   ['no quota at all', [], {}, 'no_quota', 0, null, null],
-  ['a suspended one', [grant(9, { enabled: false })], {}, 'no_quota', 0, null, null],
-  ['one that has not begun', [grant(9, { starts_at: LATER })], {}, 'no_quota', 0, null, LATER],
-  ['one of another country', [grant(9, { countries: ['AT'] })], { country: 'DE' }, 'no_quota', 0, null, null],
-  ['one of a country, and none named', [grant(9, { countries: ['AT'] })], {}, 'no_quota', 0, null, null],
-  ['one of another type', [grant(9, { message_types: ['otp'] })], { message_type: 'news' }, 'no_quota', 0, null, null],
+  ['a suspended quota', [grant(9, { enabled: false })], {}, 'no_quota', 0, null, null],
+  ['a scheduled quota', [grant(9, { starts_at: LATER })], {}, 'no_quota', 0, null, LATER],
+  ['a quota of another country', [grant(9, { countries: ['AT'] })], { country: 'DE' }, 'no_quota', 0, null, null],
+  ['a quota with countries, and a request without one', [grant(9, { countries: ['AT'] })], {}, 'no_quota', 0, null, null],
+  ['a quota of another message type', [grant(9, { message_types: ['otp'] })], { message_type: 'news' }, 'no_quota', 0, null, null],
   ['a grant with too little', [grant(4)], {}, 'quota_exhausted', 4, 0, null],
-  ['one that never has as much', [grant(4, { period: 'day' })], {}, 'quota_exhausted', 4, 0, null],
+  ['a grant that never has enough', [grant(4, { period: 'day' })], {}, 'quota_exhausted', 4, 0, null],
   ['two grants with too little', [grant(2), grant(2)], {}, 'quota_exhausted', 4, 1, null],
   ['a cap', [grant(9), cap(4)], {}, 'cap_reached', 4, 1, null],
-  ['two caps, the lowest', [grant(9), cap(4), cap(3)], {}, 'cap_reached', 3, 1, null],
-  ['a cap and a grant: the cap is judged first', [grant(2), cap(4)], {}, 'cap_reached', 2, 1, null],
+  ['two caps: the one with the lowest id limits', [grant(9), cap(4), cap(3)], {}, 'cap_reached', 3, 1, null],
+  ['a cap and a grant: the cap comes first', [grant(2), cap(4)], {}, 'cap_reached', 2, 1, null],
 ]
 
 test.each(DENIED)('%s', async (_what, quotas, fields, reason, remaining, limiting, retryAt) => {
@@ -61,14 +61,14 @@ test.each([
   expect(body).toMatchObject({ granted: false, reason, remaining: 4, retry_at: TOMORROW })
 })
 
-test('a denied id is judged afresh', async () => {
+test('a denied id is decided again', async () => {
   const user = someone()
   expect((await ask('reserve', { user_id: user, id: 'm', units: 5 })).body.granted).toBe(false)
   await allow({ user_id: user, limit: 3 })
   expect((await ask('reserve', { user_id: user, id: 'm', units: 3 })).body).toMatchObject({ granted: true, units: 3 })
 })
 
-test('explain tells of every quota why it did or did not count, granted or denied', async () => {
+test('explain gives the verdict on every quota, granted or denied', async () => {
   const user = someone()
   const line = async (body: object, verdict: string, units = 0) => {
     const quota_id = await allow({ user_id: user, ...body })

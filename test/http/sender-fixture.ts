@@ -6,9 +6,9 @@ export const SENDER = '/api/sms/sender/quota'
 export interface SenderService extends Service {
   /** Calls an operation, as the sender. */
   ask(op: string, body: unknown): Promise<Answer>
-  /** A quota of the administrator's; its id. */
+  /** Creates a quota as the administrator. Returns its id. */
   allow(body: object): Promise<number>
-  /** A user nobody else uses. */
+  /** A new user id. */
   someone(): number
   /** Used and reserved units of a quota. */
   counters(quotaId: number): Promise<[used: number, reserved: number]>

@@ -10,16 +10,13 @@ import type { Engine } from '../../src/engine/engine.ts'
 import { Problem } from '../../src/errors.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
-import { mintToken } from '../../src/http/auth/keys.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
 import { SENDER } from './sender-fixture.ts'
 
-/**
- * What HTTP makes of each outcome, with an engine that answers as it is told. That real outcomes come about as they
- * should is for the tests with the real one.
- */
+/** How each outcome is answered. The engine is a stub that returns the outcome of the test. */
 let outcome: Outcome | Error
 const commands: Command[] = []
 const engine: Pick<Engine, 'enqueue'> = {
@@ -154,7 +151,7 @@ const REQUESTS: Record<string, object> = {
 }
 
 /** Operation, outcome → status, body. */
-// biome-ignore format: a case a line.
+// biome-ignore format: one case per line.
 const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['reserve', granted, 200, { granted: true, ...view, remaining: null, replayed: false }],
   ['reserve', { ...granted, replayed: true, remaining: 0 }, 200, { granted: true, ...view, remaining: 0, replayed: true }],
@@ -169,17 +166,17 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['commit', { outcome: 'not_found' }, 404, problem(404, 'not_found', { detail: 'User 7 has no reservation "m".' })],
   ['reserve', { outcome: 'idempotency_mismatch', fields: ['op', 'units'] }, 409, problem(409, 'idempotency_mismatch', { errors: [{ path: '/op', message: 'differs' }, { path: '/units', message: 'differs' }] })],
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
-  ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'Only 5 units were reserved, and total_units is 6.', reservation: view })],
+  ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'The reservation holds 5 units, and total_units is 6.', reservation: view })],
   ['reserve', new Problem('overloaded', 'Full.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'overloaded', { detail: 'Full.' })],
-  ['reserve', new Problem('unavailable', 'Away.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Away.' })],
-  ['reserve', new Error('what nobody expected'), 500, problem(500, 'internal', { detail: 'Something went wrong inside the service.' })],
+  ['reserve', new Problem('unavailable', 'Not available.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Not available.' })],
+  ['reserve', new Error('an unexpected failure'), 500, problem(500, 'internal', { detail: 'The service failed unexpectedly.' })],
 ]
 
-test.each(OUTCOMES)('%s: %o is answered with %i', async (op, told, status, body) => {
-  outcome = told
+test.each(OUTCOMES)('%s: %o is answered with %i', async (op, next, status, body) => {
+  outcome = next
   const answer = await ask(op, REQUESTS[op] ?? {})
   expect(answer.status).toBe(status)
-  // Of a problem what matters; of a success all of it.
+  // The main fields of a problem; all fields of a success.
   if (status === 200) expect(answer.body).toEqual(body)
   else expect(answer.body).toMatchObject(body)
   expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)
@@ -188,7 +185,7 @@ test.each(OUTCOMES)('%s: %o is answered with %i', async (op, told, status, body)
   expect(batch.results).toEqual([{ status, body: answer.body }])
 })
 
-test('what is omitted takes its default, and the rest arrives as it was sent', async () => {
+test('omitted fields get their defaults, and the others arrive as they were sent', async () => {
   outcome = granted
   const all = { country: 'DE', message_type: 'otp', explain: true, ttl_seconds: 5, on_expiry: 'commit' } as const
   await ask('check', { user_id: 0, units: 1 })
@@ -216,7 +213,7 @@ test('what is omitted takes its default, and the rest arrives as it was sent', a
   ])
 })
 
-test('the operations of a batch are all submitted before one is answered, and keep their order', async () => {
+test('all operations of a batch are submitted before the first outcome, in order', async () => {
   const tell: (() => void)[] = []
   const { enqueue } = engine
   engine.enqueue = (command, caller) => {
@@ -232,7 +229,7 @@ test('the operations of a batch are all submitted before one is answered, and ke
 })
 
 describe('the log', () => {
-  test('has no line a call, and nothing of a message; issues of ours it has', async () => {
+  test('has no line per call and no part of a message, but unexpected failures', async () => {
     const message = { to: '+4915112345678', text: 'geheim' }
     outcome = granted
     await ask('reserve', { user_id: 7, id: 'm', message })
@@ -240,7 +237,7 @@ describe('the log', () => {
     await ask('reserve', { user_id: 7, id: 'm', message })
     await ask('check', { user_id: 7, message: { ...message, to: 'geheim' } })
     expect(logged).toEqual([])
-    outcome = new Error('what nobody expected')
+    outcome = new Error('an unexpected failure')
     await ask('reserve', { user_id: 7, id: 'm', message })
     await ask('batch', { operations: [{ op: 'reserve', user_id: 7, id: 'm', message }] })
     expect(logged).toHaveLength(2)
@@ -248,13 +245,13 @@ describe('the log', () => {
     expect(logged.join('')).not.toMatch(/geheim|4915112345678/)
   })
 
-  // The last test: it stops the service.
-  test('tells how many were answered, at the latest when it stops', async () => {
+  // This test must be the last: it stops the service.
+  test('summarizes the responses, at the latest when the service stops', async () => {
     outcome = denied
     for (let n = 0; n < 3; n++) await ask('check', { user_id: 7, units: 1 })
     await app.close()
-    const lines = logged.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'senders answered')
+    const lines = logged.map(line => JSON.parse(line)).filter(({ msg }) => msg === 'http: sender requests answered')
     expect(lines).toEqual([expect.objectContaining({ ms_mean: expect.any(Number), ms_max: expect.any(Number) })])
-    expect(lines[0].answers['200']).toBeGreaterThanOrEqual(3)
+    expect(lines[0].statuses['200']).toBeGreaterThanOrEqual(3)
   })
 })

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { startSender } from './sender-fixture.ts'
 
-describe('where a country is required', async () => {
+describe('if a country is required', async () => {
   const { ask, allow } = await startSender({ requireCountry: true })
   await allow({ user_id: 7, limit: 100 })
   const text = 'x'
 
   test.each([
-    ['none', { units: 1 }, '/country'],
-    ['a number that belongs to none', { message: { to: '+883510000000001', text } }, '/message/to'],
+    ['no country', { units: 1 }, '/country'],
+    ['a number without a country', { message: { to: '+883510000000001', text } }, '/message/to'],
   ])('%s is refused', async (_what, fields, path) => {
     for (const [op, more] of [
       ['check', {}],
@@ -23,7 +23,7 @@ describe('where a country is required', async () => {
     }
   })
 
-  test('one that is told or found is enough; settling needs none', async () => {
+  test('a named or derived country is enough; settling needs none', async () => {
     expect((await ask('reserve', { user_id: 7, id: 'a', units: 1, country: 'DE' })).body.granted).toBe(true)
     const message = { to: '+4915112345678', text }
     expect((await ask('consume', { user_id: 7, id: 'b', message })).body).toMatchObject({ granted: true })
@@ -31,10 +31,10 @@ describe('where a country is required', async () => {
   })
 })
 
-describe('where quotas are only observed', async () => {
+describe('in observe mode', async () => {
   const { ask, allow, counters } = await startSender({ observe: true })
 
-  test('everything is granted, and the answer says what would have been denied', async () => {
+  test('everything is granted, and the response says what would be denied', async () => {
     const grant = await allow({ user_id: 7, limit: 10 })
     const within = await ask('reserve', { user_id: 7, id: 'a', units: 6 })
     expect(within.body).toMatchObject({ granted: true, remaining: 4 })
@@ -57,7 +57,7 @@ describe('when the queue is full', async () => {
   await allow({ user_id: 7, limit: 100 })
   const reserve = (n: number) => ({ user_id: 7, id: `m${n}`, units: 1 })
 
-  test('a call is turned away with the time to come again, what was accepted is done', async () => {
+  test('calls are refused with Retry-After, and accepted ones complete', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => ask('reserve', reserve(n))))
     const [done, refused] = [200, 503].map(code => answers.filter(({ status }) => status === code))
     expect((done?.length ?? 0) + (refused?.length ?? 0)).toBe(20)
@@ -70,7 +70,7 @@ describe('when the queue is full', async () => {
     expect(done?.every(({ body }) => body.granted)).toBe(true)
   })
 
-  test('of a batch the operations that found no place are told so, each in its own', async () => {
+  test('operations of a batch that do not fit are refused one by one', async () => {
     const operations = Array.from({ length: 20 }, (_, n) => ({ op: 'reserve', ...reserve(n + 100) }))
     const { status, body } = await ask('batch', { operations })
     expect(status).toBe(200)
@@ -80,7 +80,7 @@ describe('when the queue is full', async () => {
   })
 })
 
-test('senders are not held to a number of calls a minute', async () => {
+test('senders have no rate limit', async () => {
   const { ask } = await startSender({ rateLimitPerMinute: 1 })
   for (let n = 0; n < 5; n++) expect((await ask('check', { user_id: 7, units: 1 })).status).toBe(200)
 })

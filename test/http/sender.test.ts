@@ -14,7 +14,7 @@ async function grantOf(limit: number, fields: object = {}): Promise<[user: numbe
 }
 
 describe('check', () => {
-  test('answers what reserve would, without an id or a state, and takes nothing', async () => {
+  test('answers like reserve, without id and state, and takes nothing', async () => {
     const [user, grant] = await grantOf(10)
     for (const _again of [1, 2]) {
       expect(await ask('check', { user_id: user, units: 3 })).toMatchObject({ status: 200 })
@@ -33,7 +33,7 @@ describe('check', () => {
 })
 
 describe('reserve', () => {
-  test('sets units aside in the grants that pay and in the caps that match', async () => {
+  test('reserves units in the grants that pay and in the caps that match', async () => {
     const user = someone()
     const month = await allow({ user_id: user, limit: 2, period: 'month', starts_at: TODAY })
     const pool = await allow({ user_id: user, limit: 10, starts_at: NOW, priority: 200 })
@@ -66,7 +66,7 @@ describe('reserve', () => {
     ])
   })
 
-  test('once per id, and says that it was done before', async () => {
+  test('takes units once per id, and marks a repeated call as replayed', async () => {
     const [user, grant] = await grantOf(10)
     const first = await ask('reserve', { user_id: user, id: 'once', units: 4 })
     const again = await ask('reserve', { user_id: user, id: 'once', units: 4 })
@@ -74,13 +74,13 @@ describe('reserve', () => {
     expect(await counters(grant)).toEqual([0, 4])
   })
 
-  test('for as long as it is asked to', async () => {
+  test('holds units for ttl_seconds', async () => {
     const [user] = await grantOf(10)
     const { body } = await ask('reserve', { user_id: user, id: 'long', units: 1, ttl_seconds: 604_800 })
     expect(body.expires_at).toBe('2026-03-22T12:00:00.000Z')
   })
 
-  test('as many as there are, where a part will do', async () => {
+  test('grants a part with allow_partial', async () => {
     const [user] = await grantOf(10)
     const whole = { user_id: user, id: 'part', units: 40 }
     expect((await ask('reserve', whole)).body).toMatchObject({ granted: false, remaining: 10 })
@@ -93,7 +93,7 @@ describe('reserve', () => {
     expect((await ask('reserve', { user_id: user, id: 'x', units: 1e9 })).body).toMatchObject({ remaining: null })
   })
 
-  test('what it took is given back when its time has come, or committed if it says so', async () => {
+  test('outstanding units are released at expiry, or committed with on_expiry', async () => {
     const [user, grant] = await grantOf(10)
     await ask('reserve', { user_id: user, id: 'back', units: 2, ttl_seconds: 1 })
     await ask('reserve', { user_id: user, id: 'kept', units: 3, ttl_seconds: 1, on_expiry: 'commit' })
@@ -110,29 +110,33 @@ describe('reserve', () => {
 describe('a message', () => {
   const to = '+4915112345678'
 
-  test('is counted and its country found, and the answer tells both', async () => {
+  test('is measured, and the response has its segments and its country', async () => {
     const [user] = await grantOf(10, { countries: ['DE'] })
     const { body } = await ask('reserve', { user_id: user, id: 'm', message: { to, text: 'я'.repeat(71) } })
     expect(body).toMatchObject({ granted: true, units: 2, encoding: 'UCS-2', segments: 2, country: 'DE', remaining: 8 })
   })
 
-  test('a check and a denial tell it too', async () => {
+  test('a check and a denial have them too', async () => {
     const [user] = await grantOf(1)
     const message = { to, text: 'a'.repeat(161) }
-    const told = { encoding: 'GSM-7', segments: 2, country: 'DE' }
+    const measured = { encoding: 'GSM-7', segments: 2, country: 'DE' }
     const denied = await ask('check', { user_id: user, message })
-    expect(denied.body).toMatchObject({ granted: false, units: 2, remaining: 1, ...told })
+    expect(denied.body).toMatchObject({ granted: false, units: 2, remaining: 1, ...measured })
     await allow({ user_id: user, limit: 1 })
-    expect((await ask('check', { user_id: user, message })).body).toMatchObject({ granted: true, units: 2, ...told })
+    expect((await ask('check', { user_id: user, message })).body).toMatchObject({
+      granted: true,
+      units: 2,
+      ...measured,
+    })
   })
 
-  test('to a number of no country matches no quota scoped to countries', async () => {
+  test('to a number without a country matches no quota with countries', async () => {
     const [user] = await grantOf(10, { countries: ['DE'] })
     const { body } = await ask('check', { user_id: user, message: { to: '+883510000000001', text: '' } })
     expect(body).toMatchObject({ granted: false, reason: 'no_quota', units: 1, country: null })
   })
 
-  test('is the same content as the units and the country that it comes to', async () => {
+  test('is the same request as one with its units and its country', async () => {
     const [user] = await grantOf(10)
     await ask('reserve', { user_id: user, id: 'm', message: { to, text: 'one' } })
     const again = await ask('reserve', { user_id: user, id: 'm', units: 1, country: 'DE' })
@@ -150,7 +154,7 @@ describe('settling', () => {
     body.refunded,
   ]
 
-  test('is by target, so that every call may be repeated', async () => {
+  test('uses totals, so that every call can be repeated', async () => {
     const [user, grant] = await grantOf(10)
     await ask('reserve', { user_id: user, id: 'c', units: 6 })
     const settle = async (op: string, total?: number) => {
@@ -173,7 +177,7 @@ describe('settling', () => {
     expect(await counters(grant)).toEqual([0, 0])
   })
 
-  test('answers the reservation as it stands', async () => {
+  test('returns the current reservation', async () => {
     const [user, grant] = await grantOf(10)
     await ask('reserve', { user_id: user, id: 'c', units: 6 })
     const { body } = await ask('commit', { user_id: user, id: 'c' })
@@ -194,7 +198,7 @@ describe('settling', () => {
     expect([read.status, read.body]).toEqual([200, reservation])
   })
 
-  test('a forced commit books again what was given back, past any limit', async () => {
+  test('a forced commit books released units again, past any limit', async () => {
     const [user, grant] = await grantOf(6)
     await ask('reserve', { user_id: user, id: 'late', units: 6 })
     await ask('release', { user_id: user, id: 'late' })
@@ -206,20 +210,20 @@ describe('settling', () => {
 })
 
 describe('consume', () => {
-  test('is used at once; nothing of it can expire', async () => {
+  test('uses units at once; nothing can expire', async () => {
     const [user, grant] = await grantOf(10)
     const { body } = await ask('consume', { user_id: user, id: 'c', units: 4 })
     expect(body).toMatchObject({ granted: true, state: 'committed', committed: 4, expires_at: null, replayed: false })
     expect(await counters(grant)).toEqual([4, 0])
   })
 
-  test('by force it is booked past the limit, and with no grant at all it is unfunded', async () => {
+  test('with force it is booked past the limit; without a grant it is unfunded', async () => {
     const [user, grant] = await grantOf(10)
     const forced = await ask('consume', { user_id: user, id: 'f', units: 15, force: true })
     expect(forced.body).toMatchObject({ granted: true, units: 15, unfunded: 0, remaining: 0 })
     expect(await counters(grant)).toEqual([15, 0])
-    const nobody = someone()
-    const { body } = await ask('consume', { user_id: nobody, id: 'f', units: 2, force: true })
+    const ungranted = someone()
+    const { body } = await ask('consume', { user_id: ungranted, id: 'f', units: 2, force: true })
     expect(body).toMatchObject({ granted: true, units: 2, unfunded: 2, draws: [] })
   })
 })

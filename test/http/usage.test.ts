@@ -14,7 +14,7 @@ const zero = { units: 0, messages: 0 }
 const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
 
-/** A user who sent three times around midnight in Kolkata and Berlin. */
+/** A user with three sends around midnight in Kolkata and Berlin. */
 async function sent(): Promise<{ user: number; quotaId: number }> {
   const user = someone()
   const quotaId = await allow({ user_id: user, limit: 100, starts_at: '2026-03-01T00:00:00Z' })
@@ -30,7 +30,7 @@ async function sent(): Promise<{ user: number; quotaId: number }> {
   return { user, quotaId }
 }
 
-test('rows follow each other without a gap, and add up to the total', async () => {
+test('rows have no gaps and add up to the total', async () => {
   const { user } = await sent()
   const { status, body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=day`)
   expect(status).toBe(200)
@@ -51,7 +51,7 @@ test.each([
   ['Asia/Kolkata', '2026-03-20T18:30:00.000Z', [1, 10]],
   ['Asia/Kathmandu', '2026-03-20T18:15:00.000Z', [0, 11]],
   ['Europe/Berlin', '2026-03-20T23:00:00.000Z', [11, 0]],
-])('a day is a day of %s', async (zone, midnight, committed) => {
+])('days are those of %s', async (zone, midnight, committed) => {
   const { user } = await sent()
   const period = 'from=2026-03-20T12:00:00Z&to=2026-03-21T12:00:00Z'
   const { body } = await call('GET', `${ADMIN}?user_id=${user}&${period}&interval=day&time_zone=${zone}`)
@@ -59,7 +59,7 @@ test.each([
   expect(body.items.map((row: typeof NOTHING) => row.committed.units)).toEqual(committed)
 })
 
-test('the start is included, the end is not', async () => {
+test('the period includes its start and excludes its end', async () => {
   const { user } = await sent()
   const unitsIn = async (period: string) => {
     const { body } = await call('GET', `${ADMIN}?user_id=${user}&${period}&interval=hour`)
@@ -70,7 +70,7 @@ test('the start is included, the end is not', async () => {
   expect(await unitsIn('from=2026-03-20T18:45:00Z&to=2026-03-20T19:00:00Z')).toBe(0)
 })
 
-test('days of 23 hours, hours that the clock shows twice, months of any length', async () => {
+test('days of 23 hours, repeated hours and months of any length are exact', async () => {
   const user = someone()
   const itemsOf = async (query: string) =>
     (await call('GET', `${ADMIN}?user_id=${user}&${query}`)).body.items.map((row: { start: string }) => row.start)
@@ -84,7 +84,7 @@ test('days of 23 hours, hours that the clock shows twice, months of any length',
   ])
 })
 
-test('grouped, every interval has a row of each that was used', async () => {
+test('with group_by, every interval has a row for each value of the period', async () => {
   const { user, quotaId } = await sent()
   const grouped = async (by: string) => {
     const { body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month&group_by=${by}`)
@@ -107,18 +107,18 @@ test('grouped, every interval has a row of each that was used', async () => {
   expect(body.items).toHaveLength(62)
 })
 
-test('a user sees their own, as an administrator sees it', async () => {
+test("a user's own report equals the administrator's report of that user", async () => {
   const { user } = await sent()
   const token = await service.userToken(user)
   const own = await call('GET', `${OWN}?${MARCH}&interval=day&group_by=quota`, { token })
   expect(own.status).toBe(200)
   const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=day&group_by=quota`)
   expect(own.body).toEqual(asAdmin.body)
-  const nobody = await call('GET', `${OWN}?${MARCH}&interval=month`, { token: await service.userToken(someone()) })
-  expect(nobody.body.total).toEqual(NOTHING)
+  const unused = await call('GET', `${OWN}?${MARCH}&interval=month`, { token: await service.userToken(someone()) })
+  expect(unused.body.total).toEqual(NOTHING)
 })
 
-test('of all users together, and who used most', async () => {
+test('administrators see all users together, and the top users', async () => {
   const period = 'from=2027-05-01T00:00:00Z&to=2027-06-01T00:00:00Z'
   const began = clock.now
   clock.now = Date.parse('2027-05-05T05:05:05Z')
@@ -127,7 +127,7 @@ test('of all users together, and who used most', async () => {
     await allow({ user_id: user, limit: 100 })
     await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
   }
-  // Some of it is folded, and some is not.
+  // A part is rolled up, the rest is not.
   await createUsageRollup({ db, log: console }).rollUpOnce()
   await ask('consume', { user_id: users[2], id: 'n', units: 1 })
   clock.now = began
@@ -141,7 +141,7 @@ test('of all users together, and who used most', async () => {
   expect((await call('GET', `${ADMIN}?${period}&interval=month&group_by=user`)).body.items).toHaveLength(3)
 })
 
-test('what retention has removed stays in reports', async () => {
+test('usage that retention has rolled up stays in reports', async () => {
   const { user } = await sent()
   const url = `${ADMIN}?user_id=${user}&${MARCH}&interval=day`
   const before = await call('GET', url)
@@ -154,18 +154,18 @@ test('what retention has removed stays in reports', async () => {
 })
 
 const DAILY = `${MARCH}&interval=day`
-// biome-ignore format: one case a line.
+// biome-ignore format: one case per line.
 const BAD: [what: string, url: string, paths: string[]][] = [
-  ['nothing', `${ADMIN}`, ['from', 'to', 'interval']],
+  ['missing parameters', `${ADMIN}`, ['from', 'to', 'interval']],
   ['an unknown interval', `${ADMIN}?${MARCH}&interval=week`, ['interval']],
-  ['an offset for a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
+  ['an offset instead of a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
   ['an end before the start', `${ADMIN}?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z&interval=day`, ['to']],
-  ['what is on no quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
+  ['times that are not on a quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],
   ['too many intervals', `${ADMIN}?from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z&interval=hour`, ['interval']],
   ['an unknown group', `${ADMIN}?${DAILY}&group_by=price`, ['group_by']],
-  ['a selector of users, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],
-  ['a group of users, from a user', `${OWN}?${DAILY}&group_by=user`, ['group_by']],
-  ['too long a period to compare users', `${ADMIN}/top?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`, ['to']],
+  ['user_id, from a user', `${OWN}?${DAILY}&user_id=8`, ['user_id']],
+  ['group_by=user, from a user', `${OWN}?${DAILY}&group_by=user`, ['group_by']],
+  ['a period that is too long for the top users', `${ADMIN}/top?from=2024-01-01T00:00:00Z&to=2026-01-01T00:00:00Z`, ['to']],
   ['too many users', `${ADMIN}/top?${MARCH}&limit=101`, ['limit']],
 ]
 describe('is refused', () => {
@@ -175,7 +175,7 @@ describe('is refused', () => {
     expect(answer.body.errors.map((issue: { path: string }) => issue.path).sort()).toEqual(paths.sort())
   })
 
-  test('more rows than anyone reads', async () => {
+  test('reports with too many rows', async () => {
     const user = someone()
     await db.query({
       text: `insert into usage select $1::smallint, $2::bigint, '2026-03-01', n, null, null, 1, 1, 0, 0, 0, 0
@@ -187,7 +187,7 @@ describe('is refused', () => {
     expect((await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month&group_by=quota`)).status).toBe(200)
   })
 
-  test.each([ADMIN, `${ADMIN}/top`, OWN])('%s without a token, or with the wrong one', async path => {
+  test.each([ADMIN, `${ADMIN}/top`, OWN])('%s without a token, or without the role', async path => {
     const url = path.endsWith('top') ? `${path}?${MARCH}` : `${path}?${DAILY}`
     expect((await call('GET', url, { token: null })).status).toBe(401)
     expect((await call('GET', url, { token: service.senderToken })).status).toBe(403)
@@ -195,7 +195,7 @@ describe('is refused', () => {
   })
 })
 
-test('the summary tells when the remaining units run out, after a week of use', async () => {
+test('the summary forecasts when the remaining units run out, after a week of use', async () => {
   const user = someone()
   const began = clock.now
   await allow({ user_id: user, limit: 1000 })

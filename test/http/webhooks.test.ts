@@ -53,8 +53,8 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
   const list = await call('GET', WEBHOOKS)
   expect(list.status).toBe(200)
   expect(list.body.items.map((item: { id: number }) => item.id)).toContain(body.id)
-  const told = JSON.stringify([list.body, changed.body, (await call('GET', path)).body])
-  for (const hidden of ['whsec_', secret, rotated.body.secret]) expect(told).not.toContain(hidden)
+  const shownLater = JSON.stringify([list.body, changed.body, (await call('GET', path)).body])
+  for (const hidden of ['whsec_', secret, rotated.body.secret]) expect(shownLater).not.toContain(hidden)
 
   clock.now += DAY_MS
   expect((await call('GET', path)).body.previous_until).toBeNull()
@@ -79,7 +79,7 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
   }
 })
 
-test('there can be only so many', async () => {
+test('the number of webhooks is limited', async () => {
   const { length } = (await call('GET', WEBHOOKS)).body.items
   const made = await Promise.all(Array.from({ length: 100 - length }, () => create({ enabled: false })))
   const refused = await call('POST', WEBHOOKS, { body: { url: URL_ } })
@@ -87,25 +87,25 @@ test('there can be only so many', async () => {
   for (const { body } of made) await call('DELETE', `${WEBHOOKS}/${body.id}`)
 })
 
-describe('what is wrong is refused', async () => {
+describe('refused are', async () => {
   const { id } = (await create()).body
   const bad: [string, string, string, unknown, string[]][] = [
     ['no URL', 'POST', WEBHOOKS, {}, ['/url']],
-    ['another protocol', 'POST', WEBHOOKS, { url: 'ftp://example.com' }, ['/url']],
-    ['a file', 'PUT', `${WEBHOOKS}/${id}`, { url: 'file:///etc/passwd' }, ['/url']],
+    ['an unsupported protocol', 'POST', WEBHOOKS, { url: 'ftp://example.com' }, ['/url']],
+    ['a file URL', 'PUT', `${WEBHOOKS}/${id}`, { url: 'file:///etc/passwd' }, ['/url']],
     ['a password', 'POST', WEBHOOKS, { url: 'https://a:b@example.com' }, ['/url']],
     ['no host', 'POST', WEBHOOKS, { url: 'https://' }, ['/url']],
     ['this machine', 'POST', WEBHOOKS, { url: 'http://127.0.0.1/' }, ['/url']],
-    ['this machine in disguise', 'PUT', `${WEBHOOKS}/${id}`, { url: 'http://[::ffff:127.0.0.1]/' }, ['/url']],
-    ['the cloud’s own', 'POST', WEBHOOKS, { url: 'http://169.254.169.254/latest' }, ['/url']],
+    ['this machine as a mapped address', 'PUT', `${WEBHOOKS}/${id}`, { url: 'http://[::ffff:127.0.0.1]/' }, ['/url']],
+    ['the metadata address of a cloud', 'POST', WEBHOOKS, { url: 'http://169.254.169.254/latest' }, ['/url']],
     ['an unknown type', 'POST', WEBHOOKS, { url: URL_, types: ['quota.made'] }, ['/types/0']],
-    ['no type', 'POST', WEBHOOKS, { url: URL_, types: [] }, ['/types']],
-    ['a secret of one’s own', 'POST', WEBHOOKS, { url: URL_, secret: 'x' }, ['/secret']],
-    ['no moment', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
-    ['a moment that is none', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
-    ['a delivery that is none', 'POST', `${WEBHOOKS}/${id}/deliveries/7/redeliver`, undefined, ['delivery']],
-    ['a webhook that is none', 'GET', `${WEBHOOKS}/x`, undefined, ['id']],
-    ['a cursor made up', 'GET', `${WEBHOOKS}/${id}/deliveries?cursor=abc`, undefined, ['cursor']],
+    ['an empty list of types', 'POST', WEBHOOKS, { url: URL_, types: [] }, ['/types']],
+    ['a chosen secret', 'POST', WEBHOOKS, { url: URL_, secret: 'x' }, ['/secret']],
+    ['a missing since', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
+    ['an invalid since', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
+    ['an invalid delivery id', 'POST', `${WEBHOOKS}/${id}/deliveries/7/redeliver`, undefined, ['delivery']],
+    ['an invalid webhook id', 'GET', `${WEBHOOKS}/x`, undefined, ['id']],
+    ['a forged cursor', 'GET', `${WEBHOOKS}/${id}/deliveries?cursor=abc`, undefined, ['cursor']],
     ['an unknown status', 'GET', `${WEBHOOKS}/${id}/deliveries?status=lost`, undefined, ['status']],
     ['an unknown parameter', 'GET', `${WEBHOOKS}?page=1`, undefined, ['page']],
   ]
@@ -126,7 +126,7 @@ describe('what is wrong is refused', async () => {
     ['GET', `${WEBHOOKS}/${id}/deliveries`],
     ['POST', `${WEBHOOKS}/${id}/deliveries/evt_1_1/redeliver`],
     ['POST', `${WEBHOOKS}/${id}/redeliver`],
-  ])('%s %s is for administrators', async (method, url) => {
+  ])('%s %s without the role', async (method, url) => {
     expect((await call(method, url, { token: null })).status).toBe(401)
     for (const token of [service.senderToken, await service.userToken(7)]) {
       expect((await call(method, url, { token })).status).toBe(403)
@@ -136,7 +136,7 @@ describe('what is wrong is refused', async () => {
   test.each([
     ['POST', WEBHOOKS],
     ['PUT', `${WEBHOOKS}/${id}`],
-  ])('%s %s of too much or of no JSON', async (method, url) => {
+  ])('%s %s with a body that is too large or not JSON', async (method, url) => {
     expect((await call(method, url, { body: { url: 'x'.repeat(70_000) } })).status).toBe(413)
     const text = { body: 'url=x', headers: { 'content-type': 'text/plain' } }
     expect((await call(method, url, text)).status).toBe(415)

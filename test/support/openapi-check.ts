@@ -10,8 +10,8 @@ interface Document {
 }
 
 /**
- * Checks answers against the OpenAPI document that the service itself serves, with a validator that has nothing to do
- * with the service's own: the path, the status and the body must all be described.
+ * Checks responses against the OpenAPI document that the service itself serves: the path, the status and the body must be
+ * documented. The validator (Ajv) is independent of the service's own.
  */
 export function createAnswerCheck(document: object) {
   const { paths, components } = document as Document
@@ -50,7 +50,7 @@ export function createAnswerCheck(document: object) {
     }
     const content = mediaType.endsWith('json') ? JSON.parse(body) : body
     if (!validate(content)) {
-      throw new Error(`${key}: the answer is not as documented: ${ajv.errorsText(validate.errors)}: ${body}`)
+      throw new Error(`${key}: the response does not match the document: ${ajv.errorsText(validate.errors)}: ${body}`)
     }
   }
 }

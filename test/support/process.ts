@@ -9,7 +9,8 @@ import { afterAll } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { endServer, isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { mintToken, ownSecret } from '../../src/http/auth/keys.ts'
+import { ownSecret } from '../../src/http/auth/secrets.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
 import type { Answer } from './service.ts'
 
 export const PROJECT = resolve(import.meta.dirname, '../..')

@@ -1,15 +1,21 @@
 import type { Static } from 'typebox'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
+import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
+import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-history.ts'
+import type { QUOTA_SUMMARY_COMPONENTS } from '../../../src/contract/quota-summary.ts'
 import type { QUOTA_COMPONENTS } from '../../../src/contract/quotas.ts'
-import type { RECORD_COMPONENTS } from '../../../src/contract/records.ts'
+import type { RESERVATION_COMPONENTS } from '../../../src/contract/reservations.ts'
 import type { SENDER_COMPONENTS } from '../../../src/contract/sender.ts'
 import type { USAGE_COMPONENTS } from '../../../src/contract/usage.ts'
 import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
   typeof SENDER_COMPONENTS &
-  typeof RECORD_COMPONENTS &
+  typeof RESERVATION_COMPONENTS &
+  typeof QUOTA_SUMMARY_COMPONENTS &
+  typeof QUOTA_HISTORY_COMPONENTS &
+  typeof PROBLEM_COMPONENTS &
   typeof EVENT_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
   typeof USAGE_COMPONENTS &

@@ -12,7 +12,7 @@ export const advanceOutbox = ledgerStatement<OutboxEvent>(
   ({ shard, bind }) => `update shard_head set last_event = last_event + ${bind(COUNT)}::bigint where shard = ${shard}`,
 )
 
-interface NumberedEvent extends OutboxEvent {
+type NumberedEvent = OutboxEvent & {
   /** Its number less that of the batch's last event: 0 or negative. */
   relative_number: number
   /** Its place among the batch's events of its user, from 1. */

@@ -1,4 +1,4 @@
-/** Who is calling: from the Authorization header to a principal, and what a principal may do. */
+/** Authentication: from the Authorization header to a principal, and what a principal may do. */
 import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { AuthConfig, Config } from '../../config/config.ts'
@@ -7,51 +7,51 @@ import { type EpochMs, LATEST } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import { openKey } from './keys.ts'
 
-/** Whoever a good token speaks for. Shared between calls, so nobody may change it. */
+/** Who a valid token belongs to. Shared between requests, so it is read-only. */
 export interface Principal {
-  /** The token's `sub`: 1–255 characters, none of them control characters. Names the caller in audit and rate limits. */
+  /** The token's `sub`: 1–255 characters without control characters. Identifies the client in the history and rate limits. */
   readonly subject: string
-  /** 0 to 2^53−1; null if the token is no user's. */
+  /** 0 to 2^53−1; null if the token is not a user's. */
   readonly userId: number | null
   readonly roles: ReadonlySet<string>
-  /** The token's `exp`, or the last moment that can be told if it names a later one. */
+  /** The token's `exp`, at most `LATEST`. */
   readonly expiresAt: EpochMs
 }
 
 export interface Authenticator {
   /**
-   * The caller that an Authorization header proves: at once if the token is known, else as a promise; await either.
-   * @throws Problem `unauthenticated` for no token or a bad one; `unavailable` if the key server is away.
+   * The principal of an Authorization header: directly if the token is in the cache, else as a promise.
+   * @throws Problem `unauthenticated` for a missing or invalid token; `unavailable` if the key server does not answer
    */
   authenticate(authorization: string | undefined): Principal | Promise<Principal>
-  /** The caller's user id. @throws Problem `forbidden` if it has none. */
+  /** The principal's user id. @throws Problem `forbidden` if it has none */
   requireUser(principal: Principal): number
-  /** @throws Problem `forbidden` without the administrators' role. */
+  /** @throws Problem `forbidden` without the administrators' role */
   requireAdmin(principal: Principal): void
-  /** @throws Problem `forbidden` without the senders' role. */
+  /** @throws Problem `forbidden` without the senders' role */
   requireSender(principal: Principal): void
-  /** What the token's roles are to this service; roles that mean nothing here are left out. */
+  /** The principal's roles by the service's own names. Unknown roles are left out. */
   rolesOf(principal: Principal): Role[]
 }
 
 export interface AuthenticatorOptions {
   /** Milliseconds since 1970. */
   now: () => number
-  /** Verified tokens remembered at most; the least recently used goes first. */
+  /** The maximum number of verified tokens in the cache; the least recently used is removed first. */
   cacheSize?: number
 }
 
 const MAX_TOKEN_LENGTH = 8_192
 
-/** How far this machine's clock and the issuer's may differ. A token is good for this long after its `exp`. */
+/** How far this machine's clock and the issuer's may differ. A token is accepted for this long after its `exp`. */
 const TOLERANCE_SECONDS = 5
 
-/** A verified token is verified again after this time, so that a key which its server withdraws does stop being good. */
+/** A cached token is verified again after this time, so that a key that its server withdraws stops being accepted. */
 const RECHECK_MS = 600_000
 
 /**
- * An authenticator for the configured key. Tokens need an `exp`: one that is good for ever could never be taken back.
- * @throws ConfigError if the key's file cannot be used.
+ * An authenticator for the configured key. Tokens need an `exp`, because a token that never expires could not be revoked.
+ * @throws ConfigError if the key's file cannot be used
  */
 export async function createAuthenticator(
   { auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>,
@@ -65,10 +65,10 @@ export async function createAuthenticator(
     ...(auth.issuer === null ? {} : { issuer: auth.issuer }),
     ...(auth.audience === null ? {} : { audience: auth.audience }),
   }
-  // By hash: entries stay small, and a memory dump holds no tokens. Insertion order is order of use.
+  // Keyed by hash, so that entries are small and a memory dump holds no tokens. Insertion order is the order of use.
   const known = new Map<string, { principal: Principal; until: number }>()
 
-  function recall(id: string): Principal | null {
+  function lookup(id: string): Principal | null {
     const entry = known.get(id)
     if (entry === undefined) return null
     known.delete(id)
@@ -99,9 +99,9 @@ export async function createAuthenticator(
 
   return {
     authenticate(authorization) {
-      // The whole header is the key of the cache: who is known need not even be parsed.
+      // The whole header is the key of the cache, so a known token is not parsed.
       const id = hash('sha256', authorization ?? '', 'base64')
-      return recall(id) ?? verify(id, bearerToken(authorization))
+      return lookup(id) ?? verify(id, bearerToken(authorization))
     },
     requireUser({ userId }) {
       if (userId !== null) return userId
@@ -117,7 +117,7 @@ export async function createAuthenticator(
 function bearerToken(authorization: string | undefined): string {
   const token = authorization === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
   if (token === undefined) {
-    // RFC 6750: who sent no token gets no error code, only the hint how to come again.
+    // RFC 6750: a request without a token gets the challenge without an error code.
     throw new Problem('unauthenticated', 'The header "Authorization: Bearer <token>" is missing.', {
       headers: { 'www-authenticate': 'Bearer realm="sms-quota"' },
     })
@@ -126,13 +126,13 @@ function bearerToken(authorization: string | undefined): string {
   return token
 }
 
-/** @param reason printable ASCII without quotes and backslashes, as the header demands. */
+/** @param reason printable ASCII without quotes and backslashes, as the header requires */
 function invalidToken(reason: string): Problem {
   const challenge = `Bearer realm="sms-quota", error="invalid_token", error_description="${reason}"`
   return new Problem('unauthenticated', reason, { headers: { 'www-authenticate': challenge } })
 }
 
-/** What to tell the caller. Never words of the token itself, nor jose's error, which carries its claims. */
+/** The reason for the client. Neither parts of the token nor jose's error, which contains its claims. */
 function reasonOf(error: errors.JOSEError, algorithms: readonly string[]): string {
   if (error instanceof errors.JWTExpired) return 'The token has expired.'
   if (error instanceof errors.JWTClaimValidationFailed) {
@@ -142,7 +142,7 @@ function reasonOf(error: errors.JOSEError, algorithms: readonly string[]): strin
     if (error.claim === 'aud') return 'The token is for another audience (aud).'
   }
   if (error instanceof errors.JOSEAlgNotAllowed) {
-    return `The token is signed with another algorithm than ${algorithms.join(', ')}.`
+    return `The token is not signed with ${algorithms.join(' or ')}.`
   }
   if (error instanceof errors.JWKSNoMatchingKey)
     return 'The token is signed with a key that this service does not know.'
@@ -155,13 +155,13 @@ function principalOf(payload: JWTPayload, auth: AuthConfig): Principal {
   const userId = userIdOf(claimAt(payload, auth.userClaim))
   const subject = typeof payload.sub === 'number' ? String(payload.sub) : (payload.sub ?? userId?.toString())
   if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
-    throw invalidToken('The token names nobody: sub must have 1 to 255 characters and no control characters.')
+    throw invalidToken('The token has no valid sub: 1 to 255 characters, without control characters.')
   }
   const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
   return { subject, userId, roles: rolesOf(claimAt(payload, auth.rolesClaim)), expiresAt }
 }
 
-/** First the claim of exactly this name, for names may hold dots (https://example.com/roles); then a path into objects. */
+/** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */
 function claimAt(payload: JWTPayload, name: string): unknown {
   if (Object.hasOwn(payload, name)) return payload[name]
   let value: unknown = payload
@@ -174,7 +174,7 @@ function claimAt(payload: JWTPayload, name: string): unknown {
 
 function userIdOf(claim: unknown): number | null {
   const id = typeof claim === 'string' && /^(0|[1-9]\d{0,15})$/.test(claim) ? Number(claim) : claim
-  // Adding zero makes the −0 that JSON can hold an ordinary 0.
+  // Adding zero turns the −0 that JSON can hold into 0.
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) + 0 : null
 }
 

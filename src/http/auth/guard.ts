@@ -3,17 +3,19 @@ import type { Authenticator, Principal } from './authenticator.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whoever the token speaks for; null on paths that need none. */
+    /** Who the token belongs to; null on paths that need no token. */
     principal: Principal | null
   }
 }
 
-/** Lets only callers with a good token and, unless it is for anyone, the role past the door: before the body is read. */
-export function guard(
-  app: FastifyInstance,
-  authenticator: Authenticator,
-  role: 'anyone' | 'user' | 'admin' | 'sender',
-): void {
+/** What a token must allow. `anyone`: any valid token. */
+export type RequiredRole = 'anyone' | 'user' | 'admin' | 'sender'
+
+/** Whose data a list may show: administrators see all users and deleted quotas; users see their own undeleted ones. */
+export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
+
+/** Refuses requests without a valid token or, unless the role is `anyone`, without the role. Runs before the body is read. */
+export function guard(app: FastifyInstance, authenticator: Authenticator, role: RequiredRole): void {
   function admit(request: FastifyRequest, principal: Principal): void {
     if (role === 'user') authenticator.requireUser(principal)
     if (role === 'admin') authenticator.requireAdmin(principal)
@@ -23,7 +25,7 @@ export function guard(
 
   app.addHook('onRequest', (request, _reply, done) => {
     const found = authenticator.authenticate(request.headers.authorization)
-    // A known token is let through at once; only a new one is waited for.
+    // A known token is answered synchronously; only a new one is verified.
     if (found instanceof Promise) {
       found.then(principal => admit(request, principal)).then(() => done(), done)
     } else {
@@ -33,15 +35,15 @@ export function guard(
   })
 }
 
-/** The caller, on a guarded path. */
+/** The principal of a request on a guarded path. */
 export function principalOf(request: FastifyRequest): Principal {
-  if (request.principal === null) throw new Error('a route without a guard asked who is calling')
+  if (request.principal === null) throw new Error('this route has no guard, so the request has no principal')
   return request.principal
 }
 
-/** The caller's user id, on a path that is guarded for users. */
+/** The user id of a request on a path that is guarded for users. */
 export function userIdOf(request: FastifyRequest): number {
   const { userId } = principalOf(request)
-  if (userId === null) throw new Error('a route not guarded for users asked for a user id')
+  if (userId === null) throw new Error('this route is not guarded for users, so the request may have no user id')
   return userId
 }

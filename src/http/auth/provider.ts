@@ -1,4 +1,4 @@
-/** The provider through which people sign in to the console: what the service itself must know of it. */
+/** The identity provider for signing in to the console, as far as the service itself needs it. */
 import type { OidcConfig } from '../../config/config.ts'
 import { type EpochMs, HOUR_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
@@ -13,40 +13,42 @@ interface Discovery {
 
 export interface IdentityProvider {
   readonly config: OidcConfig
-  /** What it says of itself, as of the last hour. @throws Problem `unavailable` if it cannot be asked */
+  /** The discovery document, at most an hour old. @throws Problem `unavailable` if it cannot be read */
   discover(): Promise<Discovery>
 }
 
-/** Addresses of a provider hardly ever change. */
+/** The addresses of a provider rarely change. */
 const FRESH_MS = HOUR_MS
 const FETCH_TIMEOUT_MS = 5_000
 
 /**
- * The provider by its configuration. It is not asked before somebody signs in: without it the service serves all the
- * same. However many ask at once, it is asked once.
+ * The configured provider. Its document is read for the first sign-in, so the service starts and serves without it.
+ * Concurrent reads share one request.
  */
 export function createProvider(config: OidcConfig, now: () => EpochMs): IdentityProvider {
-  let held: { discovery: Discovery; until: EpochMs } | null = null
-  let asking: Promise<Discovery> | null = null
+  let cached: { discovery: Discovery; until: EpochMs } | null = null
+  let reading: Promise<Discovery> | null = null
 
-  async function ask(): Promise<Discovery> {
+  async function read(): Promise<Discovery> {
     try {
       const discovery = await fetchDiscovery(config.issuer)
-      held = { discovery, until: now() + FRESH_MS }
+      cached = { discovery, until: now() + FRESH_MS }
       return discovery
     } catch (cause) {
-      throw new Problem('unavailable', 'The identity provider cannot be asked how to sign in.', { cause })
+      throw new Problem('unavailable', 'The identity provider is not available, so signing in is not possible now.', {
+        cause,
+      })
     } finally {
-      asking = null
+      reading = null
     }
   }
 
   return {
     config,
     async discover() {
-      if (held !== null && now() < held.until) return held.discovery
-      asking ??= ask()
-      return asking
+      if (cached !== null && now() < cached.until) return cached.discovery
+      reading ??= read()
+      return reading
     },
   }
 }
@@ -54,17 +56,17 @@ export function createProvider(config: OidcConfig, now: () => EpochMs): Identity
 async function fetchDiscovery(issuer: string): Promise<Discovery> {
   const response = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
     headers: { accept: 'application/json' },
-    // What was configured is what is trusted; a redirect could lead anywhere.
+    // Only the configured address is trusted; a redirect could lead anywhere.
     redirect: 'error',
     signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
   })
   if (!response.ok) throw new Error(`the provider answered ${response.status}`)
   const document: unknown = await response.json()
-  if (!isDiscovery(document)) throw new Error('the provider answered no discovery document')
+  if (!isDiscovery(document)) throw new Error('the provider did not answer with a discovery document')
   if (document.issuer !== issuer)
     throw new Error(`the discovery document is that of ${JSON.stringify(document.issuer)}`)
-  const isInTheClear = [document.authorization_endpoint, document.token_endpoint].some(isHttp)
-  if (isInTheClear && !isHttp(issuer)) throw new Error('the provider would have people sign in in the clear')
+  const isUnencrypted = [document.authorization_endpoint, document.token_endpoint].some(isHttp)
+  if (isUnencrypted && !isHttp(issuer)) throw new Error('the provider would send sign-ins unencrypted')
   return document
 }
 

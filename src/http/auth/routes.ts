@@ -1,26 +1,27 @@
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { NoQuery } from '../../contract/quotas.ts'
+import type { Caller } from '../../contract/caller.ts'
+import { NoQuery } from '../../contract/schemas.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import type { ServerParts } from '../context.ts'
-import { responses } from '../platform/openapi.ts'
+import { operation, responses } from '../platform/openapi.ts'
 import { principalOf } from './guard.ts'
 
-/** `/api/sms/me`: which claim holds the user id and what roles are called is configured, so only the service can tell. */
-export function callerRoute(app: FastifyInstance, { authenticator }: Pick<ServerParts, 'authenticator'>): void {
+/**
+ * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
+ * the token itself.
+ */
+export function callerRoutes(app: FastifyInstance, { authenticator }: Pick<ServerParts, 'authenticator'>): void {
   app.get(
     '',
     {
       schema: {
-        operationId: 'whoAmI',
-        summary: 'Read whom my token speaks for',
-        description: 'For any good token.',
-        tags: ['User'],
+        ...operation('User', 'whoAmI', 'Read who my token belongs to', 'For any valid token.'),
         querystring: NoQuery,
         response: responses({ 200: Type.Ref('Caller#') }, ['invalid_request']),
       },
     },
-    async request => {
+    async (request): Promise<Caller> => {
       const principal = principalOf(request)
       return {
         subject: principal.subject,

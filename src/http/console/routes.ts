@@ -7,18 +7,18 @@ import type { ConsoleConfig } from '../../contract/console.ts'
 import { Problem } from '../../errors.ts'
 import type { IdentityProvider } from '../auth/provider.ts'
 
-/** Where `npm run console` builds it. */
+/** The output folder of `npm run console`. */
 const BUILT = resolve(import.meta.dirname, '../../../console/dist')
 
-/** What the build leaves in the page where the nonce belongs (console/vite.config.ts). */
+/** The placeholder that the build leaves in the page for the nonce (console/vite.config.ts). */
 const NONCE = '__NONCE__'
 
 /**
- * The console's files, for anybody: what they show is asked from the API, with a token. To be registered under the
- * prefix `/console`.
+ * The console's files, without a token: all data comes from the API, with the user's token. Register under the prefix
+ * `/console`.
  *
- * @param options.provider whom people may sign in through
- * @param options.folder where it was built
+ * @param options.provider the identity provider for signing in, if one is configured
+ * @param options.folder the folder that the console was built into
  */
 export async function consoleRoutes(
   app: FastifyInstance,
@@ -41,11 +41,11 @@ export async function consoleRoutes(
 
   await app.register(
     async files => {
-      // A folder, a range past the end: for whatever is asked wrongly there is no file.
+      // Requests that the file server refuses, such as for a folder or a range past the end, name no file.
       files.setErrorHandler((error: FastifyError) => {
         throw (error.statusCode ?? 500) < 500 ? new Problem('not_found', 'There is no such file.') : error
       })
-      // Their names change with their content. Compressed once, at the build.
+      // File names change with their content. The build has compressed the files.
       await files.register(fastifyStatic, {
         root: join(folder, 'assets'),
         preCompressed: true,
@@ -58,40 +58,41 @@ export async function consoleRoutes(
     { prefix: '/assets' },
   )
 
-  // Here the provider's answer is exchanged for a token: the one page that talks to somebody else, and it shows nothing.
+  // Exchanges the provider's response for a token: the only page that calls another service. It shows no data.
   app.get('/signed-in', hidden, async (_request, reply) => {
-    const elsewhere = await provider?.discover().catch(() => null)
-    return sendPage(reply, elsewhere ? [new URL(elsewhere.token_endpoint).origin] : [])
+    const discovery = await provider?.discover().catch(() => null)
+    return sendPage(reply, discovery ? [new URL(discovery.token_endpoint).origin] : [])
   })
 
-  // Whatever is no file is a page, and the script in it knows which.
+  // All other paths are pages; the script in the page chooses which.
   app.get('/*', hidden, async (_request, reply) => sendPage(reply))
 
-  async function sendPage(reply: FastifyReply, elsewhere: readonly string[] = []): Promise<FastifyReply> {
-    // Read each time, so that one built meanwhile is served: it is small, and few ask.
+  async function sendPage(reply: FastifyReply, origins: readonly string[] = []): Promise<FastifyReply> {
+    // Read for each request, so that a new build is served at once. The file is small and requests are few.
     const page = await readFile(join(folder, 'index.html'), 'utf8').catch(error => {
       if (error.code !== 'ENOENT') throw error
     })
     reply.type('text/html; charset=utf-8')
     if (page === undefined) return reply.code(503).send(NOT_BUILT)
     const nonce = randomBytes(16).toString('base64')
-    return reply.header('content-security-policy', policy(nonce, elsewhere)).send(page.replaceAll(NONCE, nonce))
+    return reply.header('content-security-policy', policy(nonce, origins)).send(page.replaceAll(NONCE, nonce))
   }
 }
 
 /**
- * Only files of this service run and are shown. Styles that the components make carry the nonce of this one answer.
+ * The Content-Security-Policy of a page: it loads only files of this service. Styles that components create carry the
+ * nonce of this response.
  *
- * @param elsewhere origins that may be called beside this service
+ * @param origins other services that the page may call
  */
-function policy(nonce: string, elsewhere: readonly string[]): string {
+function policy(nonce: string, origins: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
-    ["connect-src 'self'", ...elsewhere].join(' '),
+    ["connect-src 'self'", ...origins].join(' '),
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -104,7 +105,7 @@ const NOT_BUILT = `<!doctype html>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>sms-quota</title></head>
 <body>
 <h1>The console is not built</h1>
-<p>Run <code>npm run console</code> in the folder of the service, and load this page again.</p>
+<p>Run <code>npm run console</code> in the folder of the service, then reload this page.</p>
 </body>
 </html>
 `

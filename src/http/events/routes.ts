@@ -7,23 +7,23 @@ import { BEGINNING, readCursor, writeCursor } from '../../events/cursor.ts'
 import type { FeedQuery } from '../../events/feed.ts'
 import { eventView } from '../../events/views.ts'
 import type { RouteContext } from '../context.ts'
-import { responses } from '../platform/openapi.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
 
-/** What has happened: `/api/sms/admin/events`. */
+/** The event feed: `/api/sms/admin/events`. */
 export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  // A stop waits for requests, and these wait for events.
+  // A stop waits for open requests, and these wait for events.
   app.addHook('preClose', async () => feed.stop())
+  // Events leave as they were recorded. A serializer compiled from the schemas would drop or refuse those of other versions.
+  app.setSerializerCompiler(() => JSON.stringify)
 
   app.get(
     '',
     {
       schema: {
-        operationId: 'listEvents',
-        summary: 'Follow what happens',
-        tags: ['Events'],
+        ...operation('Events', 'listEvents', 'Follow the event feed'),
         querystring: EventsQuery,
-        response: responses({ 200: Type.Ref('EventPage#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('EventPage#')),
       },
     },
     async (request, reply) => {
@@ -35,21 +35,21 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
         ...(types === undefined ? {} : { types: types.split(',') }),
         ...(userId === undefined ? {} : { userId }),
       }
-      const page = await feed.read(query, untilGone(reply))
-      if (page.outcome === 'ahead') throw badCursor('names events that are not there: it is not of this database')
+      const page = await feed.read(query, untilClosed(reply))
+      if (page.outcome === 'ahead') throw badCursor('names events that do not exist in this database')
       return { items: page.events.map(eventView), next: writeCursor(page.next) }
     },
   )
 }
 
-function startOf({ after, last }: { after?: string; last?: number }): FeedQuery['after'] {
+function startOf({ after, last }: EventsQuery): FeedQuery['after'] {
   if (last !== undefined) {
     if (after === undefined) return { last }
-    throw invalidRequest([{ path: 'last', message: 'is not accepted beside after: each says where to begin' }])
+    throw invalidRequest([{ path: 'last', message: 'is not accepted together with after' }])
   }
   if (after === undefined) return BEGINNING
   const positions = after === 'latest' ? after : readCursor(after)
-  if (positions === undefined) throw badCursor('must be latest, or a next as this service gave it')
+  if (positions === undefined) throw badCursor('must be latest, or the next of an earlier response')
   return positions
 }
 
@@ -57,9 +57,9 @@ function badCursor(message: string) {
   return invalidRequest([{ path: 'after', message }])
 }
 
-/** Aborts when the caller hangs up: nobody waits for nobody. */
-function untilGone(reply: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  reply.raw.once('close', () => gone.abort())
-  return gone.signal
+/** Aborts when the client closes the connection, so that its request stops waiting. */
+function untilClosed(reply: FastifyReply): AbortSignal {
+  const closed = new AbortController()
+  reply.raw.once('close', () => closed.abort())
+  return closed.signal
 }

@@ -2,9 +2,9 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
-import { problems } from '../platform/openapi.ts'
+import { operation, problems } from '../platform/openapi.ts'
 
-/** The documents: `/openapi.json`, `/docs` that shows it, `/docs/errors` that `type` of every error points to. */
+/** The API's documentation: `/openapi.json`, `/docs` to browse it, `/docs/errors` for the `type` of errors. */
 export async function docsRoutes(app: FastifyInstance): Promise<void> {
   const errorPage = renderErrorPage()
 
@@ -12,9 +12,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
     '/openapi.json',
     {
       schema: {
-        operationId: 'openapi',
-        summary: 'This document',
-        tags: ['Operations'],
+        ...operation('Operations', 'openapi', 'This document'),
         security: [],
         response: { 200: Type.Object({}, { additionalProperties: true }), ...problems(['internal']) },
       },
@@ -25,7 +23,7 @@ export async function docsRoutes(app: FastifyInstance): Promise<void> {
     reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'")
     return reply.type('text/html; charset=utf-8').send(errorPage)
   })
-  // Everything the page needs comes from this service; the page may run nothing else.
+  // The page loads and runs only files of this service.
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { layout: 'BaseLayout', deepLinking: true, displayOperationId: true, tryItOutEnabled: true },
@@ -43,7 +41,7 @@ function renderErrorPage(): string {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>sms-quota: errors</title></head>
 <body>
 <h1>Errors</h1>
-<p>Errors are RFC 9457 problem details. A program looks at <code>code</code>, a person at <code>detail</code>.
+<p>Errors are problem details (RFC 9457). Programs use <code>code</code>; <code>detail</code> is for people.
 A denial is not an error: it is a 200 with <code>granted: false</code>.</p>
 <dl>
 ${rows.join('\n')}

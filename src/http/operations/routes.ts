@@ -3,20 +3,20 @@ import Type from 'typebox'
 import { Problem } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { ServerParts } from '../context.ts'
-import { problems } from '../platform/openapi.ts'
+import { operation, problems } from '../platform/openapi.ts'
 
-/** What operators and their machines ask, without a token. */
-export function opsRoutes(app: FastifyInstance, { readiness, metrics, servesMetrics }: ServerParts): void {
-  const tags = ['Operations']
-
+/** Health and metrics, without a token: `/livez`, `/readyz`, `/metrics`. */
+export function operationsRoutes(app: FastifyInstance, { readiness, metrics, servesMetrics }: ServerParts): void {
   app.get(
     '/livez',
     {
       schema: {
-        operationId: 'live',
-        summary: 'Is the process alive?',
-        description: 'Says nothing about the database: a restart would not bring that back.',
-        tags,
+        ...operation(
+          'Operations',
+          'live',
+          'Is the process alive?',
+          'Does not check the database, since a restart of the service would not repair it.',
+        ),
         security: [],
         response: { 200: Type.Ref('Health#'), ...problems(['internal']) },
       },
@@ -28,17 +28,19 @@ export function opsRoutes(app: FastifyInstance, { readiness, metrics, servesMetr
     '/readyz',
     {
       schema: {
-        operationId: 'ready',
-        summary: 'Can it serve?',
-        description: 'Asks the database, compares the clocks, and says why it is not ready.',
-        tags,
+        ...operation(
+          'Operations',
+          'ready',
+          'Is the service ready?',
+          'Asks the database and compares the clocks. `detail` says why it is not ready.',
+        ),
         security: [],
         response: { 200: Type.Ref('Health#'), ...problems(['internal', 'unavailable']) },
       },
     },
     async () => {
       const reasons = await readiness()
-      if (reasons.length > 0) throw new Problem('unavailable', reasons.join('; '), { headers: { 'retry-after': '1' } })
+      if (reasons.length > 0) throw new Problem('unavailable', reasons.join('; '))
       return { status: 'ok' }
     },
   )
@@ -48,10 +50,7 @@ export function opsRoutes(app: FastifyInstance, { readiness, metrics, servesMetr
     '/metrics',
     {
       schema: {
-        operationId: 'metrics',
-        summary: 'Metrics for Prometheus',
-        description: 'No label holds a user.',
-        tags,
+        ...operation('Operations', 'metrics', 'Metrics for Prometheus', 'No label names a user.'),
         security: [],
         response: { 200: { content: { 'text/plain': { schema: Type.String() } } }, ...problems(['internal']) },
       },
@@ -60,7 +59,7 @@ export function opsRoutes(app: FastifyInstance, { readiness, metrics, servesMetr
   )
 }
 
-/** A server that answers nothing but `/metrics`, for a port of its own. */
+/** A server that answers only `/metrics`, on a port of its own. */
 export function createMetricsServer(metrics: Metrics): FastifyInstance {
   const app = Fastify({ forceCloseConnections: true })
   app.get('/metrics', (_request, reply) => sendMetrics(metrics, reply))

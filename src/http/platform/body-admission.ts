@@ -1,52 +1,52 @@
 /**
- * Bounds what large calls cost the others. Each takes milliseconds of the event loop to be read and checked: a crowd of
- * them at one instant would keep everybody waiting for seconds, even those who are only to be told 503.
+ * Limits how much large bodies delay other calls. Parsing and validating one takes milliseconds of the event loop, so a
+ * burst of them would block all clients for seconds, including those that only get a 503.
  */
 export interface BodyAdmission {
-  /** Takes in a call of so many bytes, or answers false: too many are under way, and it is not counted. */
-  enter(bytes: number): boolean
-  /** The call has ended. */
-  leave(bytes: number): void
+  /** Admits a call with a body of this many bytes. Returns false, and counts nothing, if too many are in progress. */
+  tryAcquire(bytes: number): boolean
+  /** Ends an admitted call. `bytes` is the number that it was admitted with. */
+  release(bytes: number): void
   /**
-   * Waits for a turn of the event loop that has room for so many bytes, in the order they came. Small calls share one; a
-   * call larger than a turn has it alone.
+   * Waits for a tick of the event loop with room for this many bytes, in the order of the calls. Small bodies share a
+   * tick; a body larger than a tick has one of its own.
    */
-  turn(bytes: number): Promise<void>
+  nextTick(bytes: number): Promise<void>
 }
 
-export interface LargeCallsOptions {
-  /** Bytes under way at most. A call that comes alone is taken in however large it is. */
-  readonly bytes: number
-  readonly bytesATurn: number
+export interface BodyAdmissionOptions {
+  /** The maximum number of bytes in progress. A single call is admitted at any size. */
+  readonly maxBytes: number
+  readonly bytesPerTick: number
 }
 
-export function createBodyAdmission(most: LargeCallsOptions): BodyAdmission {
-  let bytesUnderWay = 0
+export function createBodyAdmission({ maxBytes, bytesPerTick }: BodyAdmissionOptions): BodyAdmission {
+  let bytesInProgress = 0
   const waiting: { readonly bytes: number; resolve(): void }[] = []
 
-  function serve(): void {
-    let room = most.bytesATurn
+  function runTick(): void {
+    let room = bytesPerTick
     for (let call = waiting[0]; call !== undefined && call.bytes <= room; call = waiting[0]) {
       room -= call.bytes
       waiting.shift()
       call.resolve()
     }
-    if (waiting.length > 0) setImmediate(serve)
+    if (waiting.length > 0) setImmediate(runTick)
   }
 
   return {
-    enter(bytes) {
-      if (bytesUnderWay > 0 && bytesUnderWay + bytes > most.bytes) return false
-      bytesUnderWay += bytes
+    tryAcquire(bytes) {
+      if (bytesInProgress > 0 && bytesInProgress + bytes > maxBytes) return false
+      bytesInProgress += bytes
       return true
     },
-    leave(bytes) {
-      bytesUnderWay -= bytes
+    release(bytes) {
+      bytesInProgress -= bytes
     },
-    turn(bytes) {
+    nextTick(bytes) {
       return new Promise(resolve => {
-        waiting.push({ bytes: Math.min(bytes, most.bytesATurn), resolve })
-        if (waiting.length === 1) setImmediate(serve)
+        waiting.push({ bytes: Math.min(bytes, bytesPerTick), resolve })
+        if (waiting.length === 1) setImmediate(runTick)
       })
     },
   }

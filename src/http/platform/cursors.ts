@@ -2,28 +2,28 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalidRequest, type Problem } from '../../errors.ts'
 
-/** A kind of cursor: text that only we can make sense of, and that is judged like any input when it comes back. */
-export interface Cursors<Held> {
-  /** What is undefined is left out. */
-  write(held: { [Name in keyof Held]: Held[Name] | undefined }): string
-  /** @throws Problem `invalid_request` if it is not ours. */
-  read(text: string): Held
+/** A kind of cursor: opaque text for clients, validated like any input when it comes back. */
+export interface Cursors<Content> {
+  /** Leaves out what is undefined. */
+  write(content: { [Name in keyof Content]: Content[Name] | undefined }): string
+  /** @throws Problem `invalid_request` if this service did not write it */
+  read(text: string): Content
 }
 
 export function cursorsOf<Schema extends TSchema>(schema: Schema): Cursors<Static<Schema>> {
-  const check = Compile(schema)
+  const validator = Compile(schema)
   return {
-    write: held => Buffer.from(JSON.stringify(held)).toString('base64url'),
+    write: content => Buffer.from(JSON.stringify(content)).toString('base64url'),
     read(text) {
-      const held = parseJson(Buffer.from(text, 'base64url').toString())
-      if (!check.Check(held)) throw notOurs()
-      return held as Static<Schema>
+      const content = parseJson(Buffer.from(text, 'base64url').toString())
+      if (!validator.Check(content)) throw invalidCursor()
+      return content
     },
   }
 }
 
-export function notOurs(): Problem {
-  return invalidRequest([{ path: 'cursor', message: 'must be a next_cursor as this service gave it' }])
+export function invalidCursor(): Problem {
+  return invalidRequest([{ path: 'cursor', message: 'must be the next_cursor of an earlier response' }])
 }
 
 function parseJson(text: string): unknown {

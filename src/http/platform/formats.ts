@@ -1,9 +1,9 @@
 import Format from 'typebox/format'
 import { isCountry } from '../../domain/country.ts'
-import { parseTimestamp } from '../../domain/time.ts'
+import { type EpochMs, parseTimestamp } from '../../domain/time.ts'
 import { timeZoneName } from '../../domain/window.ts'
 
-/** String formats of the contract, as the domain judges them, each with the words for what is accepted. */
+/** The string formats of the contract: the domain's check, and what it accepts in words. */
 export const FORMATS: Record<string, { accepts: string; check: (text: string) => boolean }> = {
   'date-time': {
     accepts: 'an RFC 3339 time such as "2026-01-31T00:00:00Z"',
@@ -21,7 +21,7 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
     accepts: 'an http or https URL without user and password',
     check: isWebhookUrl,
   },
-  // PostgreSQL stores no NUL, and a lone surrogate is no character.
+  // PostgreSQL cannot store NUL, and a lone surrogate is not a character.
   text: {
     accepts: 'text without NUL characters or lone surrogates',
     check: text => text.isWellFormed() && !text.includes('\0'),
@@ -29,6 +29,13 @@ export const FORMATS: Record<string, { accepts: string; check: (text: string) =>
 }
 
 for (const [name, { check }] of Object.entries(FORMATS)) Format.Set(name, check)
+
+/** Reads text that has passed the format `date-time`. */
+export function timestampOf(text: string): EpochMs {
+  const at = parseTimestamp(text)
+  if (at === null) throw new Error(`${JSON.stringify(text)} is not a valid date-time`)
+  return at
+}
 
 function isWebhookUrl(text: string): boolean {
   const url = URL.parse(text)

@@ -3,45 +3,78 @@ import type { FastifyInstance } from 'fastify'
 import type { TSchema } from 'typebox'
 import { COMPONENTS } from '../../contract/components.ts'
 import { ERRORS, type ErrorCode } from '../../errors.ts'
+import { webhooksSection } from './openapi-webhooks.ts'
 
-/** The version of the interface; grows by semantic versioning. The paths carry none. */
+/** The version of the interface, by semantic versioning. The paths carry none. */
 const INTERFACE_VERSION = '0.2.0'
 
-/** Errors that every route with a token can answer. */
-const ALWAYS: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavailable']
-
-/**
- * The answers of a route for its schema: the successes as given, and every error it can answer by its code. Several
- * codes of one status share an entry.
- */
-export function responses(successes: Record<number, TSchema>, errors: readonly ErrorCode[]): Record<number, unknown> {
-  return { ...describeSuccesses(successes), ...problems([...ALWAYS, 'rate_limited', ...errors]) }
+const TAGS = {
+  User: "A user's own quotas, for any valid token with a numeric user id.",
+  Administrator: "The quotas of all users. Needs the administrators' role.",
+  Events: "The event feed and webhooks. Needs the administrators' role.",
+  Sender: "Ask before sending, settle afterwards. Needs the senders' role.",
+  Operations: 'Health and documentation. Needs no token.',
 }
 
-/** The same for a sender's route, where the queue bounds what is taken and no rate is limited. */
-export function senderResponses(
+/** The head of an operation in the document. `operationId` is the name of the method in generated clients. */
+export function operation(tag: keyof typeof TAGS, operationId: string, summary: string, description?: string) {
+  return { operationId, summary, tags: [tag], ...(description === undefined ? {} : { description }) }
+}
+
+/* ── Responses ──────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Errors that every route with a token can answer. */
+const WITH_TOKEN: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavailable']
+
+/**
+ * The responses of a route: its successes by status, and one entry per status for the errors with these codes.
+ *
+ * @param errors codes besides those that every route with a token can answer
+ */
+export function responses(successes: Record<number, TSchema>, errors: readonly ErrorCode[]): Record<number, unknown> {
+  return { ...describeSuccesses(successes), ...problems([...WITH_TOKEN, 'rate_limited', ...errors]) }
+}
+
+/** The responses of a route that reads: 200, the common errors and `errors`. */
+export function readResponses(schema: TSchema, errors: readonly ErrorCode[] = []): Record<number, unknown> {
+  return responses({ 200: schema }, ['forbidden', 'invalid_request', ...errors])
+}
+
+/** The responses of a route that changes something. Routes without a body also refuse a body that they cannot read. */
+export function changeResponses(
   successes: Record<number, TSchema>,
-  errors: readonly ErrorCode[],
+  errors: readonly ErrorCode[] = [],
 ): Record<number, unknown> {
+  return responses(successes, [
+    'forbidden',
+    'payload_too_large',
+    'unsupported_media_type',
+    'invalid_request',
+    ...errors,
+  ])
+}
+
+/** The responses of a sender's route, which has no rate limit: the queue bounds what it accepts. */
+export function senderResponses(schema: TSchema, errors: readonly ErrorCode[]): Record<number, unknown> {
   return {
-    ...describeSuccesses(successes),
-    ...problems([...ALWAYS, 'forbidden', 'invalid_request', 'overloaded', ...errors]),
+    ...describeSuccesses({ 200: schema }),
+    ...problems([...WITH_TOKEN, 'forbidden', 'invalid_request', 'overloaded', ...errors]),
   }
 }
 
-/** The errors of a route that needs no token. */
+/** One entry per status for the errors with these codes. */
 export function problems(codes: readonly ErrorCode[]): Record<number, unknown> {
   const byStatus = Map.groupBy(codes, code => ERRORS[code].status)
-  return Object.fromEntries([...byStatus].map(([status, sharing]) => [status, problemAnswer(sharing)]))
+  return Object.fromEntries([...byStatus].map(([status, sharing]) => [status, problemResponse(sharing)]))
 }
 
 function describeSuccesses(successes: Record<number, TSchema>): Record<number, unknown> {
   return Object.fromEntries(
-    Object.entries(successes).map(([status, schema]) => [status, { description: 'Done.', ...schema }]),
+    Object.entries(successes).map(([status, schema]) => [status, { description: 'Success.', ...schema }]),
   )
 }
 
-function problemAnswer(codes: readonly ErrorCode[]) {
+function problemResponse(codes: readonly ErrorCode[]) {
   const examples = codes.map(code => [code, { summary: ERRORS[code].title, value: exampleOf(code) }])
   return {
     description: codes.map(code => `\`${code}\`: ${ERRORS[code].means}`).join('\n\n'),
@@ -61,7 +94,9 @@ export function problemType(code: ErrorCode): string {
   return `/docs/errors#${code}`
 }
 
-/** Collects the routes registered after it into an OpenAPI 3.1 document. */
+/* ── The document ───────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Collects the routes that are registered after this call into an OpenAPI 3.1 document. */
 export async function describeApi(app: FastifyInstance): Promise<void> {
   for (const schema of Object.values(COMPONENTS)) app.addSchema(schema)
   await app.register(fastifySwagger, {
@@ -71,24 +106,19 @@ export async function describeApi(app: FastifyInstance): Promise<void> {
         title: 'sms-quota',
         version: INTERFACE_VERSION,
         description:
-          'Tells an SMS platform who may still send, and takes the units before the message leaves. Times are RFC 3339 in UTC, intervals half-open; unknown fields and parameters are refused; errors are RFC 9457 problem details.',
+          'Decides whether a user may still send SMS, and takes the units before the message is sent. Times are RFC 3339 in UTC; intervals include their start and exclude their end. Unknown fields and parameters are refused. Errors are problem details (RFC 9457).',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
-      tags: [
-        { name: 'User', description: 'What users see of their own. Any good token with a numeric user id.' },
-        { name: 'Administrator', description: "Quotas of all users. Needs the administrators' role." },
-        { name: 'Events', description: "What happens, to be followed or sent. Needs the administrators' role." },
-        { name: 'Sender', description: "Ask before sending, settle after. Needs the senders' role." },
-        { name: 'Operations', description: 'Health and documents. No token.' },
-      ],
+      tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       components: {
         securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       },
       security: [{ bearer: [] }],
+      webhooks: webhooksSection(),
     },
     refResolver: { buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `def-${index}`) },
-    // Bodies are checked by the schema itself; the document refers to the component of the same name.
+    // Routes validate bodies with the schema itself; the document refers to the component of the same name.
     transform: ({ schema, url }) => {
       const body = schema?.body as { $id?: string } | undefined
       const refers = body?.$id !== undefined && body.$id in COMPONENTS

@@ -3,24 +3,23 @@ import { isUnavailable } from '../../db/database.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'
 
-/** Faults that Fastify itself finds, by its codes. */
+/** Invalid requests that Fastify itself finds, by its codes. */
 const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
-  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is needed.'],
+  FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is required.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
 /**
- * What to tell the caller of anything that was thrown: never more than it has a code and words for.
+ * The problem that answers a thrown error. Errors without a code and a text of their own reveal nothing.
  *
- * @param bodyLimit the most bytes that the route takes
+ * @param bodyLimit the maximum size of the route's bodies, in bytes
  */
 export function problemOf(error: unknown, bodyLimit: number): Problem {
   if (error instanceof Problem) return error
   if (isUnavailable(error)) {
-    return new Problem('unavailable', 'The database cannot be reached. Nothing is known to be done; repeat the call.', {
-      headers: { 'retry-after': '1' },
+    return new Problem('unavailable', 'The database is not available. The call may not have been done; repeat it.', {
       cause: error,
     })
   }
@@ -30,17 +29,17 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
   }
   const issue = FRAMEWORK_ERRORS[code ?? '']
   if (issue !== undefined) return new Problem(issue[0], issue[1])
-  // The JSON parser's own error and whatever else Fastify blames on the request.
+  // The JSON parser's own error, and all other errors that Fastify attributes to the request.
   if (error instanceof SyntaxError || statusCode === 400) {
     return new Problem(
       'invalid_request',
-      'The request cannot be read: the body is not valid JSON or the path is malformed.',
+      'The request cannot be read: the body is not valid JSON, or the path is malformed.',
     )
   }
-  return new Problem('internal', 'Something went wrong inside the service.', { cause: error })
+  return new Problem('internal', 'The service failed unexpectedly.', { cause: error })
 }
 
-/** A problem as its answer tells it (RFC 9457). */
+/** The body of a problem (RFC 9457). */
 export function problemBody(problem: Problem, requestId: string) {
   const { status, title } = ERRORS[problem.code]
   return {

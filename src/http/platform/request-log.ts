@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Whether machines call this route, thousands of times a second: its answers are logged together. */
+    /** Whether machines call this route, thousands of times a second: its responses are logged as a summary. */
     isForMachines?: boolean
   }
 }
@@ -10,27 +10,27 @@ declare module 'fastify' {
 const SUMMARY_MS = 10_000
 
 /**
- * Logs a line an answer, without what callers keep to themselves. Where answers are summarized, that line is for
- * debugging only, and every ten seconds one line tells how many there were.
+ * Logs one line per response, without tokens, queries, bodies or addresses. Routes for machines get one summary line
+ * every ten seconds instead; their single lines are logged at level debug.
  */
 export function logRequests(app: FastifyInstance): void {
   const summary = createSummary()
-  const tell = () => {
+  const logSummary = () => {
     const line = summary.take()
-    if (line !== null) app.log.info(line, 'senders answered')
+    if (line !== null) app.log.info(line, 'http: sender requests answered')
   }
-  const telling = setInterval(tell, SUMMARY_MS).unref()
+  const timer = setInterval(logSummary, SUMMARY_MS).unref()
   app.addHook('onClose', async () => {
-    clearInterval(telling)
-    tell()
+    clearInterval(timer)
+    logSummary()
   })
 
   app.addHook('onResponse', (request, reply, done) => {
     if (request.routeOptions.config.isForMachines === true) {
       summary.add(reply.statusCode, reply.elapsedTime)
-      if (isDebugging(app)) request.log.debug(lineOf(request, reply), 'answered')
+      if (isDebugging(app)) request.log.debug(lineOf(request, reply), 'http: request answered')
     } else {
-      request.log.info(lineOf(request, reply), 'answered')
+      request.log.info(lineOf(request, reply), 'http: request answered')
     }
     done()
   })
@@ -50,25 +50,25 @@ function isDebugging(app: FastifyInstance): boolean {
   return app.log.level === 'debug' || app.log.level === 'trace'
 }
 
-/** Counts answers by status, and how long they took, since it was last taken. */
+/** Counts responses by status, and their duration, until they are taken. */
 function createSummary() {
-  let answers: Record<number, number> = {}
+  let statuses: Record<number, number> = {}
   let count = 0
   let totalMs = 0
-  let mostMs = 0
+  let maxMs = 0
   return {
     add(status: number, ms: number): void {
-      answers[status] = (answers[status] ?? 0) + 1
+      statuses[status] = (statuses[status] ?? 0) + 1
       count++
       totalMs += ms
-      mostMs = Math.max(mostMs, ms)
+      maxMs = Math.max(maxMs, ms)
     },
-    /** Null if there were none. */
+    /** Null if there was no response. */
     take() {
       if (count === 0) return null
-      const line = { answers, ms_mean: round(totalMs / count), ms_max: round(mostMs) }
-      answers = {}
-      count = totalMs = mostMs = 0
+      const line = { statuses, ms_mean: round(totalMs / count), ms_max: round(maxMs) }
+      statuses = {}
+      count = totalMs = maxMs = 0
       return line
     },
   }

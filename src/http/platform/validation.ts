@@ -5,13 +5,13 @@ import { Settings } from 'typebox/system'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { FORMATS } from './formats.ts'
 
-/** No answer lists more issues than these. */
-const MAX_FAULTS = 100
+/** The maximum number of issues in one response. */
+const MAX_ISSUES = 100
 
-// All issues at once; bodies are small, and so is what can be wrong with them.
+// All issues at once: bodies are small, so there are never many.
 Settings.Set({ maxErrors: 500 })
 
-/** A JSON Schema as far as the contract uses it. */
+/** The part of JSON Schema that the contract uses. */
 interface Schema {
   type?: string
   anyOf?: Schema[]
@@ -29,28 +29,30 @@ interface Schema {
   uniqueItems?: boolean
   pattern?: string
   format?: string
-  /** The value is told to nobody, not even back to its sender. */
+  /** The value is never repeated, not even to its sender. */
   writeOnly?: boolean
 }
 
-/** Finds everything that is wrong with a value; an empty list if nothing is. */
+/** Returns all issues of a value; an empty list if it is valid. */
 export type Check = (value: unknown) => readonly ValidationIssue[]
 
-const FLAWLESS: readonly ValidationIssue[] = []
+const NO_ISSUES: readonly ValidationIssue[] = []
 
 /**
- * Compiles a schema into a check that costs little when the value is right and, when it is not, tells every fault at
- * once in words: where, what is accepted, and what came instead.
+ * Compiles a schema into a check that is fast for valid values. For others it describes every issue: where it is, what is
+ * accepted, and what was received instead.
+ *
+ * @param inText whether the value comes from a path or a query, where issues name a parameter instead of a pointer
  */
 export function compileCheck(schema: TSchema, inText = false): Check {
   const validator = Compile(schema)
   return value =>
-    validator.Check(value) ? FLAWLESS : issuesOf(schema as Schema, value, validator.Errors(value), inText)
+    validator.Check(value) ? NO_ISSUES : issuesOf(schema as Schema, value, validator.Errors(value), inText)
 }
 
 /**
- * Compiles a schema into what Fastify checks requests with. Nothing is coerced in bodies; in paths and queries a plain
- * decimal number becomes one where the schema asks for one.
+ * Compiles a schema into a validator for Fastify. Values in bodies are never coerced. In paths and queries, a plain decimal
+ * number becomes an integer where the schema expects one.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const inText = httpPart === 'querystring' || httpPart === 'params'
@@ -58,7 +60,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
   return inText ? input => validate(readNumbers(schema as Schema, input as Record<string, unknown>)) : validate
 }
 
-/** A check as Fastify calls it. */
+/** Makes a check a validator for Fastify. */
 export function validatorOf(check: Check): (value: unknown) => { value: unknown } | { error: Error } {
   return value => {
     const issues = check(value)
@@ -86,7 +88,7 @@ interface SchemaError {
 function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[], inText: boolean): ValidationIssue[] {
   const issues = new Map<string, string>()
   for (const { keyword, instancePath, params } of errors) {
-    if (keyword === 'boolean') continue // OutboxEvent better by the `additionalProperties` that follows it.
+    if (keyword === 'boolean') continue // The `additionalProperties` error that follows says more.
     if ('requiredProperties' in params) {
       for (const name of params.requiredProperties as string[]) {
         const path = `${instancePath}/${name}`
@@ -97,21 +99,21 @@ function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
         issues.set(`${instancePath}/${escapePointer(name)}`, unknownName(schemaAt(schema, instancePath)))
     } else {
       const expected = schemaAt(schema, instancePath)
-      const instead = isTold(expected) ? `, not ${brief(valueAt(value, instancePath))}` : ''
+      const instead = isRepeatable(expected) ? `, not ${brief(valueAt(value, instancePath))}` : ''
       issues.set(instancePath, `must be ${accepts(expected)}${instead}`)
     }
   }
-  // A list with a wrong value is wrong itself; only the value is worth a word.
+  // A list with an invalid value is invalid itself; only the value is reported.
   const paths = [...issues.keys()]
   const isInnermost = (path: string) => !paths.some(other => other.startsWith(`${path}/`))
   return [...issues]
     .filter(([path]) => isInnermost(path))
-    .slice(0, MAX_FAULTS)
+    .slice(0, MAX_ISSUES)
     .map(([path, message]) => ({ path: inText ? path.slice(1) : path, message }))
 }
 
-/** Whether what came may be repeated. In the place of an object may have come what belongs inside it. */
-function isTold({ type, writeOnly }: Schema): boolean {
+/** Whether an issue may repeat the received value. In place of an object it may be a write-only value of that object. */
+function isRepeatable({ type, writeOnly }: Schema): boolean {
   return type !== 'object' && writeOnly !== true
 }
 
@@ -123,7 +125,7 @@ function unknownName(schema: Schema): string {
   return names.length === 0 ? 'is unknown; none is accepted here' : `is unknown; accepted are ${names.join(', ')}`
 }
 
-/** What a schema accepts, in words. */
+/** Describes what a schema accepts. */
 function accepts(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(accepts).join(', or ')
   if (schema.enum !== undefined) return `one of ${schema.enum.map(value => JSON.stringify(value)).join(', ')}`
@@ -159,7 +161,7 @@ function acceptedText({ format, pattern, minLength, maxLength }: Schema): string
     : `${words}, of ${minLength} to ${maxLength} characters`
 }
 
-/** The subschema that judges the value at a JSON pointer. */
+/** The subschema for the value at a JSON pointer. */
 function schemaAt(schema: Schema, path: string): Schema {
   let at = schema
   for (const step of stepsOf(path)) {
@@ -188,7 +190,7 @@ function escapePointer(name: string): string {
   return name.slice(0, 64).replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** The offending value, short enough to be repeated to whoever sent it. */
+/** A short description of the received value. */
 function brief(value: unknown): string {
   if (typeof value === 'string') {
     return value.length > 40 ? `a string of ${value.length} characters` : JSON.stringify(value.toWellFormed())

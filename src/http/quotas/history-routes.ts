@@ -1,55 +1,36 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { HistoryQuery } from '../../contract/quota-history.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
-import {
-  AdminReservationsQuery,
-  type RecordsQuery,
-  RecordsQuery as RecordsQuerySchema,
-  UserReservationsQuery,
-} from '../../contract/records.ts'
 import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
 import type { Slice } from '../../db/slice.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
 import { invalidRequest } from '../../errors.ts'
-import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
-import { responses } from '../platform/openapi.ts'
-import { reservationPage } from '../reservations/list.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
 import { noSuchQuota } from './responses.ts'
 
-/** What administrators look up: `/api/sms/admin/quota/reservations`, `…/{id}/history` and `…/{id}/windows`. */
-export function adminRecordRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+/** The past of a quota: `/api/sms/admin/quota/{id}/history` and `…/{id}/windows`. Deleted quotas keep theirs. */
+export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  app.get(
-    '/reservations',
-    {
-      schema: {
-        operationId: 'listReservations',
-        summary: 'List reservations',
-        description: 'Of all users or of one, newest first. What retention has removed is not among them any more.',
-        tags: ['Administrator'],
-        querystring: AdminReservationsQuery,
-        response: responses({ 200: Type.Ref('ReservationPage#') }, ['forbidden', 'invalid_request']),
-      },
-    },
-    request => reservationPage(db, request.query, { role: 'admin' }),
-  )
-
-  const shared = { tags: ['Administrator'], params: QuotaParams, querystring: RecordsQuerySchema }
 
   app.get(
     '/:id/history',
     {
       schema: {
-        ...shared,
-        operationId: 'listChangesOfQuota',
-        summary: 'Read the history of a quota',
-        description: 'Every change that administrators made, newest first; of deleted quotas too.',
-        response: responses({ 200: Type.Ref('QuotaHistory#') }, ['forbidden', 'invalid_request', 'not_found']),
+        ...operation(
+          'Administrator',
+          'listChangesOfQuota',
+          'Read the history of a quota',
+          'All changes by administrators, newest first; also of deleted quotas.',
+        ),
+        params: QuotaParams,
+        querystring: HistoryQuery,
+        response: readResponses(Type.Ref('QuotaHistory#'), ['not_found']),
       },
     },
     async request => {
@@ -70,12 +51,15 @@ export function adminRecordRoutes(server: FastifyInstance, { db, now }: RouteCon
     '/:id/windows',
     {
       schema: {
-        ...shared,
-        operationId: 'listWindowsOfQuota',
-        summary: 'Read the past windows of a quota',
-        description:
-          'Windows that it has left behind, newest first; of deleted quotas too. What settles later corrects them. The last window of a quota that is over is the one it still shows.',
-        response: responses({ 200: Type.Ref('QuotaWindowPage#') }, ['forbidden', 'invalid_request', 'not_found']),
+        ...operation(
+          'Administrator',
+          'listWindowsOfQuota',
+          'Read the past windows of a quota',
+          'Past windows, newest first; also of deleted quotas. Settling a reservation later corrects its window. The last window of an expired quota is not listed: the quota itself still shows it.',
+        ),
+        params: QuotaParams,
+        querystring: HistoryQuery,
+        response: readResponses(Type.Ref('QuotaWindowPage#'), ['not_found']),
       },
     },
     async request => {
@@ -87,27 +71,7 @@ export function adminRecordRoutes(server: FastifyInstance, { db, now }: RouteCon
   )
 }
 
-/** What users look up of their own: `/api/sms/quota/reservations`. */
-export function userRecordRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.get(
-    '/reservations',
-    {
-      schema: {
-        operationId: 'listMyReservations',
-        summary: 'List my reservations',
-        description: 'Newest first. What retention has removed is not among them any more.',
-        tags: ['User'],
-        querystring: UserReservationsQuery,
-        response: responses({ 200: Type.Ref('ReservationPage#') }, ['forbidden', 'invalid_request']),
-      },
-    },
-    request => reservationPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
-  )
-}
-
-/** Whose records, and the number before which the next page begins. */
+/** The quota, and the version or window number before which the next page begins. */
 const cursors = cursorsOf(
   Type.Object(
     {
@@ -118,7 +82,7 @@ const cursors = cursorsOf(
   ),
 )
 
-function startOf(quotaId: number, query: RecordsQuery): { before: number; size: number } {
+function startOf(quotaId: number, query: HistoryQuery): { before: number; size: number } {
   const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = query
   if (cursor === undefined) return { before: MAX_INTEGER, size }
   const { quota_id, before } = cursors.read(cursor)

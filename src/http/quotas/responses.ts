@@ -1,37 +1,63 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Author } from '../../admin/author.ts'
+import type { FastifyReply } from 'fastify'
 import type { Updated } from '../../admin/change-quota.ts'
 import type { Created } from '../../admin/create-quota.ts'
 import type { Deleted } from '../../admin/delete-quota.ts'
 import type { Repeated } from '../../admin/idempotency.ts'
-import type { VersionCheck } from '../../admin/lock-quota.ts'
-import { MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
+import type { AdminListQuery } from '../../contract/quotas.ts'
+import { standingAlerts } from '../../db/alerts.ts'
+import type { Database } from '../../db/database.ts'
+import { listQuotas } from '../../db/quota-lists.ts'
+import { quotasOfUser } from '../../db/quotas.ts'
+import { pastUsage } from '../../db/usage-sums.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { summarize } from '../../domain/summary.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
-import { principalOf } from '../auth/guard.ts'
+import type { Viewer } from '../auth/guard.ts'
+import { etagOf, listRequestOf } from './requests.ts'
 
-/** What administrators' requests say beside their bodies, and what the outcomes are answered with. */
-
-export function authorOf(request: FastifyRequest, now: EpochMs): Author {
-  return { now, actor: principalOf(request).subject, requestId: request.id }
-}
-
-/** A quota as it is shown at a moment, under the ETag of its version. */
+/** A quota as of a time, with the ETag of its version. */
 export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
   reply.header('etag', etagOf(quota.version))
   return viewOf(quota, at)
 }
 
-const etagOf = (version: number) => `"${version}"`
-
-export function versionCheck(ifMatch: string | undefined): VersionCheck {
-  if (ifMatch === undefined || ifMatch === '*') return () => true
-  const accepted = new Set(ifMatch.split(',').map(etag => etag.trim()))
-  return version => accepted.has(etagOf(version))
+/** A user's summary as of `at`. */
+export async function summaryOf(db: Database, userId: number, at: EpochMs) {
+  const [{ quotas, expired }, past] = await Promise.all([quotasOfUser(db, userId, at), pastUsage(db, userId, at)])
+  return summarize(userId, quotas, expired, past, at)
 }
 
+/** A page of quotas as of `at`. @throws Problem `invalid_request` if the parameters contradict each other or the cursor */
+export async function listPage(db: Database, query: AdminListQuery, viewer: Viewer, at: EpochMs) {
+  const { filter, order, after, cursorAfter } = listRequestOf(query, viewer)
+  const { page = 1, page_size: size = DEFAULT_PAGE_SIZE } = query
+  const start = after === undefined ? { skip: Math.min((page - 1) * size, MAX_INTEGER) } : { after }
+  const { quotas, total, next } = await listQuotas(db, filter, order, start, size, at)
+  return {
+    items: quotas.map(quota => viewOf(quota, at)),
+    ...(total === undefined
+      ? { page_size: size }
+      : { total, page, page_size: size, total_pages: Math.ceil(total / size) }),
+    next_cursor: next && cursorAfter(next),
+  }
+}
+
+/** The quotas that are running out as of `at`, newest first. */
+export async function alertsOf(db: Database, limit: number, at: EpochMs) {
+  const alerts = await standingAlerts(db, limit, at)
+  return {
+    items: alerts.map(alert => ({
+      quota: viewOf(alert.quota, at),
+      percent: alert.percent,
+      at: formatTimestamp(alert.at),
+    })),
+  }
+}
+
+/** The created quota. @throws Problem for any other outcome */
 export function createdOrThrow(created: Created | Repeated): Quota {
   switch (created.outcome) {
     case 'created':
@@ -44,6 +70,7 @@ export function createdOrThrow(created: Created | Repeated): Quota {
   }
 }
 
+/** The updated quota. @throws Problem for any other outcome */
 export function updatedOrThrow(updated: Updated | Repeated, id: number): Quota {
   switch (updated.outcome) {
     case 'changed':
@@ -61,6 +88,7 @@ export function updatedOrThrow(updated: Updated | Repeated, id: number): Quota {
   }
 }
 
+/** @throws Problem if the quota was not deleted */
 export function deletedOrThrow(deleted: Deleted, id: number): void {
   if (deleted.outcome === 'not_found') throw noSuchQuota(id)
   if (deleted.outcome === 'version_mismatch') throw versionMismatch(deleted.version)
@@ -84,21 +112,21 @@ function refusal(refused: Refusal): Problem {
     case 'too_many_quotas':
       return new Problem(
         'too_many_quotas',
-        `The user has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the most one user can have.`,
+        `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`,
       )
     case 'conflict':
-      return new Problem('conflict', `Quota ${refused.existingId} of this user has this external_ref already.`, {
+      return new Problem('conflict', `Quota ${refused.existingId} of this user already has this external_ref.`, {
         members: { existing_id: refused.existingId },
       })
   }
 }
 
 export function noSuchQuota(id: number): Problem {
-  return new Problem('not_found', `There is no quota ${id}.`)
+  return new Problem('not_found', `Quota ${id} does not exist.`)
 }
 
 function versionMismatch(version: number): Problem {
-  return new Problem('version_mismatch', `The quota has version ${version} now.`, {
+  return new Problem('version_mismatch', `The quota now has version ${version}.`, {
     headers: { etag: etagOf(version) },
   })
 }
@@ -106,7 +134,7 @@ function versionMismatch(version: number): Problem {
 function keyMismatch(fields: readonly string[]): Problem {
   return new Problem(
     'idempotency_mismatch',
-    `This Idempotency-Key came with another request before; it differs in ${fields.join(', ')}.`,
+    `This Idempotency-Key was already used for a different request. These fields differ: ${fields.join(', ')}.`,
     { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
   )
 }

@@ -6,19 +6,19 @@ import { type Measure, measureMessage } from '../../domain/message.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { type Check, compileCheck } from '../platform/validation.ts'
 
-/** A request as the engine takes it. */
-export interface Asked {
+/** A validated request as a command for the engine. */
+export interface SenderCall {
   command: Command
-  /** What was found out about the `message`, if there was one. */
+  /** The segments and the country of the `message`; null without one. */
   measure: Measure | null
 }
 
-/** Checks the body of an operation's own path. */
+/** Validates the body of an operation's own path. */
 export function requestCheck(op: SenderOp): Check {
   return withContradictions(op, compileCheck(REQUESTS[op]))
 }
 
-/** Checks an operation of a batch, and finds out which it is. */
+/** Validates an operation of a batch and returns its name. */
 export function createOperationCheck(): (
   operation: unknown,
 ) => { op: SenderOp } | { issues: readonly ValidationIssue[] } {
@@ -35,10 +35,10 @@ export function createOperationCheck(): (
 }
 
 /**
- * A checked request as a command.
- * @throws Problem `invalid_request` if it tells no destination and must.
+ * The command of a validated request.
+ * @throws Problem `invalid_request` if the country is required and unknown
  */
-export function commandOf(op: SenderOp, request: SenderRequest, requireCountry: boolean): Asked {
+export function commandOf(op: SenderOp, request: SenderRequest, requireCountry: boolean): SenderCall {
   const { user_id, id = '' } = request
   switch (op) {
     case 'check':
@@ -54,7 +54,7 @@ export function commandOf(op: SenderOp, request: SenderRequest, requireCountry: 
   }
 }
 
-function drawOf(op: 'check' | 'reserve' | 'consume', request: SenderRequest, requireCountry: boolean): Asked {
+function drawOf(op: 'check' | 'reserve' | 'consume', request: SenderRequest, requireCountry: boolean): SenderCall {
   const { message } = request
   const measure = message === undefined ? null : measureMessage(message.to, message.text)
   const country = measure === null ? (request.country ?? null) : measure.country
@@ -79,11 +79,11 @@ function drawOf(op: 'check' | 'reserve' | 'consume', request: SenderRequest, req
 
 function noCountry({ message }: SenderRequest): ValidationIssue {
   return message === undefined
-    ? { path: '/country', message: 'is required by this service, so that no quota scoped to countries is passed by' }
-    : { path: '/message/to', message: 'must be a number that belongs to a country, which this service requires' }
+    ? { path: '/country', message: 'is required by this service, so that quotas with countries always apply' }
+    : { path: '/message/to', message: 'must be a number of a country, which this service requires' }
 }
 
-/** The rules that bind fields to each other, told together with what the schema finds. */
+/** Adds the rules between fields to those of the schema, so that all issues are reported together. */
 function withContradictions(op: SenderOp, check: Check): Check {
   if (op !== 'check' && op !== 'reserve' && op !== 'consume') return check
   return value => {
@@ -93,16 +93,18 @@ function withContradictions(op: SenderOp, check: Check): Check {
   }
 }
 
-/** Null if there are none, as nearly always. */
+/** Null if there are none, which is nearly always so. */
 function contradictionsIn({ units, message, country }: Record<string, unknown>): ValidationIssue[] | null {
   if (message === undefined) {
     if (units !== undefined) return null
-    return [{ path: '/units', message: 'is required, or a message of which the service counts them' }]
+    return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
   if (units === undefined && country === undefined) return null
   const issues: ValidationIssue[] = []
-  if (units !== undefined) issues.push({ path: '/units', message: 'is not accepted beside message, which says it' })
-  if (country !== undefined) issues.push({ path: '/country', message: 'is not accepted beside message, which says it' })
+  if (units !== undefined)
+    issues.push({ path: '/units', message: 'is not accepted together with message, which determines it' })
+  if (country !== undefined)
+    issues.push({ path: '/country', message: 'is not accepted together with message, which determines it' })
   return issues
 }
 

@@ -4,13 +4,13 @@ import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
 import { formatTimestampOrNull } from '../../domain/time.ts'
 import { drawViewOf, reservationViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
-import type { Asked } from './requests.ts'
+import type { SenderCall } from './requests.ts'
 
 /**
- * What an outcome is answered with.
- * @throws Problem if it is an error.
+ * The response to an outcome.
+ * @throws Problem if the outcome is an error
  */
-export function answerOf({ command, measure }: Asked, outcome: Outcome): object {
+export function answerOf({ command, measure }: SenderCall, outcome: Outcome): object {
   switch (outcome.outcome) {
     case 'granted':
       return command.op === 'check' ? grantable(outcome, measure) : granted(outcome, measure)
@@ -43,7 +43,7 @@ function granted({ reservation, remaining, replayed, would_deny, explanation }: 
   }
 }
 
-/** A check's: there is no reservation whose id or state could be told. */
+/** The response to a check, which makes no reservation: it has neither id nor state. */
 function grantable({ reservation, remaining, would_deny, explanation }: Granted, measure: Measure | null) {
   return {
     granted: true,
@@ -80,17 +80,17 @@ function findingsOf(measure: Measure | null) {
 function mismatch({ id, user_id }: Command, fields: readonly string[]): Problem {
   return new Problem(
     'idempotency_mismatch',
-    `User ${user_id} has a reservation "${id}" that was asked for with another content; it differs in ${fields.join(', ')}.`,
+    `User ${user_id} already has a reservation "${id}" from a different request. These fields differ: ${fields.join(', ')}.`,
     { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
   )
 }
 
 function tooMany(command: Command, { units }: Reservation): string {
   const asked = 'total_units' in command ? command.total_units : null
-  return `Only ${units} units were reserved, and total_units is ${asked}.`
+  return `The reservation holds ${units} units, and total_units is ${asked}.`
 }
 
-/** An error that shows how the reservation stands, so that nobody has to ask again. */
+/** An error with the current state of the reservation, so that the sender need not read it. */
 function refusal(
   code: 'reservation_closed' | 'exceeds_reservation',
   detail: string,

@@ -1,21 +1,25 @@
 import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { Queryable } from '../../db/database.ts'
 import { sumUsage, topUsers, type UsageSums } from '../../db/usage-sums.ts'
-import { MAX_TOP_USERS_DAYS, MAX_USAGE_INTERVALS, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
-import { DAY_MS, type EpochMs, formatTimestamp, parseTimestamp } from '../../domain/time.ts'
+import { MAX_USAGE_ROWS } from '../../domain/bounds.ts'
+import { formatTimestamp } from '../../domain/time.ts'
 import type { UsageGroup } from '../../domain/usage.ts'
-import { USAGE_BUCKET_MS } from '../../domain/usage.ts'
-import { nextBoundary, timeZoneName } from '../../domain/window.ts'
-import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { timeZoneName } from '../../domain/window.ts'
+import { invalidRequest } from '../../errors.ts'
+import { intervalStartsOf, periodOf, topUsersPeriodOf } from './requests.ts'
 
 const GROUP_FIELD = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' } as const
 
-/** Answers a report of usage: of one user, or of all where none is named. */
+/**
+ * The usage of one user, or of all users if `userId` is undefined.
+ * @throws Problem `invalid_request` if the report would be too large
+ */
 export async function usageReport(db: Queryable, query: Omit<AdminUsageQuery, 'user_id'>, userId: number | undefined) {
-  const { from, to } = periodOf(query)
+  const period = periodOf(query)
+  const { from, to } = period
   const { interval, group_by: group } = query
   const timeZone = timeZoneName(query.time_zone ?? 'UTC') ?? 'UTC'
-  const starts = startsOf(interval, timeZone, from, to)
+  const starts = intervalStartsOf(interval, timeZone, period)
   const rows = await sumUsage(db, userId, starts, to, group, MAX_USAGE_ROWS + 1)
   const keys = group === undefined ? [null] : [...new Set(rows.map(row => row.key))].sort(byKey)
   if (rows.length > MAX_USAGE_ROWS || keys.length * starts.length > MAX_USAGE_ROWS) {
@@ -34,17 +38,15 @@ export async function usageReport(db: Queryable, query: Omit<AdminUsageQuery, 'u
         start: formatTimestamp(start),
         end: formatTimestamp(starts[index + 1] ?? to),
         ...groupOf(group, key),
-        ...countsOf(known.get(`${index} ${JSON.stringify(key)}`) ?? NOTHING),
+        ...countsOf(known.get(`${index} ${JSON.stringify(key)}`) ?? ZERO),
       })),
     ),
   }
 }
 
-/** Answers who committed most. */
+/** The users with the most committed units. */
 export async function topUsersReport(db: Queryable, query: TopUsersQuery) {
-  const { from, to } = periodOf(query)
-  if (to - from > MAX_TOP_USERS_DAYS * DAY_MS)
-    throw invalidRequest([{ path: 'to', message: `must be within ${MAX_TOP_USERS_DAYS} days after from` }])
+  const { from, to } = topUsersPeriodOf(query)
   const users = await topUsers(db, from, to, query.limit ?? 10)
   return {
     from: formatTimestamp(from),
@@ -53,31 +55,7 @@ export async function topUsersReport(db: Queryable, query: TopUsersQuery) {
   }
 }
 
-function periodOf(query: { from: string; to: string }): { from: EpochMs; to: EpochMs } {
-  const from = parseTimestamp(query.from) ?? Number.NaN
-  const to = parseTimestamp(query.to) ?? Number.NaN
-  const issues: ValidationIssue[] = Object.entries({ from, to })
-    .filter(([, at]) => at % USAGE_BUCKET_MS !== 0)
-    .map(([path]) => ({ path, message: 'must be on a quarter of an hour (minutes 00, 15, 30 or 45)' }))
-  if (to <= from) issues.push({ path: 'to', message: 'must be after from' })
-  if (issues.length > 0) throw invalidRequest(issues)
-  return { from, to }
-}
-
-/** Where the intervals begin. The first begins with the period, wherever the calendar stands then. */
-function startsOf(interval: AdminUsageQuery['interval'], timeZone: string, from: EpochMs, to: EpochMs): EpochMs[] {
-  const starts: EpochMs[] = []
-  for (let start = from; start < to; start = nextBoundary(interval, timeZone, start)) {
-    if (starts.length === MAX_USAGE_INTERVALS) {
-      const message = `gives more than ${MAX_USAGE_INTERVALS} intervals: ask for a shorter period or longer ones`
-      throw invalidRequest([{ path: 'interval', message }])
-    }
-    starts.push(start)
-  }
-  return starts
-}
-
-const NOTHING: UsageSums = {
+const ZERO: UsageSums = {
   committed: 0,
   committed_messages: 0,
   refunded: 0,
@@ -89,9 +67,9 @@ const NOTHING: UsageSums = {
 }
 
 function totalOf(rows: readonly UsageSums[]): UsageSums {
-  const total = { ...NOTHING }
+  const total = { ...ZERO }
   for (const row of rows) {
-    for (const name of Object.keys(NOTHING) as (keyof UsageSums)[]) total[name] += row[name]
+    for (const name of Object.keys(ZERO) as (keyof UsageSums)[]) total[name] += row[name]
   }
   return total
 }
@@ -109,7 +87,7 @@ function groupOf(group: UsageGroup | undefined, key: number | string | null): Re
   return group === undefined ? {} : { [GROUP_FIELD[group]]: key }
 }
 
-/** By number or letter; null, which is none of them, last. */
+/** Ascending; null last. */
 function byKey(one: number | string | null, other: number | string | null): number {
   if (one === null || other === null) return Number(one === null) - Number(other === null)
   return one < other ? -1 : 1

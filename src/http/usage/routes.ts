@@ -4,40 +4,35 @@ import Type from 'typebox'
 import { AdminUsageQuery, TopUsersQuery, UserUsageQuery } from '../../contract/usage.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
-import { responses } from '../platform/openapi.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
 import { topUsersReport, usageReport } from './responses.ts'
 
-/** What users sent and were denied, for themselves: `/api/sms/quota/usage`. */
+/** A user's own usage: `/api/sms/quota/usage`. */
 export function userUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().get(
     '/usage',
     {
       schema: {
-        operationId: 'reportMyUsage',
-        summary: 'Read my usage over time',
-        tags: ['User'],
+        ...operation('User', 'reportMyUsage', 'Read my usage over time'),
         querystring: UserUsageQuery,
-        response: responses({ 200: Type.Ref('Usage#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('Usage#')),
       },
     },
     request => usageReport(db, request.query, userIdOf(request)),
   )
 }
 
-/** The same of any user or all, for administrators: `/api/sms/admin/quota/usage…`. */
+/** The usage of one user or of all users: `/api/sms/admin/quota/usage…`. */
 export function adminUsageRoutes(server: FastifyInstance, { db }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
-  const tags = ['Administrator']
 
   app.get(
     '/usage',
     {
       schema: {
-        operationId: 'reportUsage',
-        summary: 'Read usage over time, of a user or of all',
-        tags,
+        ...operation('Administrator', 'reportUsage', 'Read usage over time, of one user or of all'),
         querystring: AdminUsageQuery,
-        response: responses({ 200: Type.Ref('Usage#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('Usage#')),
       },
     },
     request => usageReport(db, request.query, request.query.user_id),
@@ -47,11 +42,9 @@ export function adminUsageRoutes(server: FastifyInstance, { db }: RouteContext):
     '/usage/top',
     {
       schema: {
-        operationId: 'listTopUsers',
-        summary: 'List the users who used most',
-        tags,
+        ...operation('Administrator', 'listTopUsers', 'List the users with the most usage'),
         querystring: TopUsersQuery,
-        response: responses({ 200: Type.Ref('TopUsers#') }, ['forbidden', 'invalid_request']),
+        response: readResponses(Type.Ref('TopUsers#')),
       },
     },
     request => topUsersReport(db, request.query),

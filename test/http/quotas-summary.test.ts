@@ -10,7 +10,7 @@ const { call, db } = service
 async function create(body: object, counters: { used?: number; reserved?: number; rolled_over?: number } = {}) {
   const { status, body: quota } = await call('POST', '/api/sms/admin/quota', { body })
   expect(status, JSON.stringify(quota)).toBe(201)
-  // Units that were drawn: there is no sender yet to draw them.
+  // Sets the counters directly, without a sender.
   const { used = 0, reserved = 0, rolled_over = 0 } = counters
   await db.query({
     text: 'update quota set used = $2, reserved = $3, rolled_over = $4 where id = $1',
@@ -44,7 +44,7 @@ const NOTHING = {
   forecast: null,
 }
 
-test('a user without quotas gets zeros: users belong to another system', async () => {
+test('a user without quotas gets zeros, because users belong to another system', async () => {
   for (const user of [0, 12345, Number.MAX_SAFE_INTEGER]) {
     expect(await summaryOf(user)).toEqual({ user_id: user, ...NOTHING })
   }
@@ -100,9 +100,9 @@ describe('available is what one unscoped reservation could draw', () => {
       [[{ limit: 100 }], [{ limit: 10, kind: 'cap' }, { used: 15 }]],
       0,
     ],
-    ['unlimited without a cap has no bound', [[{ limit: null }]], null],
-    ['unlimited under a cap has its', [[{ limit: null }], [{ limit: 10, kind: 'cap' }]], 10],
-    ['nothing is nothing', [[{ limit: 10, kind: 'cap' }]], 0],
+    ['an unlimited grant without a cap is unbounded', [[{ limit: null }]], null],
+    ['an unlimited grant with a cap has its bound', [[{ limit: null }], [{ limit: 10, kind: 'cap' }]], 10],
+    ['a cap alone gives nothing', [[{ limit: 10, kind: 'cap' }]], 0],
   ])('%s', async (what, quotas, expected) => {
     const user = 1000 + what.length
     for (const [body, counters] of quotas as [object, object?][]) await create({ user_id: user, ...body }, counters)
@@ -116,7 +116,7 @@ test('an unlimited grant makes the totals null', async () => {
   expect(await summaryOf(2)).toMatchObject({ limit: null, remaining: null, used: 7, overage: 0, unlimited: true })
 })
 
-test('the next reset and the next expiry tell when, and how many units come and go', async () => {
+test('the next reset and the next expiry have a time and their units', async () => {
   const user = 3
   await create({ user_id: user, limit: 100, period: 'day' }, { used: 60, reserved: 10 })
   await create({ user_id: user, limit: 50, period: 'day', rollover_limit: 20 }, { used: 25 })
@@ -124,22 +124,22 @@ test('the next reset and the next expiry tell when, and how many units come and 
   await create({ user_id: user, limit: 30, expires_at: at(3 * DAY_MS) }, { used: 10 })
   await create({ user_id: user, limit: 70, expires_at: at(3 * DAY_MS) })
   await create({ user_id: user, limit: 9, kind: 'cap', period: 'hour', expires_at: at(DAY_MS / 2) })
-  // Its window ends with its life: that is no reset.
+  // The window ends when the quota expires, which is not a reset.
   await create({ user_id: user, limit: 5, period: 'hour', expires_at: at(60 * 60_000) })
   expect(await summaryOf(user)).toMatchObject({
-    // 70 come back to the first; the second has 25 left now and will have 50 + 20.
+    // The first gets 70 back; the second has 25 left now and will have 50 + 20.
     next_reset: { at: '2026-03-16T00:00:00.000Z', units: 115 },
     next_expiry: { at: at(60 * 60_000), units: 5 },
     caps: [{ limit: 9, used: 0, remaining: 9, window_end: '2026-03-15T13:00:00.000Z' }],
   })
 })
 
-test('what is shown is rolled to now', async () => {
+test('the summary shows the current windows', async () => {
   const user = 4
   await create({ user_id: user, limit: 100, period: 'day', rollover_limit: 250 }, { used: 60, reserved: 10 })
   const { clock } = service
   clock.now = START + 2 * DAY_MS
-  // 30 unused, then a window nobody touched.
+  // 30 unused, then a window without use.
   expect(await summaryOf(user)).toMatchObject({ limit: 230, used: 0, reserved: 0, remaining: 230 })
   clock.now = START
 })

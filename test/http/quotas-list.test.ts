@@ -16,7 +16,7 @@ async function create(body: object): Promise<number> {
   return answer.body.id
 }
 
-/** Walks a list by cursor to its end and answers the ids of each page. */
+/** Reads all pages by cursor and returns the ids of each. */
 async function walk(
   query: string,
   token = service.adminToken,
@@ -78,7 +78,7 @@ describe('one user', async () => {
     const asAdmin = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&${query}`)
     expect(asAdmin.body).toEqual(mine.body)
 
-    // However it is cut into pages, by number or by cursor, it is the same list.
+    // Pages of any size, by number or by cursor, give the same list.
     const pages = await walk(`user_id=${user}&page_size=2&${query}`)
     expect(names(pages.flat())).toEqual(expected)
     const numbered = []
@@ -90,14 +90,14 @@ describe('one user', async () => {
     expect(names(numbered)).toEqual(expected)
   })
 
-  test('deleted quotas show only to administrators who ask', async () => {
+  test('deleted quotas are listed only for administrators, and only with status=deleted', async () => {
     const { body } = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&status=deleted`)
     expect(names(body.items.map((item: { id: number }) => item.id))).toEqual(['deleted'])
     const asUser = await call('GET', '/api/sms/quota/list?status=deleted', { token: await service.userToken(user) })
     expect(asUser.status).toBe(400)
   })
 
-  test('a user sees their own and only their own', async () => {
+  test('a user sees only their own quotas', async () => {
     const other = await call('GET', '/api/sms/quota/list', { token: await service.userToken(8) })
     expect(other.body.items.map((item: { user_id: number }) => item.user_id)).toEqual([8])
     const none = await call('GET', '/api/sms/quota/list', { token: await service.userToken(999) })
@@ -105,7 +105,7 @@ describe('one user', async () => {
     expect((await call('GET', '/api/sms/quota/list?user_id=8', { token: await service.userToken(7) })).status).toBe(400)
   })
 
-  test('a cursor fixes sort and filters, and is refused when it is not ours or not for us', async () => {
+  test('a cursor fixes sort and filters, and is refused if forged or made for another viewer', async () => {
     const list = (query: string, token = service.adminToken) =>
       call('GET', `/api/sms/admin/quota/list?${query}`, { token })
     const { body } = await list(`user_id=${user}&kind=grant&sort=id&page_size=1`)
@@ -124,14 +124,14 @@ describe('one user', async () => {
     ] as const) {
       expect(await list(query), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
     }
-    // An administrator's cursor names a user; it opens nothing for another one.
+    // A user cannot use an administrator's cursor, which names a user.
     const asUser = await call('GET', `/api/sms/quota/list?cursor=${cursor}`, { token: await service.userToken(8) })
     expect(asUser.status).toBe(400)
   })
 })
 
 describe('all users', () => {
-  test('totals are exact without counting, whatever is created and deleted', async () => {
+  test('totals stay exact as quotas are created and deleted', async () => {
     const total = async (query: string) => (await call('GET', `/api/sms/admin/quota/list?${query}`)).body.total
     const queries = ['', 'kind=cap', 'kind=grant', 'status=deleted', 'status=deleted&kind=cap', 'status=active']
     const before = await Promise.all(queries.map(total))
@@ -144,19 +144,19 @@ describe('all users', () => {
     expect(after.map((count, index) => count - before[index])).toEqual([2, 1, 1, 1, 1, 2])
   })
 
-  test('remaining is no order over all users', async () => {
+  test('sorting by remaining needs a single user', async () => {
     const answer = await call('GET', '/api/sms/admin/quota/list?sort=remaining')
     expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'sort' }] } })
   })
 
-  test.each(['id', '-id', 'expires_at', '-expires_at'])('walking by %s sees every quota once', async sort => {
+  test.each(['id', '-id', 'expires_at', '-expires_at'])('the pages sorted by %s list every quota once', async sort => {
     const pages = await walk(`sort=${sort}&page_size=3`)
     const { body } = await call('GET', `/api/sms/admin/quota/list?sort=${sort}&page_size=200`)
     expect(pages.flat()).toEqual(body.items.map((item: { id: number }) => item.id))
     expect(body.total).toBe(body.items.length)
   })
 
-  test('a page past the end is empty, however far', async () => {
+  test('any page past the end is empty', async () => {
     for (const page of [50, Number.MAX_SAFE_INTEGER]) {
       const { body } = await call('GET', `/api/sms/admin/quota/list?page=${page}&page_size=200`)
       expect(body).toMatchObject({ items: [], page, next_cursor: null })
@@ -165,7 +165,7 @@ describe('all users', () => {
   })
 })
 
-test('the status that filters is the status that shows, for any quota at any moment', async () => {
+test('the status filter agrees with the shown status, for any quota at any time', async () => {
   const user = 30
   const count = fc.integer({ min: 0, max: 3 })
   const quota = fc.record({

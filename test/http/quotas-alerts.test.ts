@@ -31,7 +31,7 @@ async function consume(user: number, units: number): Promise<string> {
 }
 
 describe('a quota is listed', () => {
-  test('once it has reached a percent, with the highest and when that was, as it is now', async () => {
+  test('once it reaches a percentage: the highest, when it was reached, and the current state', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 100, name: 'Package' })
     await consume(user, 79)
@@ -47,14 +47,14 @@ describe('a quota is listed', () => {
     expect(await of(id)).toEqual([{ id, percent: 100, at: shownNow() }])
   })
 
-  test('where one draw reaches several percents, with the highest', async () => {
+  test('with the highest percentage if one draw reaches several', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 100, alert_at: [10, 50, 90] })
     await consume(user, 60)
     expect(await of(id)).toEqual([{ id, percent: 50, at: shownNow() }])
   })
 
-  test('where a lowered limit reached the percent', async () => {
+  test('after a lowered limit reaches the percentage', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 100 })
     await consume(user, 50)
@@ -63,7 +63,7 @@ describe('a quota is listed', () => {
     expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
   })
 
-  test('caps as well as grants, the latest first, and no more than asked for', async () => {
+  test('for caps and grants, newest first, up to the limit', async () => {
     const user = someone()
     const grant = await allow({ user_id: user, limit: 100 })
     const cap = await allow({ user_id: user, limit: 50, kind: 'cap', period: 'day' })
@@ -83,8 +83,8 @@ describe('a quota is listed', () => {
   })
 })
 
-describe('a quota is listed no longer', () => {
-  /** A quota that stands at 90 of 100. */
+describe('a quota is no longer listed', () => {
+  /** A quota with 90 of 100 units used. */
   async function alarmed(more: object = {}): Promise<{ user: number; id: number; message: string; at: string }> {
     const user = someone()
     const id = await allow({ user_id: user, limit: 100, ...more })
@@ -94,7 +94,7 @@ describe('a quota is listed no longer', () => {
   }
   const update = (id: number, body: object) => call('PUT', `/api/sms/admin/quota/${id}`, { body })
 
-  test('when its window is over, whether anybody met it since or not; reached again, it is', async () => {
+  test('after its window has ended, until the next window reaches the percentage', async () => {
     const { user, id } = await alarmed({ period: 'day' })
     clock.now += DAY_MS
     expect(await of(id)).toEqual([])
@@ -104,14 +104,14 @@ describe('a quota is listed no longer', () => {
     expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
   })
 
-  test('when its limit was raised, or units came back, until it stands there again', async () => {
+  test('after its limit is raised or units are refunded, until it reaches the percentage again', async () => {
     const { user, id } = await alarmed()
     await update(id, { limit: 200 })
     expect(await of(id)).toEqual([])
     const other = await alarmed()
     await ask('refund', { user_id: other.user, id: other.message, total_units: 50 })
     expect(await of(other.id)).toEqual([])
-    // A percent is told once in a window: the moment is still that of the first time.
+    // A percentage is emitted once per window, so the time is still that of the first event.
     await consume(other.user, 45)
     expect(await of(other.id)).toEqual([{ id: other.id, percent: 80, at: other.at }])
     await consume(user, 80)
@@ -121,10 +121,10 @@ describe('a quota is listed no longer', () => {
   test.each([
     ['is deleted', (id: number) => call('DELETE', `/api/sms/admin/quota/${id}`)],
     ['is suspended', (id: number) => update(id, { enabled: false })],
-    ['is over', (id: number) => update(id, { expires_at: new Date(clock.now).toISOString() })],
-    ['is unlimited', (id: number) => update(id, { limit: null })],
-    ['has other percents', (id: number) => update(id, { alert_at: [95] })],
-    ['has no percents', (id: number) => update(id, { alert_at: [] })],
+    ['has expired', (id: number) => update(id, { expires_at: new Date(clock.now).toISOString() })],
+    ['becomes unlimited', (id: number) => update(id, { limit: null })],
+    ['gets other percentages', (id: number) => update(id, { alert_at: [95] })],
+    ['gets no percentages', (id: number) => update(id, { alert_at: [] })],
   ])('when it %s', async (_, change) => {
     const { id } = await alarmed()
     expect((await change(id)).status).toBeLessThan(300)

@@ -4,10 +4,10 @@ import { afterAll, beforeEach, expect, test } from 'vitest'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createProvider } from '../../src/http/auth/provider.ts'
 
-let asked: string[] = []
+let requested: string[] = []
 let answer: { status: number; body: string } = { status: 200, body: '' }
 const server = createServer((request, response) => {
-  asked.push(request.url ?? '')
+  requested.push(request.url ?? '')
   response.writeHead(answer.status, { location: '/elsewhere', 'content-type': 'application/json' }).end(answer.body)
 })
 await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -22,37 +22,37 @@ const give = (document: unknown, status = 200) => {
 }
 
 beforeEach(() => {
-  asked = []
+  requested = []
   clock.now = 0
 })
 
-test('it is asked once an hour, however many want to know', async () => {
+test('the document is read once an hour, also by concurrent sign-ins', async () => {
   give(GOOD)
   const provider = make()
   expect(await Promise.all([provider.discover(), provider.discover()])).toEqual([GOOD, GOOD])
   await provider.discover()
-  expect(asked).toEqual(['/realms/sms/.well-known/openid-configuration'])
+  expect(requested).toEqual(['/realms/sms/.well-known/openid-configuration'])
   clock.now = HOUR_MS
   await provider.discover()
-  expect(asked).toHaveLength(2)
+  expect(requested).toHaveLength(2)
 })
 
-test('an issuer that ends in a slash has its document at the same place', async () => {
+test('an issuer that ends in a slash has its document at the same path', async () => {
   give({ ...GOOD, issuer: `${issuer}/` })
   await make(`${issuer}/`).discover()
-  expect(asked).toEqual(['/realms/sms/.well-known/openid-configuration'])
+  expect(requested).toEqual(['/realms/sms/.well-known/openid-configuration'])
 })
 
 test.each<[string, unknown, number]>([
   ['an error', GOOD, 503],
   ['a redirect', GOOD, 302],
-  ['something else than JSON', '<html>', 200],
+  ['text that is not JSON', '<html>', 200],
   ['null', null, 200],
-  ['nothing of use', {}, 200],
+  ['an empty document', {}, 200],
   ['the document of another issuer', { ...GOOD, issuer: 'https://id.example' }, 200],
-  ['an endpoint that is no address', { ...GOOD, token_endpoint: '/token' }, 200],
+  ['an endpoint that is not a URL', { ...GOOD, token_endpoint: '/token' }, 200],
   ['an endpoint that is a script', { ...GOOD, authorization_endpoint: 'javascript:alert(1)' }, 200],
-])('%s is no answer, and it is asked again', async (_what, document, status) => {
+])('%s is refused, and the document is read again', async (_what, document, status) => {
   const provider = make()
   give(document, status)
   await expect(provider.discover()).rejects.toMatchObject({ code: 'unavailable' })

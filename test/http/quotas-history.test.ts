@@ -7,7 +7,7 @@ const { call, clock, allow, someone, ask } = service
 const quotaUrl = (id: number | string) => `/api/sms/admin/quota/${id}`
 const url = (id: number | string, what: string, query = '') => `${quotaUrl(id)}/${what}${query}`
 
-/** Walks to the end and answers the items of each page. */
+/** Reads all pages and returns the items of each. */
 async function walk(id: number, what: string, size: number) {
   const pages = []
   for (let cursor = ''; ; ) {
@@ -20,7 +20,7 @@ async function walk(id: number, what: string, size: number) {
 }
 
 describe('the history of a quota', () => {
-  test('tells who changed what, when, why and by which call, newest first', async () => {
+  test('lists who changed what, when, why and by which call, newest first', async () => {
     const user = someone()
     const headers = { 'x-request-id': 'call-1' }
     const created = await call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 100 }, headers })
@@ -30,7 +30,7 @@ describe('the history of a quota', () => {
     const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
     const body = { limit: 200, metadata: { contract: 'K' } }
     const updated = await call('PUT', quotaUrl(id), { body, token: colleague })
-    // What changes nothing is no change.
+    // An update without changes is not in the history.
     await call('PUT', quotaUrl(id), { body })
     const adjusted = await call('POST', url(id, 'adjust'), { body: { delta: 5, reason: 'Goodwill' } })
     await call('DELETE', quotaUrl(id))
@@ -58,7 +58,7 @@ describe('the history of a quota', () => {
     expect(deletion.before).toEqual(adjusted.body)
   })
 
-  test('is walked by cursor, each change once', async () => {
+  test('is read by cursor, each change once', async () => {
     const id = await allow({ user_id: someone(), limit: 1 })
     for (let limit = 2; limit <= 5; limit++) await call('PUT', quotaUrl(id), { body: { limit } })
     const pages = await walk(id, 'history', 2)
@@ -67,7 +67,7 @@ describe('the history of a quota', () => {
 })
 
 describe('the past windows of a quota', () => {
-  test('tell where the units of each went', async () => {
+  test('show what happened to the units of each', async () => {
     const user = someone()
     const id = await allow({
       user_id: user,
@@ -81,7 +81,7 @@ describe('the past windows of a quota', () => {
     await ask('consume', { user_id: user, id: 'a', units: 30 })
     await ask('reserve', { user_id: user, id: 'b', units: 10, ttl_seconds: 600_000 })
 
-    // It ended, and nothing has met the quota since: it is past all the same.
+    // The window has ended, although no command has used the quota since.
     clock.now += DAY_MS
     const day = {
       window_no: 0,
@@ -102,14 +102,14 @@ describe('the past windows of a quota', () => {
     const filed = await call('GET', url(id, 'windows'))
     expect(filed.body.items).toEqual([day])
 
-    // What settles later corrects the window, and gives nothing back to the one that holds.
+    // Later settling corrects the past window and gives nothing back to the current one.
     await ask('commit', { user_id: user, id: 'b', total_units: 4 })
     await ask('release', { user_id: user, id: 'b' })
     await ask('refund', { user_id: user, id: 'a', total_units: 5 })
     const corrected = { ...day, used: 29, reserved: 0, released: 51 }
     expect((await call('GET', url(id, 'windows'))).body.items).toEqual([corrected])
 
-    // Two days later: the window in which nothing happened is skipped.
+    // Two days later: the window without activity is skipped.
     clock.now += 2 * DAY_MS
     const { items } = (await call('GET', url(id, 'windows'))).body
     expect(items).toEqual([
@@ -131,7 +131,7 @@ describe('the past windows of a quota', () => {
       expect(limit + rolled_over + overage).toBe(used + reserved + carried + released)
   })
 
-  test('of an unlimited quota release nothing that could be counted', async () => {
+  test('of an unlimited quota have no released units', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: null, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
@@ -140,7 +140,7 @@ describe('the past windows of a quota', () => {
     expect(window).toMatchObject({ limit: null, used: 3, released: null, overage: 0, carried: 0 })
   })
 
-  test('count what retention has folded once', async () => {
+  test('count units that retention has rolled up once', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     await ask('consume', { user_id: user, id: 'a', units: 3 })
@@ -153,7 +153,7 @@ describe('the past windows of a quota', () => {
     expect((await call('GET', url(id, 'windows'))).body.items).toMatchObject([{ used: 3, released: 7 }])
   })
 
-  test('are walked by cursor, each once, the unfiled one included; a deleted quota keeps them', async () => {
+  test('are read by cursor, each once, including one that is not stored yet; a deleted quota keeps them', async () => {
     const user = someone()
     const id = await allow({ user_id: user, limit: 10, period: 'day' })
     for (const name of ['a', 'b', 'c', 'd']) {
@@ -171,8 +171,8 @@ describe('the past windows of a quota', () => {
   })
 })
 
-describe.each(['history', 'windows'])('%s is refused', what => {
-  test('for whom it is not, and where there never was a quota', async () => {
+describe.each(['history', 'windows'])('%s: refused are', what => {
+  test('calls without the role, and unknown quotas', async () => {
     const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
     expect((await call('GET', url(id, what), { token: null })).status).toBe(401)
     expect((await call('GET', url(id, what), { token: await service.userToken(7) })).status).toBe(403)
@@ -180,7 +180,7 @@ describe.each(['history', 'windows'])('%s is refused', what => {
     expect(await call('GET', url(64_000_000, what))).toMatchObject({ status: 404, body: { code: 'not_found' } })
   })
 
-  test('with parameters that break the schema, or a cursor that is not of this list', async () => {
+  test('invalid parameters, and cursors of another list', async () => {
     const id = await allow({ user_id: someone(), limit: 1, period: 'day' })
     for (const body of [{ limit: 2 }, { limit: 3 }]) {
       await call('PUT', quotaUrl(id), { body })

@@ -5,7 +5,7 @@ const service = await startService()
 const { call, clock } = service
 let nextUser = 100
 
-/** A quota of a user nobody else uses. */
+/** Creates a quota for a user of its own. */
 async function create(body: object) {
   nextUser += 1
   const answer = await call('POST', '/api/sms/admin/quota', { body: { user_id: nextUser, ...body } })
@@ -19,7 +19,7 @@ const adjust = (id: number | string, body: unknown, headers: Record<string, stri
 const limitOf = async (id: number) => (await call('GET', `/api/sms/admin/quota/${id}`)).body.limit
 
 describe('an adjustment', () => {
-  test('moves the limit, up and down, and answers the quota with its ETag', async () => {
+  test('raises and lowers the limit, and returns the quota with its ETag', async () => {
     const quota = await create({ limit: 1000 })
     const up = await adjust(quota.id, { delta: 500, reason: 'Goodwill' })
     expect(up.status).toBe(200)
@@ -30,7 +30,7 @@ describe('an adjustment', () => {
     expect((await call('GET', `/api/sms/admin/quota/${quota.id}`)).body).toEqual(down.body)
   })
 
-  test('is recorded with its reason, and told as an update', async () => {
+  test('is recorded with its reason, and emitted as an update', async () => {
     const { id, user_id } = await create({ limit: 10 })
     await adjust(id, { delta: 5, reason: 'Trial' })
     const changes = await service.db.query({
@@ -51,7 +51,7 @@ describe('an adjustment', () => {
     ])
   })
 
-  test('counts however many come at once', async () => {
+  test('all concurrent adjustments count', async () => {
     const { id } = await create({ limit: 1000 })
     const deltas = Array.from({ length: 20 }, (_, index) => (index % 4 === 0 ? -7 : 11))
     const answers = await Promise.all(deltas.map(delta => adjust(id, { delta, reason: 'At once' })))
@@ -60,7 +60,7 @@ describe('an adjustment', () => {
     expect(await limitOf(id)).toBe(1000 + deltas.reduce((sum, delta) => sum + delta, 0))
   })
 
-  test('counts beside reservations at the same time, none of which is lost', async () => {
+  test('concurrent adjustments and reservations all count', async () => {
     const { id, user_id } = await create({ limit: 1000 })
     const reserve = (number: number) =>
       service.engine.submit({
@@ -86,7 +86,7 @@ describe('an adjustment', () => {
 })
 
 describe('a limit moved below what is used and reserved', () => {
-  test('is refused, or set on purpose', async () => {
+  test('is refused unless allow_below_usage is set', async () => {
     const { id } = await create({ limit: 100, opening_used: 60 })
     const refused = await adjust(id, { delta: -50, reason: 'Contract cut' })
     expect(refused).toMatchObject({ status: 422, body: { code: 'below_usage' } })
@@ -95,7 +95,7 @@ describe('a limit moved below what is used and reserved', () => {
     expect(done).toMatchObject({ status: 200, body: { limit: 50, used: 60, overage: 10, status: 'exhausted' } })
   })
 
-  test('never ends below nothing or above the bound', async () => {
+  test('is refused below 0 and above the maximum', async () => {
     const { id } = await create({ limit: 999_999_999_999 })
     for (const delta of [2, -1_000_000_000_000]) {
       const answer = await adjust(id, { delta, reason: 'Too much' })
@@ -104,7 +104,7 @@ describe('a limit moved below what is used and reserved', () => {
     expect((await adjust(id, { delta: 1, reason: 'To the brim' })).body.limit).toBe(1_000_000_000_000)
   })
 
-  test('an unlimited quota has none', async () => {
+  test('an unlimited quota cannot be adjusted', async () => {
     const { id } = await create({ limit: null })
     const answer = await adjust(id, { delta: 1, reason: 'More of all' })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path: '/delta' }] } })
@@ -113,7 +113,7 @@ describe('a limit moved below what is used and reserved', () => {
 })
 
 describe('If-Match', () => {
-  test('lets only the version pass that it names', async () => {
+  test('allows only the named version', async () => {
     const { id } = await create({ limit: 10 })
     const body = { delta: 1, reason: 'Once' }
     expect((await adjust(id, body, { 'if-match': '"1"' })).status).toBe(200)
@@ -124,20 +124,20 @@ describe('If-Match', () => {
 })
 
 describe('Idempotency-Key', () => {
-  test('the same key with the same body gives the same answer and moves the limit once', async () => {
+  test('the same key and body get the same response and move the limit once', async () => {
     const { id } = await create({ limit: 10 })
     const body = { delta: 5, reason: 'Once' }
     const headers = { 'idempotency-key': 'adjust-1', 'if-match': '"1"' }
     const first = await adjust(id, body, headers)
     clock.now += 60_000
     await adjust(id, { delta: 100, reason: 'Another' })
-    // It also was the first that made the version another.
+    // The first call changed the version that If-Match names.
     const again = await adjust(id, body, headers)
     expect([again.status, again.body, again.headers.etag]).toEqual([200, first.body, '"2"'])
     expect(await limitOf(id)).toBe(115)
   })
 
-  test('many at once move it once', async () => {
+  test('concurrent calls with one key move the limit once', async () => {
     const { id } = await create({ limit: 10 })
     const headers = { 'idempotency-key': 'adjust-2' }
     const answers = await Promise.all(
@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     expect(await limitOf(id)).toBe(11)
   })
 
-  test('is refused with another body, for another quota, or from a creation', async () => {
+  test('a key is refused with another body, for another quota, and for a creation', async () => {
     const [one, other] = [await create({ limit: 10 }), await create({ limit: 10 })]
     const headers = { 'idempotency-key': 'adjust-3' }
     await adjust(one.id, { delta: 1, reason: 'Once' }, headers)
@@ -163,7 +163,7 @@ describe('Idempotency-Key', () => {
     expect([await limitOf(one.id), await limitOf(other.id)]).toEqual([11, 10])
   })
 
-  test('a refusal is not remembered', async () => {
+  test('a refused call does not use up the key', async () => {
     const { id } = await create({ limit: 10, opening_used: 10 })
     const headers = { 'idempotency-key': 'adjust-4' }
     const body = { delta: -1, reason: 'Cut' }
@@ -173,7 +173,7 @@ describe('Idempotency-Key', () => {
   })
 })
 
-describe('is refused', () => {
+describe('an invalid adjustment is refused', () => {
   test.each([
     [{ reason: 'x' }, '/delta'],
     [{ delta: 0, reason: 'x' }, '/delta'],
@@ -192,12 +192,12 @@ describe('is refused', () => {
     })
   })
 
-  test('minus nothing', async () => {
+  test('-0', async () => {
     const { id } = await create({ limit: 10 })
     expect((await adjust(id, '{"delta":-0,"reason":"x"}')).status).toBe(400)
   })
 
-  test('for whom it is not, and where there is nothing', async () => {
+  test('without the role, for unknown quotas and with broken requests', async () => {
     const { id } = await create({ limit: 10 })
     const body = { delta: 1, reason: 'x' }
     expect((await adjust(id, body, {}, await service.userToken(7))).status).toBe(403)

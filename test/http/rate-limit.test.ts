@@ -7,7 +7,7 @@ test.each([
   ['user', '/api/sms/quota/list', await userToken(7)],
   ['user', '/api/sms/quota/summary', await userToken(8)],
   ['admin', '/api/sms/admin/quota/list', adminToken],
-])('%s path %s: too many calls of one principal are 429, others are not touched', async (_who, url, token) => {
+])('%s path %s: too many calls of one principal are 429, without effect on others', async (_who, url, token) => {
   for (let n = 0; n < 3; n++) expect((await call('GET', url, { token })).status).toBe(200)
   const refused = await call('GET', url, { token })
   expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
@@ -21,6 +21,6 @@ test.each([
   ['POST', '/api/sms/admin/quota', { user_id: 1, limit: 1 }],
   ['PUT', '/api/sms/admin/quota/64', {}],
   ['DELETE', '/api/sms/admin/quota/64', undefined],
-])('%s %s counts too', async (method, url, body) => {
+])('%s %s counts against the limit', async (method, url, body) => {
   expect((await call(method, url, { body })).status).toBe(429)
 })

@@ -1,0 +1,100 @@
+import Type, { type Static, type TInteger, type TSchema } from 'typebox'
+import { DEFAULT_PAGE_SIZE, MAX_ALERTS } from '../domain/bounds.ts'
+import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
+import { closed, nullable, time, uint } from './schemas.ts'
+
+/** What a user's quotas add up to, and which quotas are running out. */
+
+/* ── Summary ────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+export const SummaryQuery = Type.Object(
+  { user_id: uint({ description: 'The user whose summary is returned.' }) },
+  closed,
+)
+
+const totals = {
+  limit: nullable(uint(), {
+    description: 'Units of the current windows, including what rolled over; null if unlimited.',
+  }),
+  used: uint(),
+  reserved: uint(),
+  remaining: nullable(uint()),
+}
+const unitsAt = (description: string) => nullable(Type.Object({ at: time(), units: uint() }), { description })
+
+export const QuotaSummary = Type.Object(
+  {
+    user_id: uint(),
+    as_of: time(),
+    ...totals,
+    overage: uint({ description: 'limit + overage = used + reserved + remaining.' }),
+    unlimited: Type.Boolean({ description: 'Whether a live grant is unlimited.' }),
+    available: nullable(uint(), {
+      description:
+        'The largest reservation without country and message type that would be granted now, caps applied; null if nothing bounds it.',
+    }),
+    by_status: Type.Partial(
+      Type.Object(Object.fromEntries(VISIBLE_STATUSES.map(status => [status, uint()])) as Record<string, TInteger>),
+      { description: 'The number of quotas of each status.' },
+    ),
+    next_reset: unitsAt('The next window end of a grant, and the units that are restored then.'),
+    next_expiry: unitsAt('The next end of a grant, and the units that are lost then.'),
+    caps: Type.Array(
+      Type.Object({
+        quota_id: uint(),
+        name: nullable(Type.String()),
+        limit: nullable(uint()),
+        used: uint(),
+        reserved: uint(),
+        remaining: nullable(uint()),
+        window_end: nullable(time()),
+      }),
+    ),
+    breakdown: Type.Array(
+      Type.Object({
+        countries: nullable(Type.Array(Type.String())),
+        message_types: nullable(Type.Array(Type.String())),
+        ...totals,
+      }),
+      { description: 'One row for each scope, including the grants without one. The rows add up to the totals.' },
+    ),
+    forecast: nullable(Type.Object({ daily_rate: Type.Number({ minimum: 0 }), runs_out_at: nullable(time()) }), {
+      description:
+        'null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: when the remaining units run out at that rate, with resets and expiries taken into account; null if not within the next year.',
+    }),
+  },
+  { $id: 'QuotaSummary', description: "The totals of a user's live grants, from one snapshot." },
+)
+
+/* ── Alerts ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+export const AlertsQuery = Type.Object(
+  { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALERTS, default: DEFAULT_PAGE_SIZE })) },
+  closed,
+)
+
+export const QuotaAlerts = Type.Object(
+  {
+    items: Type.Array(
+      Type.Object({
+        quota: Type.Ref('SmsQuota#'),
+        percent: Type.Integer({
+          minimum: 1,
+          maximum: 100,
+          description:
+            'The highest percentage of its `alert_at` that the quota reached in the current window and has not fallen below since.',
+        }),
+        at: time({ description: 'When the event for this percentage was emitted.' }),
+      }),
+    ),
+  },
+  { $id: 'QuotaAlerts', description: 'Live quotas that have reached a percentage of their `alert_at`, newest first.' },
+)
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const QUOTA_SUMMARY_COMPONENTS = { QuotaSummary, QuotaAlerts } satisfies Record<string, TSchema>
+
+export type SummaryQuery = Static<typeof SummaryQuery>
+export type QuotaSummary = Static<typeof QuotaSummary>
+export type AlertsQuery = Static<typeof AlertsQuery>
+export type QuotaAlerts = Static<typeof QuotaAlerts, { 'SmsQuota#': typeof SmsQuota }>

@@ -1,0 +1,55 @@
+import Type, { type TSchema } from 'typebox'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_PAGE_SIZE, MAX_UNITS } from '../domain/bounds.ts'
+
+/** Schemas that several resources share. */
+
+export const nullable = <T extends TSchema>(schema: T, options = {}) => Type.Union([schema, Type.Null()], options)
+
+/** An integer from 0 that every JSON reader can represent exactly. */
+export const uint = (options = {}) => Type.Integer({ minimum: 0, maximum: MAX_INTEGER, ...options })
+
+/** A number of units that a request may name. */
+export const units = (options = {}) => Type.Integer({ minimum: 0, maximum: MAX_UNITS, ...options })
+
+/** An integer from 1 that every JSON reader can represent exactly, such as an id. */
+export const positive = (options = {}) => Type.Integer({ minimum: 1, maximum: MAX_INTEGER, ...options })
+
+/** An RFC 3339 timestamp. */
+export const time = (options = {}) => Type.String({ format: 'date-time', ...options })
+
+/** Text that the database can store. */
+export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
+
+export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
+
+/** An object that refuses unknown fields. */
+export const closed = { additionalProperties: false }
+
+/** Routes without query parameters refuse all parameters, so that a misspelled one is never ignored. */
+export const NoQuery = Type.Object({}, closed)
+
+/** Query parameters of a list that is read by cursor only. */
+export const cursorQuery = {
+  page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_-]{1,1000}$',
+      description: '`next_cursor` of the previous page. It fixes the filters.',
+    }),
+  ),
+}
+
+export const nextCursor = nullable(Type.String(), {
+  description: 'The `cursor` of the next page; null on the last page.',
+})
+
+/** A page of a list that is read by cursor only. Such lists have neither page numbers nor totals. */
+export const cursorPageOf = <const Item extends string>(item: Item, options: { $id: string; description: string }) =>
+  Type.Object(
+    {
+      items: Type.Array(Type.Ref(`${item}#` as const)),
+      page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
+      next_cursor: nextCursor,
+    },
+    options,
+  )

@@ -1,0 +1,37 @@
+/** Tokens that the service issues itself, for the command line and the first sign-in. */
+import { createSecretKey } from 'node:crypto'
+import { SignJWT } from 'jose'
+import type { AuthConfig } from '../../config/config.ts'
+
+export interface TokenRequest extends Pick<AuthConfig, 'issuer' | 'audience' | 'userClaim' | 'rolesClaim'> {
+  /** At least 32 bytes. */
+  secret: string
+  /** Null for a machine. */
+  userId: number | null
+  /** The token's `sub`: 1–255 characters. If `sub` is the user claim, the user's id replaces it. */
+  subject: string
+  roles: readonly string[]
+  /** At least 1. */
+  ttlSeconds: number
+  /** Milliseconds since 1970. */
+  now: number
+}
+
+/** Signs a token (HS256) that a service with this secret and configuration accepts until it expires. */
+export async function mintToken(request: TokenRequest): Promise<string> {
+  const { secret, issuer, audience, userId, subject, roles, ttlSeconds, userClaim, rolesClaim } = request
+  const issuedAt = Math.floor(request.now / 1_000)
+  const token = new SignJWT({
+    sub: subject,
+    ...(userId === null ? {} : { [userClaim]: userClaim === 'sub' ? String(userId) : userId }),
+    // The standard defines `scope` as a single string.
+    [rolesClaim]: rolesClaim === 'scope' ? roles.join(' ') : roles,
+  })
+  token
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ttlSeconds)
+  if (issuer !== null) token.setIssuer(issuer)
+  if (audience !== null) token.setAudience(audience)
+  return token.sign(createSecretKey(secret, 'utf8'))
+}

@@ -1,0 +1,142 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { adjustQuotaOnce, updateQuota } from '../../admin/change-quota.ts'
+import { createQuotaOnce } from '../../admin/create-quota.ts'
+import { deleteQuota } from '../../admin/delete-quota.ts'
+import {
+  AdjustHeaders,
+  AdjustReq,
+  CreateQuotaReq,
+  IdempotencyHeaders,
+  IfMatchHeaders,
+  QuotaParams,
+  UpdateQuotaReq,
+} from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import type { RouteContext } from '../context.ts'
+import { changeResponses, operation } from '../platform/openapi.ts'
+import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
+import { createdOrThrow, deletedOrThrow, taggedView, updatedOrThrow } from './responses.ts'
+
+const shownQuota = Type.Ref('SmsQuota#')
+
+/** What administrators change: `/api/sms/admin/quota…`. */
+export function quotaChangeRoutes(server: FastifyInstance, context: RouteContext): void {
+  createRoute(server, context)
+  updateRoute(server, context)
+  adjustRoute(server, context)
+  deleteRoute(server, context)
+}
+
+function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
+    '',
+    {
+      schema: {
+        ...operation('Administrator', 'createQuota', 'Create a quota'),
+        querystring: NoQuery,
+        headers: IdempotencyHeaders,
+        body: CreateQuotaReq,
+        response: changeResponses({ 201: shownQuota }, ['too_many_quotas', 'conflict', 'idempotency_mismatch']),
+      },
+    },
+    async (request, reply) => {
+      const author = authorOf(request, now())
+      const key = request.headers['idempotency-key']
+      const quota = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key))
+      reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
+      // A repeated call gets the same response, as of the creation.
+      return taggedView(reply, quota, quota.created_at)
+    },
+  )
+}
+
+function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().put(
+    '/:id',
+    {
+      schema: {
+        ...operation('Administrator', 'updateQuota', 'Update a quota'),
+        params: QuotaParams,
+        querystring: NoQuery,
+        headers: IfMatchHeaders,
+        body: UpdateQuotaReq,
+        response: changeResponses({ 200: shownQuota }, [
+          'not_found',
+          'version_mismatch',
+          'immutable_field',
+          'below_usage',
+          'too_many_quotas',
+          'conflict',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const author = authorOf(request, now())
+      const check = versionCheck(request.headers['if-match'])
+      const quota = updatedOrThrow(await updateQuota(db, id, patchOf(request.body), author, check), id)
+      return taggedView(reply, quota, author.now)
+    },
+  )
+}
+
+function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
+    '/:id/adjust',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'adjustQuota',
+          "Adjust a quota's limit",
+          'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once.',
+        ),
+        params: QuotaParams,
+        querystring: NoQuery,
+        headers: AdjustHeaders,
+        body: AdjustReq,
+        response: changeResponses({ 200: shownQuota }, [
+          'not_found',
+          'version_mismatch',
+          'below_usage',
+          'idempotency_mismatch',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
+      const author = authorOf(request, now())
+      const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
+      const quota = updatedOrThrow(adjusted, id)
+      // A repeated call gets the same response, as of the adjustment.
+      return taggedView(reply, quota, quota.updated_at)
+    },
+  )
+}
+
+function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().delete(
+    '/:id',
+    {
+      schema: {
+        ...operation('Administrator', 'deleteQuota', 'Delete a quota'),
+        params: QuotaParams,
+        querystring: NoQuery,
+        headers: IfMatchHeaders,
+        response: changeResponses({ 204: Type.Null({ description: 'Deleted. The response has no body.' }) }, [
+          'not_found',
+          'version_mismatch',
+        ]),
+      },
+    },
+    async (request, reply) => {
+      const { id } = request.params
+      const check = versionCheck(request.headers['if-match'])
+      deletedOrThrow(await deleteQuota(db, id, authorOf(request, now()), check), id)
+      return reply.code(204).send(null)
+    },
+  )
+}

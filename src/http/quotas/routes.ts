@@ -1,0 +1,104 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
+import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import { findQuota } from '../../db/quotas.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { userIdOf } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
+import { alertsOf, listPage, noSuchQuota, summaryOf, taggedView } from './responses.ts'
+
+/** What users read of their own quotas: `/api/sms/quota…`. The token names the user; there is no parameter for it. */
+export function userQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get(
+    '/list',
+    {
+      schema: {
+        ...operation('User', 'listMyQuotas', 'List my quotas'),
+        querystring: UserListQuery,
+        response: readResponses(Type.Ref('QuotaPage#')),
+      },
+    },
+    request => listPage(db, request.query, { role: 'user', userId: userIdOf(request) }, now()),
+  )
+
+  app.get(
+    '/summary',
+    {
+      schema: {
+        ...operation('User', 'summarizeMyQuotas', 'Read my summary'),
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('QuotaSummary#')),
+      },
+    },
+    request => summaryOf(db, userIdOf(request), now()),
+  )
+}
+
+/** What administrators read of all quotas: `/api/sms/admin/quota…`. */
+export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get(
+    '/list',
+    {
+      schema: {
+        ...operation('Administrator', 'listQuotas', 'List the quotas of all users'),
+        querystring: AdminListQuery,
+        response: readResponses(Type.Ref('QuotaPage#')),
+      },
+    },
+    request => listPage(db, request.query, { role: 'admin' }, now()),
+  )
+
+  app.get(
+    '/summary',
+    {
+      schema: {
+        ...operation('Administrator', 'summarizeQuotasOfUser', "Read a user's summary"),
+        querystring: SummaryQuery,
+        response: readResponses(Type.Ref('QuotaSummary#')),
+      },
+    },
+    request => summaryOf(db, request.query.user_id, now()),
+  )
+
+  app.get(
+    '/:id',
+    {
+      schema: {
+        ...operation('Administrator', 'getQuota', 'Read a quota'),
+        params: QuotaParams,
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('SmsQuota#'), ['not_found']),
+      },
+    },
+    async (request, reply) => {
+      const quota = await findQuota(db, request.params.id)
+      if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(request.params.id)
+      return taggedView(reply, quota, now())
+    },
+  )
+
+  app.get(
+    '/alerts',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'listAlerts',
+          'List quotas that are running out',
+          'Live quotas that have reached a percentage of their `alert_at` in the current window, newest first, in their current state. A quota is not listed once a raised limit or a refund has brought it below all its percentages. Reads the newest few thousand threshold events.',
+        ),
+        querystring: AlertsQuery,
+        response: readResponses(Type.Ref('QuotaAlerts#')),
+      },
+    },
+    request => alertsOf(db, request.query.limit ?? DEFAULT_PAGE_SIZE, now()),
+  )
+}

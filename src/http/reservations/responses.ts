@@ -1,0 +1,60 @@
+import type { AdminReservationsQuery, ReservationPage, ReservationRecord } from '../../contract/reservations.ts'
+import type { Database } from '../../db/database.ts'
+import { findQuota } from '../../db/quotas.ts'
+import { listReservations, type ReservationFilter } from '../../db/reservation-lists.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import type { Reservation } from '../../domain/reservation.ts'
+import { formatTimestamp } from '../../domain/time.ts'
+import { reservationViewOf } from '../../domain/view.ts'
+import type { Viewer } from '../auth/guard.ts'
+import { cursorAfter, type Filters, pageRequestOf } from './requests.ts'
+
+/** A page of reservations: of any user for administrators, of their own for users. */
+export async function reservationPage(
+  db: Database,
+  query: AdminReservationsQuery,
+  viewer: Viewer,
+): Promise<ReservationPage> {
+  const { filters, after } = pageRequestOf(query, viewer)
+  const { page_size: size = DEFAULT_PAGE_SIZE } = query
+  const filter = await narrow(db, filters, viewer)
+  const { reservations, next } =
+    filter === null ? { reservations: [], next: null } : await listReservations(db, filter, after, size)
+  return {
+    items: reservations.map(recordViewOf),
+    page_size: size,
+    next_cursor: next && cursorAfter(next, filters),
+  }
+}
+
+/** Adds the owner of a quota to the filter, so that only one user's reservations are read; null if nothing can match. */
+async function narrow(db: Database, filters: Filters, viewer: Viewer): Promise<ReservationFilter | null> {
+  const { state, quota_id: quotaId, from, to } = filters
+  let userId = viewer.role === 'user' ? viewer.userId : filters.user_id
+  if (quotaId !== undefined) {
+    const owner = (await findQuota(db, quotaId))?.user_id
+    if (owner === undefined || (userId !== undefined && userId !== owner)) return null
+    userId = owner
+  }
+  return {
+    ...(userId === undefined ? {} : { userId }),
+    ...(state === undefined ? {} : { state }),
+    ...(quotaId === undefined ? {} : { quotaId }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+}
+
+function recordViewOf(reservation: Reservation): ReservationRecord {
+  return {
+    ...reservationViewOf(reservation),
+    op: reservation.op,
+    asked: reservation.asked,
+    country: reservation.country,
+    message_type: reservation.message_type,
+    allow_partial: reservation.allow_partial,
+    force: reservation.force,
+    on_expiry: reservation.on_expiry,
+    created_at: formatTimestamp(reservation.created_at),
+  }
+}

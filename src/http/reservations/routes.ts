@@ -1,0 +1,48 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { AdminReservationsQuery, UserReservationsQuery } from '../../contract/reservations.ts'
+import { userIdOf } from '../auth/guard.ts'
+import type { RouteContext } from '../context.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
+import { reservationPage } from './responses.ts'
+
+/** A user's own reservations: `/api/sms/quota/reservations`. */
+export function userReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
+    '/reservations',
+    {
+      schema: {
+        ...operation(
+          'User',
+          'listMyReservations',
+          'List my reservations',
+          'Newest first. Reservations that retention has removed are not listed.',
+        ),
+        querystring: UserReservationsQuery,
+        response: readResponses(Type.Ref('ReservationPage#')),
+      },
+    },
+    request => reservationPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
+  )
+}
+
+/** The reservations of all users: `/api/sms/admin/quota/reservations`. */
+export function adminReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
+    '/reservations',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'listReservations',
+          'List reservations',
+          'Of all users or of one, newest first. Reservations that retention has removed are not listed.',
+        ),
+        querystring: AdminReservationsQuery,
+        response: readResponses(Type.Ref('ReservationPage#')),
+      },
+    },
+    request => reservationPage(db, request.query, { role: 'admin' }),
+  )
+}

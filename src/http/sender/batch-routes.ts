@@ -1,0 +1,147 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import { NoQuery } from '../../contract/schemas.ts'
+import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
+import type { Outcome } from '../../domain/command.ts'
+import type { Engine } from '../../engine/engine.ts'
+import type { Caller } from '../../engine/lanes.ts'
+import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
+import { createBodyAdmission } from '../platform/body-admission.ts'
+import { operation, senderResponses } from '../platform/openapi.ts'
+import { problemBody, problemOf } from '../platform/problems.ts'
+import { commandOf, createOperationCheck, type SenderCall } from './requests.ts'
+import { answerOf } from './responses.ts'
+
+/** The maximum size of a batch, in bytes. */
+const MAX_BATCH_BYTES = 1024 * 1024
+
+/**
+ * The maximum size of all batches in progress, in bytes. More would not finish sooner, and objects that live for a second
+ * cause the garbage collector to pause the process (docs/performance.md).
+ */
+const MAX_BYTES_IN_PROGRESS = 1024 * 1024
+
+/**
+ * A batch counts at most this much: the size of a thousand typical operations, the most there can be. The texts of
+ * messages are freed after parsing.
+ */
+const MAX_COUNTED_BYTES = 80 * 1024
+
+/** Parsed, validated and submitted in one tick of the event loop, which takes about 5 ms. */
+const BYTES_PER_TICK = 64 * 1024
+
+/** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
+export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enqueue'>, requireCountry: boolean): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  const checkOperation = createOperationCheck()
+  const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
+
+  // Parses and submits a batch in the same tick.
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.removeContentTypeParser('application/json')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+    batches.nextTick(body.length).then(() => parse(request, body, done))
+  })
+
+  app.post(
+    '/batch',
+    {
+      bodyLimit: MAX_BATCH_BYTES,
+      // Before the body is read, when refusing it costs almost nothing.
+      onRequest(request, reply, done) {
+        const bytes = Math.min(Number(request.headers['content-length'] ?? MAX_BATCH_BYTES), MAX_COUNTED_BYTES)
+        if (!batches.tryAcquire(bytes)) return done(tooManyBatches())
+        reply.raw.once('close', () => batches.release(bytes))
+        done()
+      },
+      schema: {
+        ...operation(
+          'Sender',
+          'batch',
+          'Run up to 1,000 operations in one call',
+          'Each operation is independent and has its own status. Operations of the same user take effect in order. The body may have up to 1 MiB.',
+        ),
+        querystring: NoQuery,
+        body: BatchReq,
+        response: senderResponses(Type.Ref('BatchResult#'), ['payload_too_large', 'unsupported_media_type']),
+      },
+    },
+    (request, reply) => {
+      const { operations } = request.body
+      // Frees the parsed body: with a thousand operations it is larger than the commands.
+      request.body = { operations: [] }
+      const results = new Results(operations.length, request, reply)
+      // Submits all operations before the first outcome, so that they share a commit and keep their order.
+      for (const [place, operation] of operations.entries()) {
+        try {
+          const checked = checkOperation(operation)
+          if ('issues' in checked) throw invalidRequest(checked.issues)
+          const call = commandOf(checked.op, operation as SenderRequest, requireCountry)
+          engine.enqueue(call.command, new Operation(results, place, call))
+        } catch (error) {
+          results.fail(place, error)
+        }
+      }
+    },
+  )
+}
+
+/** The results of a batch, in the order of its operations. Sends the response after the last one. */
+class Results {
+  private readonly texts: string[]
+  private open: number
+  private readonly request: FastifyRequest
+  private readonly reply: FastifyReply
+
+  constructor(count: number, request: FastifyRequest, reply: FastifyReply) {
+    this.texts = new Array<string>(count).fill('')
+    this.open = count
+    this.request = request
+    this.reply = reply
+  }
+
+  fail(place: number, error: unknown): void {
+    const problem = problemOf(error, MAX_BATCH_BYTES)
+    if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'http: operation of a batch failed')
+    this.set(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
+  }
+
+  /** Serialized at once: the text takes less memory than the objects. */
+  set(place: number, status: number, body: object): void {
+    this.texts[place] = `{"status":${status},"body":${JSON.stringify(body)}}`
+    this.open -= 1
+    if (this.open === 0) {
+      this.reply.type('application/json; charset=utf-8').send(`{"results":[${this.texts.join(',')}]}`)
+    }
+  }
+}
+
+/** An operation of a batch that waits for its outcome. */
+class Operation implements Caller<Outcome> {
+  private readonly results: Results
+  private readonly place: number
+  private readonly call: SenderCall
+
+  constructor(results: Results, place: number, call: SenderCall) {
+    this.results = results
+    this.place = place
+    this.call = call
+  }
+
+  resolve(outcome: Outcome): void {
+    try {
+      this.results.set(this.place, 200, answerOf(this.call, outcome))
+    } catch (error) {
+      this.results.fail(this.place, error)
+    }
+  }
+
+  reject(error: unknown): void {
+    this.results.fail(this.place, error)
+  }
+}
+
+function tooManyBatches(): Problem {
+  return new Problem('overloaded', 'Too many batches are in progress. Nothing was done; repeat the call.')
+}

@@ -1,0 +1,54 @@
+import type { AdminUsageQuery } from '../../contract/usage.ts'
+import { MAX_TOP_USERS_DAYS, MAX_USAGE_INTERVALS } from '../../domain/bounds.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import { USAGE_BUCKET_MS } from '../../domain/usage.ts'
+import { nextBoundary } from '../../domain/window.ts'
+import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { timestampOf } from '../platform/formats.ts'
+
+/** The period [from, to) of a report. */
+interface ReportPeriod {
+  from: EpochMs
+  to: EpochMs
+}
+
+/** @throws Problem `invalid_request` if the period is empty or does not begin and end on a quarter of an hour */
+export function periodOf(query: { from: string; to: string }): ReportPeriod {
+  const from = timestampOf(query.from)
+  const to = timestampOf(query.to)
+  const issues: ValidationIssue[] = Object.entries({ from, to })
+    .filter(([, at]) => at % USAGE_BUCKET_MS !== 0)
+    .map(([path]) => ({ path, message: 'must be on a quarter of an hour (minutes 00, 15, 30 or 45)' }))
+  if (to <= from) issues.push({ path: 'to', message: 'must be after from' })
+  if (issues.length > 0) throw invalidRequest(issues)
+  return { from, to }
+}
+
+/** The period of a report over all users, which is shorter. @throws Problem `invalid_request` */
+export function topUsersPeriodOf(query: { from: string; to: string }): ReportPeriod {
+  const period = periodOf(query)
+  if (period.to - period.from > MAX_TOP_USERS_DAYS * DAY_MS) {
+    throw invalidRequest([{ path: 'to', message: `must be within ${MAX_TOP_USERS_DAYS} days after from` }])
+  }
+  return period
+}
+
+/**
+ * The start of each interval. The first is the start of the period, the others are calendar boundaries in the time zone.
+ * @throws Problem `invalid_request` if there are too many
+ */
+export function intervalStartsOf(
+  interval: AdminUsageQuery['interval'],
+  timeZone: string,
+  { from, to }: ReportPeriod,
+): EpochMs[] {
+  const starts: EpochMs[] = []
+  for (let start = from; start < to; start = nextBoundary(interval, timeZone, start)) {
+    if (starts.length === MAX_USAGE_INTERVALS) {
+      const message = `gives more than ${MAX_USAGE_INTERVALS} intervals: ask for a shorter period or longer ones`
+      throw invalidRequest([{ path: 'interval', message }])
+    }
+    starts.push(start)
+  }
+  return starts
+}
