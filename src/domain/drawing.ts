@@ -49,7 +49,7 @@ function replay(draft: Draft, earlier: Reservation, command: DrawCommand, now: E
   const fields = differingFields(earlier, command)
   if (fields.length > 0) return { outcome: 'idempotency_mismatch', fields }
   if (outstandingOf(earlier) === 0 && spentOf(earlier) === 0) {
-    const detail = 'Nothing of it is reserved or committed any more: a new attempt needs a new id.'
+    const detail = 'No unit of this reservation is reserved or committed any more. A new attempt needs a new id.'
     return { outcome: 'reservation_closed', reservation: earlier, detail }
   }
   const remaining = drawableOf(matchQuotas(draft, command, now))

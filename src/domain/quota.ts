@@ -243,25 +243,25 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const frozen = immutableIssues(current, fields, now)
   if (frozen.length > 0) return { outcome: 'immutable_field', issues: frozen }
 
-  const asked: Quota = { ...current, ...fields }
-  const issues = issuesOf(asked)
+  const requested: Quota = { ...current, ...fields }
+  const issues = issuesOf(requested)
   if (issues.length > 0) return { outcome: 'invalid', issues }
-  if (isDeepEqual(asked, current)) return { outcome: 'unchanged' }
+  if (isDeepEqual(requested, current)) return { outcome: 'unchanged' }
 
   // The windows up to now close under the old definition. If the expiry moved to later, more windows open after that.
   const before = roll(current, now)
   // A new start moves the first window, with its counters.
-  const window = asked.starts_at === current.starts_at ? {} : firstWindow(asked, now)
+  const window = requested.starts_at === current.starts_at ? {} : firstWindow(requested, now)
   const after = roll({ ...before.quota, ...fields, ...window }, now)
   const changed = { ...after.quota, version: current.version + 1, updated_at: now, updated_by: actor }
   const quota = markEmitted(changed, now)
 
-  const limitsChanged = asked.limit !== current.limit || asked.overage_limit !== current.overage_limit
+  const limitsChanged = requested.limit !== current.limit || requested.overage_limit !== current.overage_limit
   if (limitsChanged && !allowBelowUsage && headroomOf(quota) < 0) {
     const taken = quota.used + quota.reserved
     return {
       outcome: 'below_usage',
-      detail: `${taken} units of this window are used or reserved, more than the new limits allow. Send "allow_below_usage": true to set them all the same; nothing is taken back.`,
+      detail: `${taken} units of this window are used or reserved, more than the new limits allow. Send "allow_below_usage": true to set them anyway; no units are taken back.`,
     }
   }
   return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }

@@ -16,7 +16,7 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   if (target > reservation.units) return { outcome: 'exceeds_reservation', reservation }
   // A command for all units fails if there are none: an answer "settled" would read as a success.
   if (target > possible || (command.total_units === null && possible === 0)) {
-    const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in all, and ${done} are.`
+    const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in total; ${done} already are.`
     return { outcome: 'reservation_closed', reservation, detail }
   }
   if (target <= done) return { outcome: 'settled', reservation, replayed: true }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Allowance } from '../../src/domain/quota.ts'
+import { decideBoth, expectSameCounters } from './compare-with-naive.ts'
 import { aQuota, at } from './fixture.ts'
 import { audit, openStore, type Store } from './ledger-store.ts'
 import { cloneNaive, type NaiveLedger, openNaive } from './naive-ledger.ts'
-import { decideBoth, expectSameCounters } from './side-by-side.ts'
 
 const MINUTE = 60_000
 

@@ -5,10 +5,10 @@ import { decide } from '../../src/domain/decide.ts'
 import type { Draft } from '../../src/domain/draft.ts'
 import { outstandingOf, spentOf } from '../../src/domain/reservation.ts'
 import { type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { decideBoth, expectSameCounters } from './compare-with-naive.ts'
 import { BEGIN, drawing, type Scenario, type Step, scenarios } from './ledger-arbitrary.ts'
 import { audit, change, commit, draftOf, expectNothingOversold, openStore, type Store } from './ledger-store.ts'
 import { changeNaive, openNaive } from './naive-ledger.ts'
-import { decideBoth, expectSameCounters } from './side-by-side.ts'
 
 /** Decides a command on a draft of its own. */
 function run(store: Store, command: Command, now: EpochMs, observe = false): { store: Store; outcome: Outcome } {

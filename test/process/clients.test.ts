@@ -61,12 +61,19 @@ test('a header section or a body that never ends times out', async () => {
 
 test('a body that is too large is answered before its end', async () => {
   const socket = connectTo(service.url)
-  const answer = text(socket)
   socket.write(`${POST}transfer-encoding: chunked\r\n\r\n`)
   const chunk = `4000\r\n${' '.repeat(0x4000)}\r\n`
   const sending = setInterval(() => socket.writable && socket.write(chunk), 1)
+  let answer = ''
+  socket.setEncoding('utf8').on('data', text => {
+    clearInterval(sending)
+    answer += text
+  })
+  // A chunk sent after the service closed the connection fails with EPIPE; the answer was received before that.
   socket.on('error', () => {})
-  expectProblem(await answer.finally(() => clearInterval(sending)), 413, 'payload_too_large')
+  await new Promise(resolve => socket.once('close', resolve))
+  clearInterval(sending)
+  expectProblem(answer, 413, 'payload_too_large')
 })
 
 test('a client that resets its connection leaves the service ready', async () => {
@@ -80,5 +87,5 @@ test('malformed requests affect no other request and log no error', async () => 
   expect((await service.call('GET', `${QUOTA}/list`)).body.total).toBe(0)
   const { code, stdout, stderr } = await service.stop()
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).not.toMatch(/^\{"level":[456]0/m)
+  expect(stdout.split('\n').filter(line => /^\{"level":[456]0/.test(line))).toEqual([])
 })

@@ -45,7 +45,7 @@ test('a command is not answered before the standby confirms its commit', async (
   const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
   await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
   let isAnswered = false
-  const asked = engine.submit(reserve(7, 'm1', 5)).finally(() => {
+  const answered = engine.submit(reserve(7, 'm1', 5)).finally(() => {
     isAnswered = true
   })
   for (let attempt = 1, last = 0; attempt <= 3; attempt++) {
@@ -58,6 +58,6 @@ test('a command is not answered before the standby confirms its commit', async (
     await db.query({ text: 'select pg_cancel_backend($1)', values: [session?.pid ?? 0] })
   }
   await setStandbys('')
-  expect(await asked).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
+  expect(await answered).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
   expect(await db.query({ text: 'select reserved from quota' })).toEqual([{ reserved: 5 }])
 })
