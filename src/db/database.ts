@@ -70,31 +70,10 @@ const BEGIN: Record<TransactionMode, string> = {
 
 const ATTEMPTS = 4
 
+/** Opens a pool of connections. It connects when the first statement is sent. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { statementTimeout = 5_000, log } = options
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    fallback_application_name: 'sms-quota',
-    max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: options.connectTimeout ?? 3_000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    // The server itself cancels a slow statement. This timeout is for a server that vanished without closing the
-    // connection.
-    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
-    types: { getTypeParser },
-    onConnect: client =>
-      configureSession(client, {
-        statement_timeout: String(statementTimeout),
-        lock_timeout: String(options.lockTimeout ?? 1_000),
-        idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
-      }),
-  })
-
-  // A connection can break at any time, idle or not. Without a listener for the error, Node would end the process.
-  const broken = new WeakSet<pg.ClientBase>()
-  pool.on('connect', client => client.on('error', () => broken.add(client)))
-  pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'database: idle connection lost'))
+  const broken: BrokenConnections = new WeakSet()
+  const pool = createPool(options, broken)
 
   async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch(error => {
@@ -107,56 +86,22 @@ export function openDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function send<R extends object>(client: pg.PoolClient, statement: Statement): Promise<pg.QueryResult<R>> {
-    try {
-      return await client.query<R, SqlValue[]>({ ...statement, values: [...(statement.values ?? [])] })
-    } catch (error) {
-      const state = sqlStateOf(error)
-      if (state !== undefined) {
-        // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
-        if (endsConnection(state)) broken.add(client)
-        throw error
-      }
-      if (!broken.has(client) && reasonOf(error) !== 'Query read timeout') throw error
-      broken.add(client)
-      throw new ConnectionLost('the database connection was lost', error)
-    }
-  }
-
-  async function run<R extends object>(client: pg.PoolClient, statement: Statement): Promise<R[]> {
-    const result = await send<R>(client, statement)
-    // A text of several statements, as in a migration, has several results.
-    return Array.isArray(result) ? [] : result.rows
-  }
-
   function attempt<T>(work: (tx: Transaction) => Promise<T>, mode: TransactionMode): Promise<T> {
     return withConnection(async client => {
       try {
-        await send(client, { text: BEGIN[mode] })
-        const answer = await work({ query: statement => run(client, statement) })
-        await commit(client)
+        await send(client, broken, { text: BEGIN[mode] })
+        const answer = await work({ query: statement => run(client, broken, statement) })
+        await commit(client, broken)
         return answer
       } catch (error) {
         // The pool closes a connection that cannot roll back; the server then rolls back by itself.
-        if (!broken.has(client)) await send(client, { text: 'rollback' }).catch(() => broken.add(client))
+        if (!broken.has(client)) await send(client, broken, { text: 'rollback' }).catch(() => broken.add(client))
         throw error
       }
     })
   }
 
-  /** Success is the tag COMMIT without a warning: a warning means that a standby has not confirmed. */
-  async function commit(client: pg.PoolClient): Promise<void> {
-    let warning: string | undefined
-    const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
-      if (notice.severity === 'WARNING') warning = notice.message
-    }
-    client.on('notice', onNotice)
-    const { command } = await send(client, { text: 'commit' }).finally(() => client.off('notice', onNotice))
-    if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
-    if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
-  }
-
-  const query = <R extends object>(statement: Statement) => withConnection(client => run<R>(client, statement))
+  const query = <R extends object>(statement: Statement) => withConnection(client => run<R>(client, broken, statement))
 
   return {
     query,
@@ -180,6 +125,78 @@ export function openDatabase(options: DatabaseOptions): Database {
 
     close: () => pool.end(),
   }
+}
+
+/** Connections that must not be used again; the pool closes them when they are released. */
+type BrokenConnections = WeakSet<pg.ClientBase>
+
+function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Pool {
+  const { statementTimeout = 5_000, log } = options
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    fallback_application_name: 'sms-quota',
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: options.connectTimeout ?? 3_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    // The server itself cancels a slow statement. This timeout is for a server that vanished without closing the
+    // connection.
+    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
+    types: { getTypeParser },
+    onConnect: client =>
+      configureSession(client, {
+        statement_timeout: String(statementTimeout),
+        lock_timeout: String(options.lockTimeout ?? 1_000),
+        idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
+      }),
+  })
+
+  // A connection can break at any time, idle or not. Without a listener for the error, Node would end the process.
+  pool.on('connect', client => client.on('error', () => broken.add(client)))
+  pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'database: idle connection lost'))
+  return pool
+}
+
+async function send<R extends object>(
+  client: pg.PoolClient,
+  broken: BrokenConnections,
+  statement: Statement,
+): Promise<pg.QueryResult<R>> {
+  try {
+    return await client.query<R, SqlValue[]>({ ...statement, values: [...(statement.values ?? [])] })
+  } catch (error) {
+    const state = sqlStateOf(error)
+    if (state !== undefined) {
+      // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
+      if (endsConnection(state)) broken.add(client)
+      throw error
+    }
+    if (!broken.has(client) && reasonOf(error) !== 'Query read timeout') throw error
+    broken.add(client)
+    throw new ConnectionLost('the database connection was lost', error)
+  }
+}
+
+async function run<R extends object>(
+  client: pg.PoolClient,
+  broken: BrokenConnections,
+  statement: Statement,
+): Promise<R[]> {
+  const result = await send<R>(client, broken, statement)
+  // A text of several statements, as in a migration, has several results.
+  return Array.isArray(result) ? [] : result.rows
+}
+
+/** Success is the tag COMMIT without a warning: a warning means that a standby has not confirmed. */
+async function commit(client: pg.PoolClient, broken: BrokenConnections): Promise<void> {
+  let warning: string | undefined
+  const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
+    if (notice.severity === 'WARNING') warning = notice.message
+  }
+  client.on('notice', onNotice)
+  const { command } = await send(client, broken, { text: 'commit' }).finally(() => client.off('notice', onNotice))
+  if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
+  if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
 }
 
 /**

@@ -1,11 +1,10 @@
+/** Rows of deliveries: fanned out from the outbox, claimed, and settled. */
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
-import { type Positions, readEvents } from './outbox.ts'
+import { isBehind, type Positions, readEvents } from './outbox.ts'
 import { shardOfWebhook } from './webhooks.ts'
-
-/** Rows of deliveries: fanned out from the outbox, claimed, and settled. */
 
 /** A webhook that may have events to fan out, or deliveries to attempt. */
 export interface BusyWebhook {
@@ -66,7 +65,7 @@ export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, 
       text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
       values: [shard, id, [...reached]],
     })
-    return ends.some((end, shard) => end > (reached[shard] ?? 0))
+    return isBehind(reached, ends)
   })
 }
 

@@ -22,6 +22,11 @@ export interface EventFilter {
 /** An event number for each shard, by shard: up to where a reader has read, or where the outbox ends. */
 export type Positions = readonly number[]
 
+/** Whether a reader at these positions has events to read, given the ends of the outbox. */
+export function isBehind(positions: Positions, ends: Positions): boolean {
+  return ends.some((end, shard) => end > (positions[shard] ?? 0))
+}
+
 export interface EventSlice {
   events: StoredEvent[]
   /** Where to go on: everything up to it was scanned. */
