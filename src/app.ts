@@ -59,7 +59,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const now = overrides.now ?? clock.now
     const metrics = createMetrics()
     const observe = config.enforcement === 'observe'
-    const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onBatchMode: metrics.way })
+    const engine = createEngine({ url, now, log, observe, onLaneReport: metrics.lane, onBatchReport: metrics.batch })
     metrics.watchQueue(() => engine.queue)
     stops.push(() => engine.close())
 
@@ -75,7 +75,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       onPending: metrics.pendingDeliveries,
     })
     const expiries = createExpiryNotifier({ db, now, log })
-    const folding = createUsageRollup({ db, log, onRollup: metrics.fold })
+    const folding = createUsageRollup({ db, log, onRollup: metrics.rollup })
     const eventCounter = createEventCounter({ db, log, onEvents: metrics.events })
     for (const loop of [sweeper, retention, expiries, folding, eventCounter, webhooks]) {
       loop.start()

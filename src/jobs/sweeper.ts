@@ -4,7 +4,7 @@ import { outstandingOf } from '../domain/reservation.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
-import { Problem } from '../errors.ts'
+import { EngineFailure } from '../engine/failures.ts'
 import { createLoop, type Loop } from './job.ts'
 
 /**
@@ -137,7 +137,7 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
       const outcome = await engine.submit({ op: 'expire', ...key })
       return outcome.outcome === 'found' && outstandingOf(outcome.reservation) > 0 ? 'later' : 'closed'
     } catch (error) {
-      if (error instanceof Problem) return 'later'
+      if (error instanceof EngineFailure) return 'later'
       log.error({ err: error, reservation: key }, 'a reservation cannot be expired')
       return 'failed'
     }

@@ -62,16 +62,16 @@ describe('metrics', () => {
       db,
       log,
       onRollup(fold) {
-        metrics.fold(fold)
+        metrics.rollup(fold)
         told.resolve()
       },
     })
     folding.start()
     await told.promise
     await folding.stop()
-    expect(await metricOf('sms_quota_usage_folded_batches_total')).toBe(before?.count)
+    expect(await metricOf('sms_quota_usage_rollup_batches_total')).toBe(before?.count)
     const [after] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage' })
-    expect(await metricOf('sms_quota_usage_folded_rows_total')).toBe(after?.count)
+    expect(await metricOf('sms_quota_usage_rollup_rows_total')).toBe(after?.count)
     expect(await metricOf('sms_quota_usage_pending_batches')).toBe(0)
   })
 

@@ -4,7 +4,7 @@ import { removeQuota } from '../../src/db/quotas.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { Problem } from '../../src/errors.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
@@ -235,7 +235,7 @@ describe('what is read', () => {
 })
 
 describe('what cannot be closed', () => {
-  const away = new Problem('unavailable', 'the store is away')
+  const away = new Unavailable()
 
   test('because the store is away is closed when it is back', async () => {
     const user = someone()

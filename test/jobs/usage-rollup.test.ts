@@ -178,7 +178,7 @@ test('denials go the locked way, and are all a batch may write', async () => {
   await engine.submit(draw('consume', user, 'm', 10))
   const before = await countOf('usage_pending')
   await engine.submit(draw('consume', user, 'n', 1))
-  expect(engine.ways.at(-1)).toMatchObject({ way: 'locked' })
+  expect(engine.reports.at(-1)).toMatchObject({ mode: 'locked' })
   expect(await countOf('usage_pending')).toBe(before + 1)
   const byQuota = await usageOf(user, 'quota')
   expect([byQuota.get(id), byQuota.get(null)]).toMatchObject([

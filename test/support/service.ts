@@ -73,7 +73,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const now = () => clock.now
   const log = pino({ level: 'silent' })
   const metrics = createMetrics()
-  const watched = { onBatch: metrics.batch, onBatchMode: metrics.way }
+  const watched = { onLaneReport: metrics.lane, onBatchReport: metrics.batch }
   const engine = createEngine({ url, now, log, connections: 4, ...watched, ...rest })
   metrics.watchQueue(() => engine.queue)
   const webhooks = createDispatcher({
