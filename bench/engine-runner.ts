@@ -4,6 +4,7 @@ import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectPipelined } from '../src/db/pipelined-connection.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
+import { createJobRunner } from '../src/jobs/runner.ts'
 import { createUsageRollup } from '../src/jobs/usage-rollup.ts'
 import { createHistogram } from './load-generator/histogram.ts'
 import { type Counted, MEASURED, MEASURING } from './load-generator/job.ts'
@@ -38,8 +39,8 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const folding = db && createUsageRollup({ db, log: silent })
-  folding?.start()
+  const rollup = db && createJobRunner([createUsageRollup({ db })], { log: silent })
+  rollup?.start()
   const eventCounter = createEventCounter(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
@@ -65,7 +66,7 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counted> {
   }
   await Promise.all(Array.from({ length: job.width }, caller))
   await engine.close()
-  await folding?.stop()
+  await rollup?.stop()
   await db?.close()
   return eventCounter.counted()
 }

@@ -3,6 +3,7 @@ import { verify } from '../../src/db/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import {
   countersOf,
   createBench,
@@ -28,8 +29,7 @@ function later(ms: number): EpochMs {
 }
 
 function retentionOf(options: Partial<RetentionOptions> = {}): Retention {
-  const log = { info() {}, warn() {}, error() {} }
-  return createRetention({ db, now: () => clock.now, log, ...options })
+  return createRetention({ db, now: () => clock.now, ...options })
 }
 
 /** Retires until there is nothing more to do at this moment. */
@@ -216,16 +216,17 @@ describe('many', () => {
   })
 })
 
-test('runs by itself from its start to its stop', async () => {
+test('as a job it runs until the runner stops', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(draw('consume', user, 'm', 1))
   later(KEPT + DAY_MS)
   const retired = Promise.withResolvers<void>()
   const retention = retentionOf({ onRetire: ({ removed }) => removed > 0 && retired.resolve() })
-  retention.start()
+  const jobs = createJobRunner([retention], { log: { info() {}, warn() {}, error() {} } })
+  jobs.start()
   await retired.promise
-  await retention.stop()
+  await jobs.stop()
   expect(await idsOf(user)).toEqual([])
   expect(clock.now).toBeGreaterThan(START)
 })

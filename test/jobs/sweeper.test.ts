@@ -5,6 +5,7 @@ import type { Command } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
@@ -286,15 +287,16 @@ describe('what cannot be closed', () => {
   })
 })
 
-test('runs by itself from its start to its stop', async () => {
+test('as a job it runs until the runner stops', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
   later(1_000)
   const swept = Promise.withResolvers<void>()
   const sweeper = sweeperOf({ onSweep: ({ closed }) => closed === 1 && swept.resolve() })
-  sweeper.start()
+  const jobs = createJobRunner([sweeper], { log: { info() {}, warn() {}, error() {} } })
+  jobs.start()
   await swept.promise
-  await sweeper.stop()
+  await jobs.stop()
   expect(await found(user, 'm')).toMatchObject({ released: 5, expired: true })
 })

@@ -10,6 +10,7 @@ import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import type { UsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import {
@@ -29,7 +30,7 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 const log = { info() {}, warn() {}, error() {} }
-const foldingOf = () => createUsageRollup({ db, log })
+const createRollup = () => createUsageRollup({ db })
 const NOTHING: UsageSums = {
   committed: 0,
   committed_messages: 0,
@@ -51,7 +52,7 @@ async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | s
 const totalOf = async (user: number) => (await usageOf(user)).get(null) ?? NOTHING
 
 async function foldAll(): Promise<number> {
-  const folding = foldingOf()
+  const folding = createRollup()
   let batches = 0
   for (;;) {
     const fold = await folding.rollUpOnce()
@@ -61,7 +62,7 @@ async function foldAll(): Promise<number> {
 }
 
 async function retireAll(): Promise<number> {
-  const retention = createRetention({ db, now: () => clock.now, log })
+  const retention = createRetention({ db, now: () => clock.now })
   let removed = 0
   for (;;) {
     const step = await retention.retireOnce(clock.now)
@@ -229,15 +230,16 @@ describe('folding', () => {
     expect(await totalOf(user)).toMatchObject({ committed: 1 })
   })
 
-  test('runs by itself from its start to its stop', async () => {
+  test('as a job it runs until the runner stops', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
-    const folded = Promise.withResolvers<void>()
-    const folding = createUsageRollup({ db, log, onRollup: ({ batches }) => batches > 0 && folded.resolve() })
-    folding.start()
-    await folded.promise
-    await folding.stop()
+    const rolledUp = Promise.withResolvers<void>()
+    const rollup = createUsageRollup({ db, onRollup: ({ batches }) => batches > 0 && rolledUp.resolve() })
+    const jobs = createJobRunner([rollup], { log })
+    jobs.start()
+    await rolledUp.promise
+    await jobs.stop()
     expect(await countOf('usage_pending')).toBe(0)
   })
 })
@@ -331,7 +333,7 @@ test('over random histories usage is what the ledger, the windows and verify hav
       const denied = isDenied ? { denied: command.units, denied_messages: 1 } : {}
       tallies.push({ at: clock.now, sums: { ...difference(after, ledger), ...denied } })
       ledger = after
-      if (random() < 0.2) await foldingOf().rollUpOnce()
+      if (random() < 0.2) await createRollup().rollUpOnce()
     }
 
     /** `kept`: whether the ledger still has all of it. */

@@ -306,7 +306,7 @@ test('many processes deliver each event once', async () => {
   await Promise.all([webhooks, ...others].map(one => one.idle()))
   await dispatch()
   expect(to.receiver.received.toSorted()).toEqual(ids.toSorted())
-  await Promise.all(others.map(one => one.stop()))
+  await Promise.all(others.map(one => one.finish()))
   await drop(to)
 })
 
@@ -325,12 +325,12 @@ test('an attempt that nobody finished is made again when its time is over', asyn
   await dispatch()
   expect(to.receiver.received).toEqual([id])
   // The one that comes back late changes nothing.
-  await dying.stop()
+  await dying.finish()
   expect(await deliveriesOf(to)).toMatchObject([{ status: 'delivered', attempts: 2 }])
   await drop(to)
 })
 
-test('a stop breaks off what hangs, and it is due at once', async () => {
+test('finish breaks off attempts that hang, and they are due at once', async () => {
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
@@ -338,7 +338,7 @@ test('a stop breaks off what hangs, and it is due at once', async () => {
   const id = await happen()
   await stopping.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)
-  await stopping.stop()
+  await stopping.finish()
   to.receiver.answer = 200
   await dispatch()
   expect(to.receiver.received).toEqual([id])

@@ -23,7 +23,7 @@ await app.server.listen({ host: '127.0.0.1', port: 0 })
 
 // The product's retention takes a look each minute, and keeps a day at least: here a day is over in a minute.
 const db = openDatabase({ url: config.databaseUrl ?? '', maxConnections: 1, log })
-const retention = createRetention({ db, now, log, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
+const retention = createRetention({ db, now, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
 process.stdout.write(`listening on ${(app.server.server.address() as AddressInfo).port}\n`)
 for (;;) {
   await retention.retireOnce(now()).catch(() => {})
