@@ -67,7 +67,7 @@ test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '
     expect(await send(host, false)).toEqual({
       delivered: false,
       response_code: null,
-      error: 'the address is not of the public internet',
+      error: 'the address is not on the public internet',
     })
     expect(calls).toBe(before)
   },

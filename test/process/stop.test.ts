@@ -68,7 +68,7 @@ describe.each([
     expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
     // Not by the patience for those who do not get on with theirs.
     expect(Date.now() - begin).toBeLessThan(4_000)
-    expect(service.stdout()).toMatch(/"msg":"stopped"\}\n$/)
+    expect(service.stdout()).toMatch(/"msg":"service: stopped"\}\n$/)
     expect(await site.postmaster()).toBeUndefined()
   })
 })
@@ -126,6 +126,9 @@ test('who gets a word in during the stop is served, too', async () => {
 test('a signal that comes during the start is not forgotten', async () => {
   const starting = site.launch(['serve'])
   await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('database started')
-  expect(await starting.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/"msg":"stopped"\}\n$/) })
+  expect(await starting.stop()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/"msg":"service: stopped"\}\n$/),
+  })
   expect(await site.postmaster()).toBeUndefined()
 })

@@ -52,7 +52,7 @@ describe('of an outside database', async () => {
     expect(nowhere.stderr).not.toContain('hunter2')
     const strange = await run([], { DATABASE_URL: (await empty).url })
     expect(strange).toMatchObject({ code: 1, stdout: '' })
-    expect(strange.stderr).toMatch(/has not the schema of this version; "sms-quota migrate" brings it there\n$/)
+    expect(strange.stderr).toMatch(/does not have the schema of this version; run "sms-quota migrate"\n$/)
   })
 
   const empty = emptyDatabase()
