@@ -133,8 +133,8 @@ async function startClock(db: Database, stops: Stop[]): Promise<Clock> {
 }
 
 async function compareClocks(clock: Clock, db: Database): Promise<void> {
-  const asked = Date.now()
-  clock.compare(asked, await db.ping(), Date.now())
+  const before = Date.now()
+  clock.compare(before, await db.ping(), Date.now())
 }
 
 function startEngine(

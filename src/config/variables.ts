@@ -198,7 +198,8 @@ export const VARIABLES = {
     parse: whole(0, 1_000_000),
   },
   RETENTION_DAYS: {
-    means: 'how many days a settled reservation with its id is kept after its last change, and an ended webhook delivery after its creation',
+    means:
+      'how many days a settled reservation with its id is kept after its last change, and an ended webhook delivery after its creation',
     accepts: 'a whole number from 1 to 3650',
     fallback: '35',
     parse: whole(1, 3_650),

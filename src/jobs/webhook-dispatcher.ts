@@ -34,7 +34,7 @@ export interface Dispatcher extends Job {
   /** Sends a test event to one webhook, enabled or not. Resolves to the result of the attempt. */
   test(webhook: Webhook): Promise<Attempt>
   readonly allowPrivate: boolean
-  /** Waits two seconds for the attempts under way, then breaks them off; they are due again at once. */
+  /** Waits two seconds for the attempts under way, then aborts them; they are due again at once. */
   finish(): Promise<void>
 }
 
@@ -68,19 +68,20 @@ const INTERVAL_MS = 250
 const NO_WEBHOOKS_INTERVAL_MS = 1_000
 const CLEANUP_INTERVAL_MS = 10_000
 
-/** How long `finish` waits for receivers before it breaks off their attempts. */
+/** How long `finish` waits for receivers before it aborts their attempts. */
 const STOP_MS = 2_000
 
 const KEEP_MS = 35 * DAY_MS
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, now: clock, log, timeoutMs = TIMEOUT_MS, keepMs = KEEP_MS, allowPrivate = false } = options
-  const breakOff = new AbortController()
+  /** Aborts the attempts under way. */
+  const aborting = new AbortController()
   /** The deliveries under way, by webhook. */
   const delivering = new Map<number, Promise<void>>()
   let cleanUpAt = Number.NEGATIVE_INFINITY
 
-  async function dispatchOnce(now: EpochMs, signal: AbortSignal = breakOff.signal): Promise<number> {
+  async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<number> {
     const webhooks = await findBusyWebhooks(db, now)
     const ends = webhooks.length === 0 ? [] : await readOutboxEnds(db)
     for (const webhook of webhooks) {
@@ -111,7 +112,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function deliverDue(id: number, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !breakOff.signal.aborted) {
+    while (!signal.aborted && !aborting.signal.aborted) {
       const webhook = await findWebhook(db, id)
       if (webhook === undefined || !webhook.enabled) return
       const now = clock()
@@ -124,8 +125,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function attempt(webhook: Webhook, claim: Claim, event: StoredEvent | undefined): Promise<void> {
     const result = event === undefined ? EXPIRED : await send(webhook, eventIdOf(claim), payloadOf(event))
-    // An attempt that this process has broken off says nothing about the receiver.
-    if (!result.delivered && breakOff.signal.aborted) return releaseDelivery(db, webhook.id, claim, clock())
+    // An attempt that this process has aborted says nothing about the receiver.
+    if (!result.delivered && aborting.signal.aborted) return releaseDelivery(db, webhook.id, claim, clock())
     const settled = await settleDelivery(db, webhook.id, claim, result, clock(), Math.random())
     options.onDelivery?.(settled)
   }
@@ -137,7 +138,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       'user-agent': 'sms-quota',
       ...signatureHeaders(webhook, id, body, clock()),
     }
-    return post(webhook.url, headers, body, { allowPrivate, timeoutMs, signal: breakOff.signal })
+    return post(webhook.url, headers, body, { allowPrivate, timeoutMs, signal: aborting.signal })
   }
 
   async function idle(): Promise<void> {
@@ -160,7 +161,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       return () => (webhooks > 0 ? INTERVAL_MS : NO_WEBHOOKS_INTERVAL_MS)
     },
     async finish() {
-      const timeout = setTimeout(() => breakOff.abort(), STOP_MS)
+      const timeout = setTimeout(() => aborting.abort(), STOP_MS)
       await idle()
       clearTimeout(timeout)
     },
