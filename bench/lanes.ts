@@ -1,6 +1,6 @@
 /**
- * What the lanes themselves cost: commands per second and microseconds of CPU per command, with a `run` that only answers
- * in the next tick of the event loop. The figures include the `await` of the clients.
+ * What the lanes themselves cost: commands per second and microseconds of CPU per command, with a `run` that only
+ * answers in the next tick of the event loop. The figures include the `await` of the clients.
  *
  *     bin/node bench/lanes.ts
  */
@@ -68,7 +68,9 @@ async function sendRepeatedly(lanes: Lanes<object, object>, lane: number, times:
   for (let n = 0; n < times; n++) await ask(lanes, lane, {})
 }
 
-/** The median delay from `submit` to the start of a lone command's batch, and of one tick of an idle event loop, in µs. */
+/**
+ * The median delay from `submit` to the start of a lone command's batch, and of one tick of an idle event loop, in µs.
+ */
 async function startDelay(): Promise<{ lanes: number; tick: number }> {
   const delays: number[] = []
   const ticks: number[] = []

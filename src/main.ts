@@ -62,8 +62,8 @@ function fail(what: string, error: unknown, config: Config, log: Logger): number
 }
 
 /**
- * The message of an expected failure, as this service, PostgreSQL or the operating system words it; undefined for errors
- * of JavaScript and Fastify, which are bugs and need their stack.
+ * The message of an expected failure, as this service, PostgreSQL or the operating system words it; undefined for
+ * errors of JavaScript and Fastify, which are bugs and need their stack.
  */
 function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
   if (!(error instanceof Error)) return undefined
@@ -75,8 +75,8 @@ function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
 }
 
 /**
- * Resolves with the first stop signal, and exits the process if it has not stopped in time. Later signals change nothing:
- * npm forwards the Ctrl-C that the terminal has sent to all its processes already.
+ * Resolves with the first stop signal, and exits the process if it has not stopped in time. Later signals change
+ * nothing: npm forwards the Ctrl-C that the terminal has sent to all its processes already.
  */
 async function stopSignal(log: Logger): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>(resolve => {

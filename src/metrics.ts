@@ -64,7 +64,7 @@ export function createMetrics(): Metrics {
   })
   const stages = new Histogram({
     name: 'sms_quota_batch_stage_seconds',
-    help: 'Time that a batch spent in each stage: load, decide, write. An optimistic batch loads only what is not in memory.',
+    help: 'Time that a batch spent in each stage. An optimistic batch loads only what is not in memory.',
     labelNames: ['mode', 'stage'],
     buckets: SECONDS,
     registers,

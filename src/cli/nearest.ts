@@ -1,4 +1,4 @@
-/** The most similar word, of which at most a quarter of the letters (but at least one) differ; undefined if there is none. */
+/** The most similar word: at most a quarter of its letters, at least one, may differ. Undefined if there is none. */
 export function nearest<W extends string>(typed: string, words: readonly W[]): W | undefined {
   const byDistance = words
     .map(word => ({ word, distance: distance(typed.toLowerCase(), word.toLowerCase()) }))

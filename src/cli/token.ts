@@ -53,7 +53,9 @@ function readTtl(text: string): number {
   throw new UsageError(`--ttl is a number with s, m, h or d, such as 90s, 15m, 1h or 366d (the maximum), not "${text}"`)
 }
 
-/** A role by its short or full name. Other names are refused: a token with a misspelled role would be allowed nothing. */
+/**
+ * A role by its short or full name. Other names are refused: a token with a misspelled role would be allowed nothing.
+ */
 function readRole(text: string, admin: string, sender: string): string {
   if (text === 'admin' || text === admin) return admin
   if (text === 'sender' || text === sender) return sender

@@ -1,7 +1,7 @@
 /**
- * The configuration of the service. One table of variables (variables.ts) defines how they are parsed, their issues, their
- * help and the printed settings. This module reads only the texts that its callers pass in, so that a test of any rule is
- * one call.
+ * The configuration of the service. One table of variables (variables.ts) defines how they are parsed, their issues,
+ * their help and the printed settings. This module reads only the texts that its callers pass in, so that a test of any
+ * rule is one call.
  */
 import { Refusal } from './parse.ts'
 import {
@@ -227,7 +227,9 @@ export function configVariables(env: Texts = process.env, machine: Machine = thi
   })
 }
 
-/** The settings in effect, in the order of the table, with secrets masked; null: not set, and `unset` says what applies. */
+/**
+ * The settings in effect, in the order of the table, with secrets masked; null: not set, and `unset` says what applies.
+ */
 export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
   const { auth, consoleOidc } = config
   const values: Record<Name, string | number | boolean | null> = {

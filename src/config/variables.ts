@@ -166,8 +166,7 @@ export const VARIABLES = {
     parse: parseIssuerUrl,
   },
   CONSOLE_OIDC_CLIENT_ID: {
-    means:
-      'the client id of the console at the provider: a public client (no secret) with the redirect URI /console/signed-in',
+    means: 'the client id of the console at the provider: a public client that redirects to /console/signed-in',
     accepts: anyText,
     fallback: null,
     unset: 'required with CONSOLE_OIDC_ISSUER',
@@ -199,7 +198,7 @@ export const VARIABLES = {
   },
   RETENTION_DAYS: {
     means:
-      'how many days a settled reservation with its id is kept after its last change, and an ended webhook delivery after its creation',
+      'how many days after its last change a settled reservation is kept, with its id; also for webhook deliveries',
     accepts: 'a whole number from 1 to 3650',
     fallback: '35',
     parse: whole(1, 3_650),

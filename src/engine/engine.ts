@@ -48,8 +48,9 @@ export interface EngineOptions {
 
 /**
  * Batches in flight while none of them waits. With more of them each carries fewer commands, and the cores spend their
- * time on switching between them. A batch that takes longer than two milliseconds waits for a disk (or a lock) and makes
- * room for another: where a flush takes that long, only three batches would be in flight meanwhile (docs/performance.md).
+ * time on switching between them. A batch that takes longer than two milliseconds waits for a disk (or a lock) and
+ * makes room for another: where a flush takes that long, only three batches would be in flight meanwhile
+ * (docs/performance.md).
  */
 const CONCURRENCY = 3
 const STALL_MS = 2
@@ -110,7 +111,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** Rejects a command that its batch answered with a failure, so that callers have one path for outcomes and one for failures. */
+/** Rejects a command whose answer is a failure, so that callers of the engine get failures in one way. */
 class AnswerCompletion implements Completion<Answer> {
   private readonly completion: Completion<Outcome>
 

@@ -2,11 +2,11 @@
  * The queue of the lanes: gathers the commands of each lane into batches, in the order in which they were added, within
  * bounds over all lanes. It runs nothing.
  *
- * | state of a lane | meaning                                            | entered by                 | left by                |
- * |-----------------|----------------------------------------------------|----------------------------|------------------------|
- * | idle            | no command has gathered, no batch is in flight     | `end`, nothing gathered    | `add`: ready           |
- * | ready           | a batch has gathered and waits for a slot          | `add`; `end`, some gathered | `take`: running        |
- * | running         | a batch is in flight; commands gather for the next | `take`                     | `end`: ready or idle   |
+ * | lane    | meaning                                    | entered by       | left by                             |
+ * |---------|--------------------------------------------|------------------|-------------------------------------|
+ * | idle    | nothing has gathered, nothing is in flight | the start, `end` | `add` (ready)                       |
+ * | ready   | a batch has gathered and waits for a slot  | `add`, `end`     | `take` (running)                    |
+ * | running | a batch is in flight, the next one gathers | `take`           | `end` (ready if one gathered, idle) |
  *
  * Ready lanes are served in the order in which they became ready, so a lane with a backlog waits behind the others.
  */

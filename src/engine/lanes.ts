@@ -1,14 +1,14 @@
 /**
- * Carries out commands in batches: those of one lane in the order in which they came, one batch at a time, while the next
- * one gathers. The queue (lane-queue.ts) gathers the commands, the limiter (limiter.ts) says how many batches may be in
- * flight. Nothing here knows what a command is.
+ * Carries out commands in batches: those of one lane in the order in which they came, one batch at a time, while the
+ * next one gathers. The queue (lane-queue.ts) gathers the commands, the limiter (limiter.ts) says how many batches may
+ * be in flight. Nothing here knows what a command is.
  *
- * When a batch starts: no timer delays it. Commands that arrive in one tick of Node's event loop start at the end of that
- * tick (`setImmediate`), so a lone client waits for microseconds, while requests that are ready on a hundred sockets
- * share a batch. A microtask would run before the second socket is read and would leave the first command alone. The
- * batch that follows another one in its lane starts at the end of a tick, too. Measured over HTTP and PostgreSQL with 512
- * senders on 64 lanes: batches of 11.9 commands and 29.7k commands/s, against 10.4 and 27.2k with a microtask; a lone
- * client sees no difference.
+ * When a batch starts: no timer delays it. Commands that arrive in one tick of Node's event loop start at the end of
+ * that tick (`setImmediate`), so a lone client waits for microseconds, while requests that are ready on a hundred
+ * sockets share a batch. A microtask would run before the second socket is read and would leave the first command
+ * alone. The batch that follows another one in its lane starts at the end of a tick, too. Measured over HTTP and
+ * PostgreSQL with 512 senders on 64 lanes: batches of 11.9 commands and 29.7k commands/s, against 10.4 and 27.2k with a
+ * microtask; a lone client sees no difference.
  */
 import type { Completion } from './completion.ts'
 import { Closed } from './failures.ts'
@@ -17,8 +17,8 @@ import { createLimiter, type LimiterOptions, type Slot } from './limiter.ts'
 
 export interface LanesOptions<C, R> extends Omit<LaneQueueOptions, 'onReady'>, Omit<LimiterOptions, 'onRoom'> {
   /**
-   * Carries out a batch of one lane, completely or not at all, and resolves to one result per command, in their order. If
-   * it rejects or throws, all commands of the batch are rejected with that error.
+   * Carries out a batch of one lane, completely or not at all, and resolves to one result per command, in their order.
+   * If it rejects or throws, all commands of the batch are rejected with that error.
    */
   run(lane: number, commands: readonly C[], slot: Pick<Slot, 'reportBlocked'>): Promise<readonly R[]>
   /** Whether a batch that failed with this error is halved until the command that causes it fails alone. */

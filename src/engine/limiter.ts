@@ -1,17 +1,18 @@
 /**
  * Limits how many batches are in flight. Each batch in flight has a slot, and at most `workers` slots exist at a time.
  *
- * | state of a slot | meaning                              | entered by                                  | left by                  |
- * |-----------------|--------------------------------------|---------------------------------------------|--------------------------|
- * | running         | the batch makes progress             | `start`                                     | stalled, blocked, `end`  |
- * | stalled         | it takes longer than `stallMs`: it   | `stallMs` after the start                   | blocked, `end`           |
- * |                 | waits for a disk                     |                                             |                          |
- * | blocked         | it waits for a lock or tries again   | `reportBlocked`; 100 ms after the start;    | `end`                    |
- * |                 |                                      | `start`, if the lane's last batch reported it |                        |
+ * | slot    | meaning                            | entered by                               | left by                 |
+ * |---------|------------------------------------|------------------------------------------|-------------------------|
+ * | running | the batch makes progress           | `start`                                  | stalled, blocked, `end` |
+ * | stalled | it waits for a disk                | `stallMs` after the start                | blocked, `end`          |
+ * | blocked | it waits for a lock or tries again | `reportBlocked`; 100 ms after the start; | `end`                   |
+ * |         |                                    | `start`, if the lane's last batch        |                         |
+ * |         |                                    | reported that it was blocked             |                         |
  *
- * Bounds: a batch starts as running only while fewer than `concurrency` slots are running, so a stalled or a blocked one
- * makes room for another. A batch of a lane whose last batch reported that it was blocked starts only while fewer than
- * half of the workers (but at least one) are blocked, so locks cannot take all workers.
+ * Bounds: a batch starts as running only while fewer than `concurrency` slots are running, so a stalled or a blocked
+ * one makes room for another. If the last batch of a lane reported that it was blocked, the next one starts as blocked,
+ * and only while the blocked slots are fewer than half of the workers (rounded down, but at least one): locks cannot
+ * take all workers.
  */
 
 export interface LimiterOptions {

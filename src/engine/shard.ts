@@ -112,7 +112,7 @@ export function createShard(options: ShardOptions): Shard {
         reportBlocked()
         if (isLockTimeout(error)) return retryWithoutLockedUsers(commands, afterUnknown, reportBlocked, hasWaited)
         if (error instanceof ConnectionLost) {
-          // The commit may have been on its way. Ids and targets make it safe to run the commands again, which shows it.
+          // The commit may have been on its way. Ids and targets make it safe to run the commands again.
           afterUnknown = true
           onLost()
         } else if (!isConflict(error) && !isUnavailable(error)) {
@@ -176,7 +176,7 @@ function reportOf(
   return { mode, commands: commands.length, retries, stages, outcomes: [...counts.values()] }
 }
 
-/** A failed guard, a reservation that another process made, a deadlock, a serialization failure: the next attempt reads why. */
+/** A failed guard, a reservation of another process, a deadlock, a serialization failure: the next attempt sees why. */
 function isConflict(error: unknown): boolean {
   return ['22012', '23505', '40001', '40P01'].includes(sqlStateOf(error) ?? '')
 }

@@ -24,7 +24,9 @@ const SPECIAL_V4: [string, number][] = [
   ['224.0.0.0', 3],
 ]
 
-/** Special addresses inside 2000::/3: protocols (such as Teredo), documentation, and 6to4, which wraps any IPv4 address. */
+/**
+ * Special addresses inside 2000::/3: protocols (such as Teredo), documentation, and 6to4, which wraps any IPv4 address.
+ */
 const SPECIAL_V6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],

@@ -1,7 +1,7 @@
 /**
- * The feed's cursor: the number of the last event read, for each shard, so that it never skips an event that commits late.
- * Its text is base64url of a version and 64 numbers with seven bits in a byte: about ninety characters as long as the
- * numbers are small.
+ * The feed's cursor: the number of the last event read, for each shard, so that it never skips an event that commits
+ * late. Its text is base64url of a version and 64 numbers with seven bits in a byte: about ninety characters as long as
+ * the numbers are small.
  */
 import type { Positions } from '../db/outbox.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'

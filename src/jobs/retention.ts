@@ -5,8 +5,8 @@ import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Job } from './runner.ts'
 
 /**
- * Removes settled reservations that have not changed for the retention time, and their ids with them. The units that they
- * used go to the archive, so that counters still equal the ledger. Any number of processes may run it.
+ * Removes settled reservations that have not changed for the retention time, and their ids with them. The units that
+ * they used go to the archive, so that counters still equal the ledger. Any number of processes may run it.
  */
 export interface Retention extends Job {
   /** One step: a page of each shard that has more, each in a short transaction. */

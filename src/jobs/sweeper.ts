@@ -13,8 +13,8 @@ import type { Job } from './runner.ts'
  */
 export interface Sweeper extends Job {
   /**
-   * One step: reads a page of the reservations that are due by `now` (on the engine's clock) and, if there are no more of
-   * them, a piece of the past; then closes up to 500 of those found.
+   * One step: reads a page of the reservations that are due by `now` (on the engine's clock) and, if there are no more
+   * of them, a piece of the past; then closes up to 500 of those found.
    */
   sweepOnce(now: EpochMs): Promise<Sweep>
 }
@@ -44,7 +44,9 @@ const MAX_IN_FLIGHT = 500
 /** No more are read while this many wait to be closed: after a long stop the table can hold any number. */
 const MAX_WAITING = 20_000
 
-/** Reservations that were committed late, behind the point up to which the shard was read, are found by reading back. */
+/**
+ * Reservations that were committed late, behind the point up to which the shard was read, are found by reading back.
+ */
 const LOOK_BACK_MS = 120_000
 const LOOK_BACK_EVERY_MS = 60_000
 
@@ -111,7 +113,9 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     return past.length > 0 || walkedMs < LONGEST_PAST_MS
   }
 
-  /** A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon. */
+  /**
+   * A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon.
+   */
   function furtherBack(): { walk: Walk; until: EpochMs } {
     const until = walkedFrom - walkedMs
     walkedMs *= 2

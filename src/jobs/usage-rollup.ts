@@ -3,8 +3,8 @@ import { countPendingUsage, findPendingUsage, ROLLUP_PAGE, rollUpUsage } from '.
 import type { Job } from './runner.ts'
 
 /**
- * Rolls up the usage that batches wrote into one row per user and quarter of an hour. No caller waits for it: readers add
- * the usage that is not rolled up yet. Any number of processes may run it.
+ * Rolls up the usage that batches wrote into rows per user and quarter of an hour. No caller waits for it: readers
+ * add the usage that is not rolled up yet. Any number of processes may run it.
  */
 export interface UsageRollup extends Job {
   /** One step: a page of each shard that has pending usage, each in a short transaction. */
@@ -25,7 +25,9 @@ export interface UsageRollupOptions {
   onRollup?: (rollup: Rollup & { pending: number }) => void
 }
 
-/** Long, so that a busy user's batches are added up before they change a row; readers hardly notice the pending ones. */
+/**
+ * Long, so that a busy user's batches are added up before they change a row; readers hardly notice the pending ones.
+ */
 const INTERVAL_MS = 10_000
 
 /** Pending batches are counted up to this number. */

@@ -99,7 +99,8 @@ describe('removes', () => {
     await engine.submit(draw('consume', someone(), 'unfunded', 5, { force: true }))
     await retireAll(retentionOf(), later(KEPT + DAY_MS))
     expect(await idsOf(user)).toEqual([])
-    // Of 'm' 13 units are used, in burn order: 8 of the first, 5 of the second, none of the third. The forced ones follow.
+    // Of 'm' 13 units are used, in burn order: 8 of the first, 5 of the second, none of the third. The forced ones
+    // follow.
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
     expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
     await expectEqual()

@@ -43,8 +43,8 @@ export interface Service {
   userToken(userId: number): Promise<string>
   token(claims: Record<string, unknown>): Promise<string>
   /**
-   * Calls the service, as the administrator if no token is given, and checks the answer against the service's own OpenAPI
-   * document. A body that is a string is sent as it is.
+   * Calls the service, as the administrator if no token is given, and checks the answer against the service's own
+   * OpenAPI document. A body that is a string is sent as it is.
    */
   call(method: string, url: string, options?: CallOptions): Promise<Answer>
 }
@@ -62,7 +62,9 @@ export interface ServiceOptions {
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
 }
 
-/** The whole service on a database of its own, without its jobs and with a clock that stands still until it is moved. */
+/**
+ * The whole service on a database of its own, without its jobs and with a clock that stands still until it is moved.
+ */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { url } = await freshDatabase()
   const clock = { now: START }
