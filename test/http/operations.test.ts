@@ -13,7 +13,7 @@ const { call, app, adminToken, senderToken, metrics, db } = service
 const anonymous = { token: null }
 
 describe('health', () => {
-  test('livez and readyz answer without a token', async () => {
+  test('livez and readyz need no token', async () => {
     for (const url of ['/livez', '/readyz']) {
       expect(await call('GET', url, anonymous)).toMatchObject({ status: 200, body: { status: 'ok' } })
     }
@@ -118,15 +118,15 @@ describe('the OpenAPI document', async () => {
     Object.entries(item as object).map(([method, operation]) => [method, path, operation] as never),
   )
 
-  test('is valid OpenAPI 3.1 by an outside validator', async () => {
+  test('is valid OpenAPI 3.1 for an independent validator', async () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result.errors ?? []).toEqual([])
     expect(result.valid).toBe(true)
     expect(document.openapi).toMatch(/^3\.1\./)
   })
 
-  test('has the seven endpoints that were asked for', () => {
-    const asked = [
+  test('has the seven required endpoints', () => {
+    const required = [
       ['get', '/api/sms/quota/list'],
       ['get', '/api/sms/quota/summary'],
       ['get', '/api/sms/admin/quota/list'],
@@ -136,10 +136,10 @@ describe('the OpenAPI document', async () => {
       ['delete', '/api/sms/admin/quota/{id}'],
     ]
     const present = operations.map(([method, path]) => `${method} ${path}`)
-    for (const [method, path] of asked) expect(present).toContain(`${method} ${path}`)
+    for (const [method, path] of required) expect(present).toContain(`${method} ${path}`)
   })
 
-  test('names every operation once, and refers to every component by its name', () => {
+  test('has a unique id for every operation, and refers to components by name', () => {
     const ids = operations.map(([, , operation]) => operation.operationId)
     expect(ids.every(id => /^[a-z][A-Za-z]+$/.test(id))).toBe(true)
     expect(new Set(ids).size).toBe(ids.length)
@@ -169,8 +169,8 @@ describe('the OpenAPI document', async () => {
   })
 })
 
-describe('the documents for people', () => {
-  test('/docs comes whole from this service, and may run nothing but its own files', async () => {
+describe('the documentation pages', () => {
+  test('/docs loads all its files from this service, and its policy allows no others', async () => {
     const page = await app.inject({ url: '/docs' })
     const html = page.statusCode === 302 ? await app.inject({ url: String(page.headers.location) }) : page
     expect(html.statusCode).toBe(200)
@@ -202,7 +202,7 @@ describe('every answer', () => {
     ['GET', '/docs/errors', null],
     ['GET', '/openapi.json', null],
     ['GET', '/api/sms/admin/quota/%ff', adminToken],
-  ])('%s %s carries a request id, is not stored and says nothing of the server', async (method, url, token) => {
+  ])('%s %s has a request id, must not be stored and does not name the server software', async (method, url, token) => {
     const { headers } = await call(method, url, { token })
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     expect(headers['cache-control']).toBe('no-store')
@@ -211,7 +211,7 @@ describe('every answer', () => {
     expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
   })
 
-  test('to a sender is not stored either, and has no headers that are for browsers only', async () => {
+  test('to a sender must not be stored either, and has no headers for browsers', async () => {
     const body = { user_id: 1, units: 1 }
     const { headers } = await call('POST', '/api/sms/sender/quota/check', { token: senderToken, body })
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
@@ -219,7 +219,7 @@ describe('every answer', () => {
     expect(headers['content-security-policy']).toBe(undefined)
   })
 
-  test("repeats the caller's request id if it is a sane one", async () => {
+  test("repeats the client's request id if it is well-formed", async () => {
     const ask = async (id: string) =>
       (await call('GET', '/livez', { token: null, headers: { 'x-request-id': id } })).headers['x-request-id']
     expect(await ask('abc-123.X:y_z')).toBe('abc-123.X:y_z')
