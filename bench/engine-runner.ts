@@ -4,6 +4,7 @@ import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectPipelined } from '../src/db/pipelined-connection.ts'
 import { type Shard, shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
+import { createJobRunner } from '../src/jobs/runner.ts'
 import { createUsageRollup } from '../src/jobs/usage-rollup.ts'
 import { createHistogram } from './load-generator/histogram.ts'
 import { type Counts, MEASURED, MEASURING } from './load-generator/job.ts'
@@ -38,7 +39,7 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const rollup = db && createUsageRollup({ db, log: silent })
+  const rollup = db && createJobRunner([createUsageRollup({ db })], { log: silent })
   rollup?.start()
   const counter = createOperationCounter(job, note)
   const active = Math.floor(job.users / job.stride)

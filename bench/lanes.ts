@@ -1,6 +1,6 @@
 /**
- * What the lanes themselves cost: commands per second and microseconds of CPU per command, with a `run` that does
- * nothing but answer in the next turn of the event loop. The callers' own `await` is in the figures.
+ * What the lanes themselves cost: commands per second and microseconds of CPU per command, with a `run` that only
+ * answers in the next tick of the event loop. The figures include the `await` of the clients.
  *
  *     bin/node bench/lanes.ts
  */
@@ -12,18 +12,18 @@ const LANES = 64
 
 interface Case {
   name: string
-  /** Callers that send, wait for the answer and send again. */
-  callers: number
-  laneOf(caller: number): number
+  /** Clients that send, wait for the answer and send again. */
+  clients: number
+  laneOf(client: number): number
   commands: number
 }
 
 const CASES: readonly Case[] = [
-  { name: 'uniform, 4,000 callers on 64 lanes', callers: 4000, laneOf: caller => caller % LANES, commands: COMMANDS },
-  { name: 'hot, 4,000 callers on one lane', callers: 4000, laneOf: () => 0, commands: COMMANDS },
-  { name: 'uniform, 64 callers on 64 lanes', callers: 64, laneOf: caller => caller, commands: COMMANDS },
-  { name: 'hot, 64 callers on one lane', callers: 64, laneOf: () => 0, commands: COMMANDS },
-  { name: 'lone caller', callers: 1, laneOf: () => 0, commands: COMMANDS / 10 },
+  { name: 'uniform, 4,000 clients on 64 lanes', clients: 4000, laneOf: client => client % LANES, commands: COMMANDS },
+  { name: 'hot, 4,000 clients on one lane', clients: 4000, laneOf: () => 0, commands: COMMANDS },
+  { name: 'uniform, 64 clients on 64 lanes', clients: 64, laneOf: client => client, commands: COMMANDS },
+  { name: 'hot, 64 clients on one lane', clients: 64, laneOf: () => 0, commands: COMMANDS },
+  { name: 'lone client', clients: 1, laneOf: () => 0, commands: COMMANDS / 10 },
 ]
 
 interface Result {
@@ -32,7 +32,7 @@ interface Result {
   batch: number
 }
 
-async function measure({ callers, laneOf, commands }: Case): Promise<Result> {
+async function measure({ clients, laneOf, commands }: Case): Promise<Result> {
   let batches = 0
   const lanes = createLanes<object, object>({
     lanes: LANES,
@@ -43,14 +43,16 @@ async function measure({ callers, laneOf, commands }: Case): Promise<Result> {
     run: (_lane, batch) => new Promise(resolve => setImmediate(resolve, batch)),
     splits: () => false,
     now: () => performance.now(),
-    onBatch: () => {
+    onLaneReport: () => {
       batches += 1
     },
   })
   const cpu = process.cpuUsage()
   const begin = performance.now()
   await Promise.all(
-    Array.from({ length: callers }, (_, caller) => sendInTurn(lanes, laneOf(caller), Math.ceil(commands / callers))),
+    Array.from({ length: clients }, (_, client) =>
+      sendRepeatedly(lanes, laneOf(client), Math.ceil(commands / clients)),
+    ),
   )
   await lanes.close()
   const seconds = (performance.now() - begin) / 1000
@@ -62,14 +64,16 @@ function ask<C, R>(lanes: Lanes<C, R>, lane: number, command: C): Promise<R> {
   return new Promise((resolve, reject) => lanes.submit(lane, command, 100, { resolve, reject }))
 }
 
-async function sendInTurn(lanes: Lanes<object, object>, lane: number, times: number): Promise<void> {
+async function sendRepeatedly(lanes: Lanes<object, object>, lane: number, times: number): Promise<void> {
   for (let n = 0; n < times; n++) await ask(lanes, lane, {})
 }
 
-/** How long after `submit` a lone command's batch starts, beside what one turn of an idle event loop takes by itself. */
-async function startDelay(): Promise<{ lanes: number; turn: number }> {
+/**
+ * The median delay from `submit` to the start of a lone command's batch, and of one tick of an idle event loop, in µs.
+ */
+async function startDelay(): Promise<{ lanes: number; tick: number }> {
   const delays: number[] = []
-  const turns: number[] = []
+  const ticks: number[] = []
   const lanes = createLanes<number, undefined>({
     lanes: LANES,
     workers: 8,
@@ -87,9 +91,9 @@ async function startDelay(): Promise<{ lanes: number; turn: number }> {
     await ask(lanes, 0, performance.now())
     const before = performance.now()
     await new Promise(setImmediate)
-    turns.push(performance.now() - before)
+    ticks.push(performance.now() - before)
   }
-  return { lanes: 1000 * median(delays), turn: 1000 * median(turns) }
+  return { lanes: 1000 * median(delays), tick: 1000 * median(ticks) }
 }
 
 function median(values: readonly number[]): number {
@@ -110,5 +114,5 @@ for (const one of CASES) {
 }
 const delay = await startDelay()
 console.log(
-  `a lone command starts after ${delay.lanes.toFixed(1)} µs; a turn of the loop takes ${delay.turn.toFixed(1)} µs`,
+  `a lone command starts after ${delay.lanes.toFixed(1)} µs; a tick of the loop takes ${delay.tick.toFixed(1)} µs`,
 )

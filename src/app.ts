@@ -5,7 +5,7 @@ import { assertTrustworthy, type Database, openDatabase } from './db/database.ts
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
-import { createEngine } from './engine/engine.ts'
+import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
@@ -13,78 +13,71 @@ import { createServer } from './http/server.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
+import { createJobRunner, type Job } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
-import { createDispatcher } from './jobs/webhook-dispatcher.ts'
-import { createMetrics } from './metrics.ts'
+import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
 
 /** How often the machine's clock is compared with the database's. */
 const COMPARE_CLOCKS_MS = 10_000
 
-/** How long a stop waits for callers who have not sent or read everything yet. */
+/** How long a stop waits for clients that have not sent their request or read their response completely. */
 const DRAIN_MS = 5_000
 
+/** The service: all parts are started, and nothing listens yet. */
 export interface App {
   server: FastifyInstance
-  /** Where `/metrics` is answered if it has a port of its own. */
+  /** Serves `/metrics` if that has a separate port. */
   metricsServer: FastifyInstance | undefined
-  /** Answers what has come in, then lets go of everything, last of all the database of its own. */
+  /** The parts behind the server, for tests. */
+  parts: { db: Database; engine: Engine; webhooks: Dispatcher; metrics: Metrics }
+  /** Answers the requests under way, then stops all parts, its own database last. It never rejects. */
   close(): Promise<void>
 }
 
-/** What tests pass in. */
-interface Overrides {
+/** What tests choose beside the configuration. */
+export interface Overrides {
+  /** The clock of the service, instead of the machine's. */
   now?: () => EpochMs
+  /** False starts no job; true if left out. */
+  runJobs?: boolean
+  engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
+  webhooks?: Pick<DispatcherOptions, 'timeoutMs'>
 }
 
-/**
- * Wires the parts, in the order in which they need each other. Ends with everything started but nobody listening; if
- * a part cannot start, those before it are stopped again.
- */
+/** Ends one part. */
+type Stop = () => Promise<void>
+
+/** What the parts below have in common. */
+interface Base {
+  config: Config
+  log: FastifyBaseLogger
+  db: Database
+  now: () => EpochMs
+  metrics: Metrics
+}
+
+/** Wires all parts, in the order in which they need each other. If one cannot start, those before it are stopped. */
 export async function createApp(config: Config, log: FastifyBaseLogger, overrides: Overrides = {}): Promise<App> {
-  const stops: (() => Promise<void>)[] = []
+  const stops: Stop[] = []
   const close = () => stopAll(stops.splice(0).reverse(), log)
   try {
     const url = await provideDatabase(config, log, stops)
-    const db = openDatabase({ url, maxConnections: config.databasePoolSize, log })
-    stops.push(() => db.close())
-    await assertTrustworthy(db)
-    await migrate({ url, log })
-
-    const clock = createClock()
-    await compareClocks(clock, db)
-    const comparing = setInterval(() => compareClocks(clock, db).catch(() => {}), COMPARE_CLOCKS_MS).unref()
-    stops.push(async () => clearInterval(comparing))
-
+    const db = await openMigrated(url, config, log, stops)
+    const clock = await startClock(db, stops)
     const now = overrides.now ?? clock.now
     const metrics = createMetrics()
-    const observe = config.enforcement === 'observe'
-    const engine = createEngine({ url, now, log, observe, onBatch: metrics.batch, onBatchMode: metrics.way })
-    metrics.watchQueue(() => engine.queue)
-    stops.push(() => engine.close())
+    const base = { config, log, db, now, metrics }
 
-    const sweeper = createSweeper({ db, engine, now, log })
-    const retention = createRetention({ db, now, log, retentionMs: config.retentionDays * DAY_MS })
-    const webhooks = createDispatcher({
-      db,
-      now,
-      log,
-      allowPrivate: config.webhookAllowPrivate,
-      keepMs: config.retentionDays * DAY_MS,
-      onDelivery: metrics.delivery,
-      onPending: metrics.pendingDeliveries,
-    })
-    const expiries = createExpiryNotifier({ db, now, log })
-    const folding = createUsageRollup({ db, log, onRollup: metrics.fold })
-    const eventCounter = createEventCounter({ db, log, onEvents: metrics.events })
-    for (const loop of [sweeper, retention, expiries, folding, eventCounter, webhooks]) {
-      loop.start()
-      stops.push(() => loop.stop())
-    }
+    const engine = startEngine(base, url, overrides.engine, stops)
+    const webhooks = createWebhookDispatcher(base, overrides.webhooks)
+    const jobs = createJobRunner([...createJobs(base, engine), webhooks], { log })
+    stops.push(() => jobs.stop())
+    if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
     metrics.watchFeed(() => feed.waiting)
-    const authenticator = await createAuthenticator(config, { now })
     const server = await createServer({
       db,
       engine,
@@ -94,7 +87,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       log,
       metrics,
       servesMetrics: config.metricsPort === null,
-      authenticator,
+      authenticator: await createAuthenticator(config, { now }),
       readiness: () => whyNotReady(clock, db),
       rateLimitPerMinute: config.rateLimitPerMinute,
       requireCountry: config.requireCountry,
@@ -103,48 +96,105 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     stops.push(() => closeServer(server))
     const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)
     if (metricsServer !== undefined) stops.push(() => metricsServer.close())
-    return { server, metricsServer, close }
+    return { server, metricsServer, parts: { db, engine, webhooks, metrics }, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Stops the parts one after the other. One that fails to does not keep the others running. */
-async function stopAll(stops: readonly (() => Promise<void>)[], log: FastifyBaseLogger): Promise<void> {
-  for (const stop of stops) await stop().catch(error => log.error({ err: error }, 'a part did not stop properly'))
+/** Stops the parts one after the other. A part that fails to stop does not keep the others running. */
+async function stopAll(stops: readonly Stop[], log: FastifyBaseLogger): Promise<void> {
+  for (const stop of stops) await stop().catch(error => log.error({ err: error }, 'app: a part did not stop properly'))
 }
 
-/** The database that is configured, or one of its own. */
-async function provideDatabase(
-  config: Config,
-  log: FastifyBaseLogger,
-  stops: (() => Promise<void>)[],
-): Promise<string> {
+/** The address of the configured database, or of the service's own, which it starts. */
+async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: Stop[]): Promise<string> {
   if (config.databaseUrl !== null) return config.databaseUrl
   const embedded = await startEmbedded({ dataDir: config.dataDir, log })
   stops.push(() => embedded.stop())
   return embedded.url
 }
 
-/** Answers the requests that are under way. A caller who does not get on with theirs cannot hold up the stop. */
-async function closeServer(app: FastifyInstance): Promise<void> {
-  // Connections that callers keep alive fall idle one by one, as their last requests are answered.
-  const parting = setInterval(() => app.server.closeIdleConnections(), 50)
-  const cutting = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS)
-  try {
-    await app.close()
-  } finally {
-    clearInterval(parting)
-    clearTimeout(cutting)
-  }
+async function openMigrated(url: string, config: Config, log: FastifyBaseLogger, stops: Stop[]): Promise<Database> {
+  const db = openDatabase({ url, maxConnections: config.databasePoolSize, log })
+  stops.push(() => db.close())
+  await assertTrustworthy(db)
+  await migrate({ url, log })
+  return db
+}
+
+async function startClock(db: Database, stops: Stop[]): Promise<Clock> {
+  const clock = createClock()
+  await compareClocks(clock, db)
+  const comparing = setInterval(() => compareClocks(clock, db).catch(() => {}), COMPARE_CLOCKS_MS).unref()
+  stops.push(async () => clearInterval(comparing))
+  return clock
 }
 
 async function compareClocks(clock: Clock, db: Database): Promise<void> {
-  const asked = Date.now()
-  clock.compare(asked, await db.ping(), Date.now())
+  const before = Date.now()
+  clock.compare(before, await db.ping(), Date.now())
 }
 
+function startEngine(
+  { config, log, now, metrics }: Base,
+  url: string,
+  options: Overrides['engine'],
+  stops: Stop[],
+): Engine {
+  const engine = createEngine({
+    url,
+    now,
+    log,
+    observe: config.enforcement === 'observe',
+    onLaneReport: metrics.lane,
+    onBatchReport: metrics.batch,
+    ...options,
+  })
+  stops.push(() => engine.close())
+  metrics.watchQueue(() => engine.queue)
+  return engine
+}
+
+function createWebhookDispatcher({ config, log, db, now, metrics }: Base, options: Overrides['webhooks']): Dispatcher {
+  return createDispatcher({
+    db,
+    now,
+    log,
+    allowPrivate: config.webhookAllowPrivate,
+    keepMs: config.retentionDays * DAY_MS,
+    onDelivery: metrics.delivery,
+    onPending: metrics.pendingDeliveries,
+    ...options,
+  })
+}
+
+/** All jobs except the webhook dispatcher, which routes use, too. */
+function createJobs({ config, log, db, now, metrics }: Base, engine: Engine): Job[] {
+  return [
+    createSweeper({ db, engine, now, log }),
+    createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
+    createExpiryNotifier({ db, now }),
+    createUsageRollup({ db, onRollup: metrics.rollup }),
+    createEventCounter({ db, onEvents: metrics.events }),
+  ]
+}
+
+/** Answers the requests under way. Clients that stop sending or reading do not delay the shutdown beyond `DRAIN_MS`. */
+async function closeServer(server: FastifyInstance): Promise<void> {
+  // Connections that clients keep alive become idle one by one, as their last requests are answered.
+  const closingIdle = setInterval(() => server.server.closeIdleConnections(), 50)
+  const closingAll = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS)
+  try {
+    await server.close()
+  } finally {
+    clearInterval(closingIdle)
+    clearTimeout(closingAll)
+  }
+}
+
+/** Why requests cannot be served now; empty if they can. */
 async function whyNotReady(clock: Clock, db: Database): Promise<string[]> {
   try {
     await compareClocks(clock, db)

@@ -1,13 +1,13 @@
 import type { EpochMs } from './domain/time.ts'
 
-/** A service whose clock is further off than this from the database's is not ready: windows would end at wrong times. */
+/** Beyond this difference from the database's clock the service is not ready: windows would end at wrong times. */
 export const MAX_OFFSET_MS = 500
 
-/** The service's clock: the machine's, corrected to the database's so that all processes agree. It never steps back. */
+/** The service's clock: the machine's, corrected by the database's so that all processes agree. It never steps back. */
 export interface Clock {
   now(): EpochMs
-  /** Learns what time it is on the database's clock, from asking for it between two moments of the machine's clock. */
-  compare(asked: EpochMs, database: EpochMs, answered: EpochMs): void
+  /** Corrects the clock: the database's clock was read between two times of the machine's clock. */
+  compare(before: EpochMs, database: EpochMs, after: EpochMs): void
   /** How far the machine's clock is behind the database's, in milliseconds; negative when it is ahead. */
   offset(): number
 }
@@ -20,12 +20,12 @@ export function createClock(machine: () => EpochMs = Date.now): Clock {
       latest = Math.max(latest, machine() + offset)
       return latest
     },
-    compare(asked, database, answered) {
-      // The database read its clock somewhere in between. A difference that the journey explains is none.
-      const earliest = database - answered
-      const last = database - asked
-      if (offset < earliest) offset = earliest
-      if (offset > last) offset = last
+    compare(before, database, after) {
+      // The database read its clock in between. A difference within the round trip is not corrected.
+      const least = database - after
+      const most = database - before
+      if (offset < least) offset = least
+      if (offset > most) offset = most
     },
     offset: () => offset,
   }

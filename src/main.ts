@@ -8,31 +8,31 @@ import { migrate } from './db/migrate.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
 
-/** How long a stop may take before the process ends all the same. */
+/** The process exits if it has not stopped after this time. */
 const STOP_MS = 10_000
 
-/** Runs the service until it is told to stop. Answers the exit code. */
+/** Runs the service until a signal stops it. Resolves to the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog(config)
-  const stopAsked = stopSignal(log)
+  const stopRequested = stopSignal(log)
   try {
     const app = await createApp(config, log)
     try {
       await app.server.listen({ host: config.host, port: config.port })
       await app.metricsServer?.listen({ host: config.host, port: config.metricsPort ?? 0 })
       process.stdout.write(await welcome(config, urlOf(app.server.server.address() as AddressInfo)))
-      log.info({ signal: await stopAsked }, 'stopping')
+      log.info({ signal: await stopRequested }, 'service: stopping')
     } finally {
       await app.close()
     }
-    log.info('stopped')
+    log.info('service: stopped')
     return 0
   } catch (error) {
     return fail('cannot serve', error, config, log)
   }
 }
 
-/** Brings the schema of the configured database up to date, and nothing else. Answers the exit code. */
+/** Migrates the configured database. Resolves to the exit code. */
 export async function migrateOnly(config: Config): Promise<number> {
   const log = createLog(config)
   try {
@@ -53,18 +53,18 @@ function createLog({ logLevel }: Config): Logger {
   return pino({ level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime })
 }
 
-/** Tells machines on stdout and people on stderr what is in the way. Answers the exit code. */
+/** Logs a failure on stdout, and prints its reason on stderr. Returns the exit code. */
 function fail(what: string, error: unknown, config: Config, log: Logger): number {
   const reason = reasonOf(error, config)
-  if (reason === undefined) log.fatal({ err: error }, what)
-  else log.fatal({ reason }, what)
+  if (reason === undefined) log.fatal({ err: error }, `service: ${what}`)
+  else log.fatal({ reason }, `service: ${what}`)
   process.stderr.write(`sms-quota: ${what}: ${reason ?? (error instanceof Error ? error.stack : String(error))}\n`)
   return 1
 }
 
 /**
- * The words for people that we, PostgreSQL and the system put into what we expect to go wrong; undefined for what
- * JavaScript and Fastify throw: that is a bug, and where it comes from is all that helps.
+ * The message of an expected failure, as this service, PostgreSQL or the operating system words it; undefined for
+ * errors of JavaScript and Fastify, which are bugs and need their stack.
  */
 function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
   if (!(error instanceof Error)) return undefined
@@ -76,15 +76,15 @@ function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
 }
 
 /**
- * Settles with the first signal that asks to stop, and sees to it that the process then ends in time. Further ones
- * change nothing: npm passes on the Ctrl-C that the terminal has sent to everybody already.
+ * Resolves with the first stop signal, and exits the process if it has not stopped in time. Later signals change
+ * nothing: npm forwards the Ctrl-C that the terminal has sent to all its processes already.
  */
 async function stopSignal(log: Logger): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>(resolve => {
     for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, resolve)
   })
   setTimeout(() => {
-    log.fatal(`not stopped after ${STOP_MS} ms; giving up`)
+    log.fatal({ ms: STOP_MS }, 'service: not stopped in time, exiting')
     process.exit(1)
   }, STOP_MS).unref()
   return signal
@@ -96,7 +96,7 @@ function urlOf({ address, port, family }: AddressInfo): string {
   return `http://${host}:${port}`
 }
 
-/** What a newcomer needs: where it is, and a first call that works when pasted. */
+/** The banner: the addresses of the service, and a first call to paste. */
 async function welcome(config: Config, url: string): Promise<string> {
   const { authorization, hint, fragment } = await firstToken(config)
   return `
@@ -114,15 +114,15 @@ curl ${url}/api/sms/admin/quota -H 'content-type: application/json' -H ${authori
 }
 
 interface FirstToken {
-  /** An administrator's header, as a shell reads it. */
+  /** The header of an administrator, quoted for a shell. */
   authorization: string
-  /** What to say of it. */
+  /** What the banner says about it. */
   hint: string
-  /** What signs in to the console, at the end of its address; empty if no token is there. It is not sent to servers. */
+  /** The fragment of the console's URL that signs in; empty without a token. Browsers do not send it to servers. */
   fragment: string
 }
 
-/** A secret of the operator's own signs nothing unasked. */
+/** Only the service's own secret signs a token for the banner; an operator's secret signs nothing unasked. */
 async function firstToken({ auth, dataDir }: Config): Promise<FirstToken> {
   switch (auth.key.kind) {
     case 'own': {
@@ -131,7 +131,7 @@ async function firstToken({ auth, dataDir }: Config): Promise<FirstToken> {
       const token = await mintToken({ ...auth, secret, userId, subject: '1', roles, ttlSeconds, now: Date.now() })
       return {
         authorization: `'authorization: Bearer ${token}'`,
-        hint: " (the token is an administrator's, good for an hour):",
+        hint: " (with an administrator's token, valid for an hour):",
         fragment: `#token=${token}`,
       }
     }

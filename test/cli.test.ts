@@ -26,7 +26,7 @@ interface Outcome {
   stderr: string
 }
 
-/** Runs the real command in an environment of nothing but its own data folder and what the test adds. */
+/** Runs the real command in an environment with only its data folder and the test's variables. */
 function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promise<Outcome> {
   const options = { env: { PATH: process.env.PATH ?? '', DATA_DIR: dataDir, ...env }, cwd: folder }
   return new Promise(done => {
@@ -36,7 +36,7 @@ function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promi
   })
 }
 
-/** The principal that a service with this environment sees in a token. */
+/** The principal that a service with this environment reads from a token. */
 async function enter(token: string, env: Record<string, string> = {}) {
   const result = loadConfig({ DATA_DIR: dataDir, ...env })
   if ('issues' in result) throw new Error('issues')
@@ -45,7 +45,7 @@ async function enter(token: string, env: Record<string, string> = {}) {
 }
 
 describe('help', () => {
-  test('of everything', async () => {
+  test('of all commands', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     for (const word of ['serve', 'migrate', 'verify', 'token', 'config', 'Usage:', 'Examples:'])
@@ -78,7 +78,7 @@ describe('help', () => {
   })
 })
 
-describe('wrong usage exits 2 and says what is right', () => {
+describe('wrong usage exits 2 and says how to correct it', () => {
   test.each([
     [[], 'a command is missing'],
     [['serv'], 'there is no command "serv" among serve, migrate, verify, token, config; did you mean serve?'],
@@ -90,7 +90,7 @@ describe('wrong usage exits 2 and says what is right', () => {
     [['config', '-x'], 'there is no option -x'],
     [['config', '--env-file'], '--env-file needs a value: --env-file FILE'],
     [['config', 'extra'], '"extra" is not expected here'],
-    [['token'], 'say whose token it is: --user ID for a user, --subject NAME for a machine'],
+    [['token'], 'name the owner of the token: --user ID for a user, --subject NAME for a machine'],
     [['token', '--user', '--role', 'admin'], '--user needs a value: --user ID'],
     [['token', '--user', '7', '--user', '8'], '--user can be given only once'],
     [['token', '--user=-7'], '--user is a whole number from 0 to 9007199254740991, not "-7"'],
@@ -98,7 +98,7 @@ describe('wrong usage exits 2 and says what is right', () => {
     [['token', '--user', '9007199254740992'], '--user is a whole number'],
     [['token', '--user', '7', '--ttl', '1w'], '--ttl is a number with s, m, h or d'],
     [['token', '--user', '7', '--ttl', '0s'], '--ttl is'],
-    [['token', '--user', '7', '--ttl', '367d'], '366d (the most), not "367d"'],
+    [['token', '--user', '7', '--ttl', '367d'], '366d (the maximum), not "367d"'],
     [['token', '--user', '7', '--role', 'amdin'], '--role is one of admin, sender, sms-quota:admin, sms-quota:sender'],
     [['token', '--user', '7', '--subject', 'x'], 'give --user or --subject, not both'],
     [['token', '--subject', ''], '--subject has 1 to 255 characters'],
@@ -106,36 +106,36 @@ describe('wrong usage exits 2 and says what is right', () => {
     const { code, stdout, stderr } = await run(args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(words)
-    expect(stderr).toMatch(/Usage: sms-quota .*\n"sms-quota .*--help" tells more\.\n$/)
+    expect(stderr).toMatch(/Usage: sms-quota .*\nRun "sms-quota .*--help" for more\.\n$/)
   })
 })
 
 describe('config', () => {
-  test('prints what holds, with secrets masked', async () => {
+  test('prints the settings in effect, with secrets masked', async () => {
     const env = { DATABASE_URL: 'postgres://u:hunter2@h/d', AUTH_SECRET: SECRET, PORT: '9000' }
     const { code, stdout, stderr } = await run(['config'], env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^PORT +9000$/m)
     expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/u:\*+@h\/d$/m)
     expect(stdout).toMatch(/^AUTH_SECRET +\*+$/m)
-    expect(stdout).toMatch(/^AUTH_ISSUER +\(not set: any issuer\)$/m)
+    expect(stdout).toMatch(/^AUTH_ISSUER +\(not set: any issuer is accepted\)$/m)
     expect(stdout).not.toMatch(/hunter2|staple/)
   })
 
-  test('lists every fault and exits 1', async () => {
+  test('lists every issue and exits 1', async () => {
     const { code, stdout, stderr } = await run(['config'], { PORT: 'x', LOG_LEVEL: 'loud', AUTH_SECRET: 'hunter2' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/ {2}PORT: "x" .*\n {2}AUTH_SECRET: has only 7 bytes.*\n {2}LOG_LEVEL: "loud"/)
     expect(stderr).not.toContain('hunter2')
   })
 
-  test('reads the public key too', async () => {
+  test('reads the public key, too', async () => {
     const { code, stderr } = await run(['config'], { AUTH_PUBLIC_KEY_FILE: 'nowhere.pem' })
     expect(code).toBe(1)
     expect(stderr).toContain('  AUTH_PUBLIC_KEY_FILE: the file "nowhere.pem" cannot be read (ENOENT)')
   })
 
-  test('--env-file: the environment wins, misspelt names are issues, others are let be', async () => {
+  test('--env-file: the environment takes precedence, misspelled names are issues, unknown ones are ignored', async () => {
     const file = join(folder, 'an env file')
     await writeFile(file, '# ours\nPORT=1\nHOST="localhost"\nTZ=UTC\nexport LOG_LEVEL=warn\n')
     const { stdout } = await run(['config', '--env-file', file], { PORT: '2' })
@@ -146,11 +146,11 @@ describe('config', () => {
     const { code, stderr } = await run(['config', `--env-file=${file}`])
     expect(code).toBe(1)
     expect(stderr).toContain('PORT: "x" is not a whole number')
-    expect(stderr).toContain('AUTH_AUDIENC: is no variable of sms-quota; did you mean AUTH_AUDIENCE?')
-    expect(stderr).toContain('PROT: is no variable of sms-quota; did you mean PORT?')
+    expect(stderr).toContain('AUTH_AUDIENC: is not a variable of sms-quota; did you mean AUTH_AUDIENCE?')
+    expect(stderr).toContain('PROT: is not a variable of sms-quota; did you mean PORT?')
   })
 
-  test('--env-file that is not there', async () => {
+  test('--env-file that does not exist', async () => {
     const { code, stderr } = await run(['config', '--env-file', 'nowhere.env'])
     expect(code, 'Node itself must not have taken the option').toBe(1)
     expect(stderr).toContain('--env-file: "nowhere.env" cannot be read (ENOENT)')
@@ -158,13 +158,13 @@ describe('config', () => {
 })
 
 describe('serve and migrate', () => {
-  test.each(['serve', 'migrate'])('%s starts nothing on a faulty configuration', async command => {
+  test.each(['serve', 'migrate'])('%s starts nothing with a wrong configuration', async command => {
     const { code, stdout, stderr } = await run([command], { PORT: 'x' })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('PORT: "x"')
   })
 
-  test('an outside database needs a key to serve', async () => {
+  test('an external database needs a key to serve', async () => {
     const { code, stderr } = await run(['serve'], { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/d' })
     expect(code).toBe(1)
     expect(stderr).toContain('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of them is required')
@@ -173,7 +173,7 @@ describe('serve and migrate', () => {
 })
 
 describe('token', () => {
-  test('of a user, with the secret of its own, made private', async () => {
+  test('of a user, signed with the own secret, whose file is private', async () => {
     const { code, stdout, stderr } = await run(['token', '--user', '7'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -187,7 +187,7 @@ describe('token', () => {
     expect((await enter(again.stdout.trim())).userId).toBe(8)
   })
 
-  test('with roles by either name, and a time', async () => {
+  test('with roles by either name, and a lifetime', async () => {
     const env = { AUTH_SECRET: SECRET, AUTH_ADMIN_ROLE: 'boss', AUTH_ISSUER: 'me', AUTH_AUDIENCE: 'sms' }
     const args = ['token', '--user=0', '--role', 'admin', '--role', 'sms-quota:sender', '--ttl', '2d']
     const { stdout } = await run(args, env)
@@ -210,15 +210,15 @@ describe('token', () => {
   })
 
   test.each([{ AUTH_JWKS_URL: 'https://id.example/keys', AUTH_AUDIENCE: 'sms' }, { AUTH_PUBLIC_KEY_FILE: 'key.pem' }])(
-    'not where tokens come from elsewhere: %j',
+    'is not minted if an identity provider issues tokens: %j',
     async env => {
       const { code, stdout, stderr } = await run(['token', '--user', '7'], env)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toContain(`${Object.keys(env)[0]} is set, so tokens come from your identity provider`)
+      expect(stderr).toContain(`${Object.keys(env)[0]} is set, so your identity provider issues the tokens`)
     },
   )
 
-  test('a secret that cannot be made is explained', async () => {
+  test('explains why a secret cannot be made', async () => {
     const file = join(folder, 'a file')
     await writeFile(file, '')
     await chmod(file, 0o600)

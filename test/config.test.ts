@@ -23,8 +23,8 @@ function issuesOf(env: Record<string, string>, options: LoadOptions = {}): strin
   return 'issues' in result ? result.issues.map(({ variable, message }) => `${variable}: ${message}`) : []
 }
 
-describe('what holds', () => {
-  test('without any variable: the defaults', () => {
+describe('the settings in effect', () => {
+  test('are the defaults without any variable', () => {
     expect(load({})).toEqual({
       host: '127.0.0.1',
       port: 8080,
@@ -51,7 +51,7 @@ describe('what holds', () => {
     })
   })
 
-  test('every variable', () => {
+  test('come from every variable', () => {
     const config = load({
       HOST: '::1',
       PORT: '0',
@@ -102,7 +102,7 @@ describe('what holds', () => {
     })
   })
 
-  test('the environment wins over the file, and an empty text is none', () => {
+  test('come from the environment rather than the file, and an empty text counts as not set', () => {
     const file = { PORT: '1', HOST: 'localhost', LOG_LEVEL: '' }
     expect(load({ PORT: '2', HOST: '', OTHER: 'x' }, { file })).toMatchObject({
       port: 2,
@@ -134,7 +134,7 @@ describe('what holds', () => {
   })
 
   test.each(['http://127.0.0.1:9/keys', 'http://127.8.8.8/keys', 'http://localhost/keys', 'http://[::1]:9/keys'])(
-    '%s is fetched from this machine and may be http',
+    '%s is on the local machine and may be http',
     AUTH_JWKS_URL => {
       expect(load({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'sms' }).auth.key).toEqual({ kind: 'jwks', url: AUTH_JWKS_URL })
     },
@@ -146,7 +146,7 @@ describe('what holds', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refused', () => {
   test.each([
     ['HOST', 'local host', 'is neither; accepted: an IP address'],
     ['HOST', '[::1]', 'without brackets'],
@@ -161,16 +161,16 @@ describe('what is refused', () => {
     ['DATABASE_POOL_SIZE', '0', 'is out of bounds'],
     ['DATA_DIR', 'data', 'is not absolute'],
     ['DATA_DIR', '~/data', 'is not absolute'],
-    ['AUTH_ISSUER', 'a\nb', 'holds control characters'],
-    ['AUTH_ADMIN_ROLE', 'the boss', 'holds spaces'],
-    ['CONSOLE_OIDC_SCOPE', 'email', 'has no openid; accepted: words'],
-    ['CONSOLE_OIDC_SCOPE', 'openid  email', 'is not a list of words'],
-    ['CONSOLE_OIDC_SCOPE', 'openid "x"', 'is not a list of words'],
+    ['AUTH_ISSUER', 'a\nb', 'contains control characters'],
+    ['AUTH_ADMIN_ROLE', 'the boss', 'contains spaces'],
+    ['CONSOLE_OIDC_SCOPE', 'email', 'does not include openid; accepted: scopes'],
+    ['CONSOLE_OIDC_SCOPE', 'openid  email', 'is not a list of scopes'],
+    ['CONSOLE_OIDC_SCOPE', 'openid "x"', 'is not a list of scopes'],
     ['ENFORCEMENT', 'off', 'is neither; accepted: one of enforce, observe'],
     ['REQUIRE_COUNTRY', '1', 'is neither; accepted: true or false'],
     ['REQUIRE_COUNTRY', 'TRUE', 'is neither'],
     ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
-    ['LOG_LEVEL', 'INFO', 'is none of the levels; accepted: one of fatal, error, warn, info, debug, trace, silent'],
+    ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
     const issues = issuesOf({ [name]: value })
     expect(issues).toHaveLength(1)
@@ -182,18 +182,18 @@ describe('what is refused', () => {
     ['DATABASE_URL', 'hunter2', 'is not a URL'],
     ['DATABASE_URL', 'mysql://u:hunter2@h/d', 'is not a PostgreSQL URL'],
     ['DATABASE_URL', 'postgres://u:hunter2#x@h/d', 'is not a URL'],
-    ['DATABASE_URL', 'postgres://u:1#hunter2@h/d', 'has a special character that is not escaped'],
-    ['DATABASE_URL', 'postgres://u:1/hunter2@h/d', 'has a special character that is not escaped'],
-    ['DATABASE_URL', 'postgres://u:1?hunter2@h/d', 'has a special character that is not escaped'],
-    ['DATABASE_URL', 'postgres://u:hunter2%zz@h/d', 'has a % that begins no escape'],
+    ['DATABASE_URL', 'postgres://u:1#hunter2@h/d', 'has a special character that is not percent-encoded'],
+    ['DATABASE_URL', 'postgres://u:1/hunter2@h/d', 'has a special character that is not percent-encoded'],
+    ['DATABASE_URL', 'postgres://u:1?hunter2@h/d', 'has a special character that is not percent-encoded'],
+    ['DATABASE_URL', 'postgres://u:hunter2%zz@h/d', 'has a % that does not begin a percent-encoding'],
     ['AUTH_SECRET', 'hunter2', 'has only 7 bytes; accepted: at least 32 bytes'],
     ['AUTH_PUBLIC_KEY_FILE', '-----BEGIN PRIVATE KEY-----\nhunter2', 'holds a key, not the path of its file'],
     ['AUTH_PUBLIC_KEY_FILE', '{"kty":"OKP","d":"hunter2"}', 'holds a key, not the path of its file'],
     ['AUTH_JWKS_URL', 'id.example/hunter2', 'is not an https URL'],
     ['AUTH_JWKS_URL', 'ftp://id.example/hunter2', 'is not an https URL'],
-    ['AUTH_JWKS_URL', 'https://u:hunter2@id.example/keys', 'holds a user or a password'],
-    ['AUTH_JWKS_URL', 'http://id.example/hunter2', 'would fetch keys in the clear'],
-    ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys in the clear'],
+    ['AUTH_JWKS_URL', 'https://u:hunter2@id.example/keys', 'contains a user or a password'],
+    ['AUTH_JWKS_URL', 'http://id.example/hunter2', 'would fetch keys without encryption'],
+    ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys without encryption'],
   ])('%s=%j, without repeating it', (name, value, words) => {
     const key = name === 'DATABASE_URL' ? { AUTH_SECRET: SECRET } : {}
     const issues = issuesOf({ ...key, [name]: value, AUTH_AUDIENCE: 'sms' })
@@ -212,7 +212,7 @@ describe('what is refused', () => {
     expect(issuesOf({ PORT: '9'.repeat(1_000) })[0]?.length).toBeLessThan(200)
   })
 
-  test('all issues at once, those of values and those between them', () => {
+  test('all issues at once, of values and between them', () => {
     const env = { PORT: 'x', AUTH_SECRET: 'short', AUTH_JWKS_URL: 'http://id.example', LOG_LEVEL: 'loud' }
     expect(issuesOf(env).map(issue => issue.split(':')[0])).toEqual([
       'PORT',
@@ -224,7 +224,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('an outside database without a key, but for a migration', () => {
+  test('an external database without a key, except for a migration', () => {
     const env = { DATABASE_URL: DATABASE }
     expect(issuesOf(env)).toEqual([expect.stringContaining('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of')])
     expect(issuesOf(env, { needsKey: false })).toEqual([])
@@ -240,39 +240,43 @@ describe('what is refused', () => {
 
   test.each([
     ['ftp://id.example/hunter2', 'is not an https URL'],
-    ['http://id.example/hunter2', 'would sign in in the clear'],
-    ['https://u:hunter2@id.example', 'holds a user or a password'],
-    ['https://id.example/?hunter2', 'holds a query or a fragment'],
-    ['https://id.example/#hunter2', 'holds a query or a fragment'],
+    ['http://id.example/hunter2', 'would sign people in without encryption'],
+    ['https://u:hunter2@id.example', 'contains a user or a password'],
+    ['https://id.example/?hunter2', 'contains a query or a fragment'],
+    ['https://id.example/#hunter2', 'contains a query or a fragment'],
   ])('a provider at %j', (CONSOLE_OIDC_ISSUER, words) => {
     const issues = issuesOf({ CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: 'console', AUTH_PUBLIC_KEY_FILE: '/k.pem' })
     expect(issues).toEqual([expect.stringContaining(`CONSOLE_OIDC_ISSUER: ${words}`)])
     expect(issues[0]).not.toContain('hunter2')
   })
 
-  test('a provider without a client, the other way round, and one whose tokens would not be accepted', () => {
+  test('a provider without a client, a client without a provider, and a provider whose tokens would not be accepted', () => {
     const issuer = { CONSOLE_OIDC_ISSUER: 'http://localhost:9', AUTH_PUBLIC_KEY_FILE: '/k.pem' }
     const client = { CONSOLE_OIDC_CLIENT_ID: 'console' }
-    expect(issuesOf(issuer)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
-    expect(issuesOf(client)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: neither')])
+    expect(issuesOf(issuer)).toEqual([
+      expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: each requires'),
+    ])
+    expect(issuesOf(client)).toEqual([
+      expect.stringContaining('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: each requires'),
+    ])
     expect(issuesOf({ ...issuer, ...client, AUTH_ISSUER: issuer.CONSOLE_OIDC_ISSUER })).toEqual([])
     expect(issuesOf({ ...issuer, ...client, AUTH_ISSUER: 'http://localhost:9/' })).toEqual([
       'CONSOLE_OIDC_ISSUER: is not AUTH_ISSUER: no token of this provider would be accepted',
     ])
     const keyless = { ...client, CONSOLE_OIDC_ISSUER: 'https://id.example' }
-    expect(issuesOf(keyless)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER: needs AUTH_JWKS_URL or')])
+    expect(issuesOf(keyless)).toEqual([expect.stringContaining('CONSOLE_OIDC_ISSUER: requires AUTH_JWKS_URL or')])
     expect(issuesOf(keyless, { needsKey: false })).toEqual([])
   })
 
-  test('the error names every fault', () => {
+  test('the error names every issue', () => {
     expect(() => load({ PORT: 'x', LOG_LEVEL: 'y' })).toThrow(/^PORT: "x" .*\nLOG_LEVEL: "y" .*$/)
   })
 })
 
-describe('what is shown', () => {
+describe('the printed settings', () => {
   const shown = (config: Config) => Object.fromEntries(describeConfig(config).map(({ name, value }) => [name, value]))
 
-  test('secrets are masked, also the passwords inside the URL', () => {
+  test('mask secrets, including the passwords in the URL', () => {
     const settings = shown(load({ DATABASE_URL: `${DATABASE}&password=hunter2&user=sms`, AUTH_SECRET: SECRET }))
     expect(settings.DATABASE_URL).toBe(
       'postgres://sms:********@db.example:5433/quota?sslmode=require&password=********&user=sms',
@@ -283,19 +287,19 @@ describe('what is shown', () => {
     expect(JSON.stringify(settings)).not.toMatch(/hunter2|pa%23ss|pa#ss|staple/)
   })
 
-  test('a key server’s address without its token', () => {
+  test('show the URL of a key server without its token', () => {
     const config = load({ AUTH_JWKS_URL: 'https://id.example/keys?access_token=hunter2', AUTH_AUDIENCE: 'sms' })
     expect(shown(config).AUTH_JWKS_URL).toBe('https://id.example/keys?access_token=********')
   })
 
-  test('what is shown says the same when it is set', () => {
+  test('give the same configuration when they are set', () => {
     const env = { HOST: '::1', PORT: '0', AUTH_PUBLIC_KEY_FILE: '/k.pem', AUTH_ISSUER: 'me', REQUIRE_COUNTRY: 'true' }
     const config = load(env)
     const again = Object.fromEntries(Object.entries(shown(config)).flatMap(([k, v]) => (v === null ? [] : [[k, v]])))
     expect(load(again)).toEqual(config)
   })
 
-  test('the table for people has every variable, in the same order', () => {
+  test('have the same order as the help of the variables', () => {
     const names = configVariables({}, MACHINE).map(({ name }) => name)
     expect(names).toEqual(describeConfig(load({})).map(({ name }) => name))
     expect(configVariables({}, MACHINE).find(({ name }) => name === 'DATA_DIR')?.fallback).toMatch(/^\/home\/ann/)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { nearest } from './nearest.ts'
 
 interface Option {
-  /** What the value is called in help; none: the option is a switch. */
+  /** The name of the value in help; undefined: the option is a switch. */
   value?: string
   short?: string
   multiple?: boolean
@@ -11,7 +11,7 @@ interface Option {
 
 export type Options = Readonly<Record<string, Option>>
 
-/** The command line is wrong. The message says what is right. */
+/** The command line is wrong. The message says how to correct it. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -19,18 +19,18 @@ export class UsageError extends Error {
   }
 }
 
-/** What was given, by the options' long names. */
+/** The options given, by their long names. */
 export interface Arguments {
   has(name: string): boolean
   one(name: string): string | undefined
   all(name: string): readonly string[]
 }
 
-/** Reads options. @throws UsageError for whatever is not among them, lacks a value or is given twice. */
+/** Parses options. @throws UsageError for one that is unknown, lacks a value or is given twice. */
 export function readArguments(args: readonly string[], options: Options): Arguments {
   const { tokens } = parseArgs({
     args: [...args],
-    // Not strict, for its words could only say what is wrong.
+    // Not strict, because the messages of Node.js do not say how to correct the mistake.
     strict: false,
     tokens: true,
     options: Object.fromEntries(
@@ -65,7 +65,7 @@ export function readArguments(args: readonly string[], options: Options): Argume
 
 const longNames = (options: Options): string[] => Object.keys(options).map(name => `--${name}`)
 
-/** The tail of a message about a word that is not known: "; did you mean …?", or nothing if no word is near. */
+/** The end of a message about an unknown word: "; did you mean …?", or nothing if no word is similar. */
 export function didYouMean(typed: string, words: readonly string[]): string {
   const meant = nearest(typed, words)
   return meant === undefined ? '' : `; did you mean ${meant}?`

@@ -1,4 +1,4 @@
-/** The command line `sms-quota`. Results go to stdout, everything else to stderr. */
+/** The command line `sms-quota`. Results go to stdout, messages to stderr. */
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../config/config.ts'
 import { didYouMean, type Options, readArguments, UsageError } from './arguments.ts'
@@ -6,13 +6,13 @@ import { COMMANDS } from './commands.ts'
 import { helpOf, overview, USAGE, usageOf } from './help.ts'
 
 const OPTIONS: Options = {
-  help: { short: 'h', means: 'show this help, or that of a command' },
+  help: { short: 'h', means: 'show this help; after a command, the help of that command' },
   version: { short: 'V', means: 'show the version' },
 }
 
 process.exitCode = await main(process.argv.slice(2))
 
-/** @returns 0 done, 1 failed, 2 wrong usage; stderr says why. */
+/** @returns 0 done, 1 failed, 2 wrong usage; stderr gives the reason. */
 async function main([first, ...rest]: string[]): Promise<number> {
   const command = COMMANDS.find(({ name }) => name === first)
   try {
@@ -30,12 +30,12 @@ async function main([first, ...rest]: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof UsageError) {
       const [usage, help] = command === undefined ? [USAGE, ''] : [usageOf(command), ` ${command.name}`]
-      complain(`sms-quota: ${error.message}\n${usage}\n"sms-quota${help} --help" tells more.`)
+      complain(`sms-quota: ${error.message}\n${usage}\nRun "sms-quota${help} --help" for more.`)
       return 2
     }
     if (error instanceof ConfigError) {
       const issues = error.issues.map(({ variable, message }) => `  ${variable}: ${message}\n`).join('')
-      complain(`sms-quota: the configuration cannot be used:\n${issues}"sms-quota config --help" lists every variable.`)
+      complain(`sms-quota: the configuration has mistakes:\n${issues}Run "sms-quota config --help" for all variables.`)
       return 1
     }
     complain(`sms-quota: ${error instanceof Error ? error.stack : String(error)}`)

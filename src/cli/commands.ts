@@ -1,4 +1,4 @@
-/** Every command of `sms-quota`: the dispatch and the help are made from this table. */
+/** The commands of `sms-quota`. The dispatch and the help come from this table. */
 import { configVariables, describeConfig } from '../config/config.ts'
 import { readPublicKey } from '../http/auth/keys.ts'
 import type { Arguments, Options } from './arguments.ts'
@@ -8,9 +8,9 @@ import { token } from './token.ts'
 
 export interface Command {
   name: string
-  /** One line, beginning with a verb. */
+  /** One line that begins with a verb. */
   summary: string
-  /** What else help says, if anything. */
+  /** Further text of the help. */
   more?: () => string
   options: Options
   examples: readonly string[]
@@ -19,15 +19,15 @@ export interface Command {
 }
 
 const COMMON: Options = {
-  'env-file': { value: 'FILE', means: 'read variables from FILE too; the environment wins over it' },
+  'env-file': { value: 'FILE', means: 'also read variables from FILE; those of the environment take precedence' },
   help: { short: 'h', means: 'show this help' },
 }
 
 export const COMMANDS: readonly Command[] = [
   {
     name: 'serve',
-    summary: 'Runs the service until SIGTERM or SIGINT, on a PostgreSQL of its own or the one of DATABASE_URL.',
-    more: () => '"sms-quota config --help" lists the variables that configure it.',
+    summary: 'Runs the service until SIGTERM or SIGINT, on the PostgreSQL of DATABASE_URL or on its own.',
+    more: () => 'Environment variables configure the service; "sms-quota config --help" lists them.',
     options: COMMON,
     examples: [
       'sms-quota serve',
@@ -42,7 +42,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'migrate',
-    summary: 'Brings the database to the schema of this version, and exits. "serve" does so at its start, too.',
+    summary: 'Migrates the database to the schema of this version, and exits. "serve" also does so when it starts.',
     options: COMMON,
     examples: ['sms-quota migrate', 'DATABASE_URL=postgres://sms:secret@db.example/sms sms-quota migrate'],
     async run(args) {
@@ -53,10 +53,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'verify',
-    summary: 'Proves, beside the running service, that all counters equal their ledger; else tells what differs.',
-    more: () =>
-      'Exit codes: 0 all are equal, 1 some differ (stdout tells which), or it cannot be told (stderr says why).',
-    options: { user: { value: 'ID', means: "looks at this user's quotas only" }, ...COMMON },
+    summary: 'Checks that all counters equal the ledger, and lists those that differ. The service may be running.',
+    more: () => 'Exit codes: 0 all are equal, 1 some differ (stdout lists them) or the check failed (stderr says why).',
+    options: { user: { value: 'ID', means: 'check only the quotas of this user' }, ...COMMON },
     examples: ['sms-quota verify', 'sms-quota verify --user 7', 'sms-quota verify --env-file /etc/sms-quota.env'],
     async run(args) {
       const { verify } = await import('./verify.ts')
@@ -65,12 +64,12 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'token',
-    summary: 'Prints a token signed with AUTH_SECRET, or else with the secret that the service made for itself.',
+    summary: 'Prints a token, signed with AUTH_SECRET or with the secret that the service made in DATA_DIR.',
     options: {
-      user: { value: 'ID', means: 'the user it speaks for: a whole number' },
-      subject: { value: 'NAME', means: 'the name of a machine that is no user, such as a gateway' },
-      role: { value: 'ROLE', multiple: true, means: 'admin or sender, or the full name of either; may be repeated' },
-      ttl: { value: 'TIME', means: 'how long it is good: 90s, 15m, 1h (the default), 30d' },
+      user: { value: 'ID', means: 'the id of the user that the token is for: a whole number' },
+      subject: { value: 'NAME', means: 'the name of a machine that the token is for, such as a gateway' },
+      role: { value: 'ROLE', multiple: true, means: 'admin, sender, or the full name of either; can be repeated' },
+      ttl: { value: 'TIME', means: 'how long the token is valid, such as 90s, 15m, 30d; default 1h, maximum 366d' },
       ...COMMON,
     },
     examples: [
@@ -83,19 +82,19 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'config',
-    summary: 'Checks the configuration and prints the settings that hold, with secrets masked.',
+    summary: 'Checks the configuration and prints the settings in effect, with secrets masked.',
     more: () => {
       const rows = configVariables().map(({ name, means, accepts, fallback, unset }) => {
-        const without = fallback === null ? `Without it: ${unset ?? 'not used'}.` : `Default: ${fallback}`
+        const without = fallback === null ? `If not set: ${unset ?? 'not used'}.` : `Default: ${fallback}`
         return [name, `${means}\nAccepted: ${accepts}.\n${without}`]
       })
-      return `Variables; an empty one counts as not set:\n${table(rows)}`
+      return `Variables (an empty one counts as not set):\n${table(rows)}`
     },
     options: COMMON,
     examples: ['sms-quota config', 'sms-quota config --env-file /etc/sms-quota.env'],
     async run(args) {
       const config = readConfig(args)
-      // The one setting whose fault shows only when its file is read.
+      // The only setting whose mistakes show only when its file is read.
       if (config.auth.key.kind === 'public-key') await readPublicKey(config.auth.key.file)
       const rows = describeConfig(config).map(({ name, value, unset }) => [
         name,

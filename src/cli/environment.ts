@@ -10,12 +10,12 @@ import {
 } from '../config/config.ts'
 import { type Arguments, didYouMean } from './arguments.ts'
 
-/** The configuration of this process. @throws ConfigError with every issue. */
+/** Reads the configuration of this process. @throws ConfigError with all issues. */
 export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey'> = {}): Config {
   const path = args.one('env-file')
   const file = path === undefined ? {} : readEnvFile(path)
   const result = loadConfig(process.env, { ...options, file })
-  const issues = [...('issues' in result ? result.issues : []), ...misspelt(file)]
+  const issues = [...('issues' in result ? result.issues : []), ...misspellings(file)]
   if ('issues' in result || issues.length > 0) throw new ConfigError(issues)
   return result.config
 }
@@ -30,14 +30,14 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
 }
 
 /**
- * Names that are nearly ours. A misspelt AUTH_AUDIENCE would silently let other services' tokens in. The environment is
- * not searched: it is full of other programs' variables, while a file that was named to us is meant for us.
+ * Names in an env file that are similar to a variable's. A misspelled AUTH_AUDIENCE would silently let tokens of other
+ * services in. The environment is not checked, because it contains variables of other programs.
  */
-function misspelt(file: NodeJS.Dict<string>): ConfigIssue[] {
+function misspellings(file: NodeJS.Dict<string>): ConfigIssue[] {
   const names = configVariables().map(({ name }) => name)
   return Object.keys(file)
     .filter(variable => !names.includes(variable))
     .map(variable => ({ variable, meant: didYouMean(variable, names) }))
     .filter(({ meant }) => meant !== '')
-    .map(({ variable, meant }) => ({ variable, message: `is no variable of sms-quota${meant}` }))
+    .map(({ variable, meant }) => ({ variable, message: `is not a variable of sms-quota${meant}` }))
 }

@@ -1,7 +1,7 @@
 import type { Options } from './arguments.ts'
 import type { Command } from './commands.ts'
 
-/** Two aligned columns; the lines of a longer second cell stand below each other. */
+/** Two aligned columns. The second cell may have several lines. */
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {
   const width = Math.max(...rows.map(([left = '']) => left.length))
   return rows
@@ -38,7 +38,7 @@ ${examples}${more}`
 export const USAGE = 'Usage: sms-quota <command> [options]'
 
 export function overview(commands: readonly Command[], options: Options): string {
-  return `Tells an SMS platform who may still send, and takes the units before the message leaves.
+  return `Decides which users of an SMS platform may still send, and takes the units before a message leaves.
 
 ${USAGE}
 

@@ -1,4 +1,4 @@
-/** The word of the list that was most likely meant: at most a quarter of its letters differ. Undefined if none is near. */
+/** The most similar word: at most a quarter of its letters, at least one, may differ. Undefined if there is none. */
 export function nearest<W extends string>(typed: string, words: readonly W[]): W | undefined {
   const byDistance = words
     .map(word => ({ word, distance: distance(typed.toLowerCase(), word.toLowerCase()) }))
@@ -7,7 +7,7 @@ export function nearest<W extends string>(typed: string, words: readonly W[]): W
   return byDistance[0]?.word
 }
 
-/** How many letters must be inserted, dropped, changed or swapped with their neighbour to make `b` of `a`. */
+/** How many letters must be inserted, removed, changed or swapped with the next one to turn `a` into `b`. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]
   const at = (i: number, j: number): number => rows[i]?.[j] ?? Number.POSITIVE_INFINITY

@@ -7,13 +7,13 @@ import { readConfig } from './environment.ts'
 const UNIT_SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
 const MAX_TTL_SECONDS = 366 * UNIT_SECONDS.d
 
-/** Prints a token on stdout and nothing else. */
+/** Prints a token, and nothing else, on stdout. Resolves to the exit code. */
 export async function token(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const subject = readSubject(args.one('subject'))
   const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
   if (userId === null && subject === null) {
-    throw new UsageError('say whose token it is: --user ID for a user, --subject NAME for a machine')
+    throw new UsageError('name the owner of the token: --user ID for a user, --subject NAME for a machine')
   }
   const { auth, dataDir } = readConfig(args)
   if (userId !== null && subject !== null && auth.userClaim === 'sub') {
@@ -24,7 +24,7 @@ export async function token(args: Arguments): Promise<number> {
   if (key.kind === 'public-key' || key.kind === 'jwks') {
     const variable = key.kind === 'jwks' ? 'AUTH_JWKS_URL' : 'AUTH_PUBLIC_KEY_FILE'
     process.stderr.write(
-      `sms-quota: ${variable} is set, so tokens come from your identity provider; this service can only check them\n`,
+      `sms-quota: ${variable} is set, so your identity provider issues the tokens; this service only verifies them\n`,
     )
     return 1
   }
@@ -51,10 +51,12 @@ function readTtl(text: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? []
   const seconds = Number(count) * UNIT_SECONDS[unit as keyof typeof UNIT_SECONDS]
   if (seconds >= 1 && seconds <= MAX_TTL_SECONDS) return seconds
-  throw new UsageError(`--ttl is a number with s, m, h or d, such as 90s, 15m, 1h or 366d (the most), not "${text}"`)
+  throw new UsageError(`--ttl is a number with s, m, h or d, such as 90s, 15m, 1h or 366d (the maximum), not "${text}"`)
 }
 
-/** A role by its short or its full name. No others: a misspelt one would make a token that may do nothing. */
+/**
+ * A role by its short or full name. Other names are refused: a token with a misspelled role would be allowed nothing.
+ */
 function readRole(text: string, admin: string, sender: string): string {
   if (text === 'admin' || text === admin) return admin
   if (text === 'sender' || text === sender) return sender

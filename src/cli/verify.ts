@@ -8,10 +8,10 @@ import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { readUser } from './token.ts'
 
-/** So many differences are told; whoever has more has another problem than to read them. */
+/** The number of differences listed: with more, something is wrong that no list explains. */
 const MAX_DIFFERENCES = 20
 
-/** Compares counters with their ledger. Answers 0 if all are equal, 1 if not, or if that cannot be told. */
+/** Compares the counters with the ledger. Resolves to 0 if all are equal, 1 if some differ or the check failed. */
 export async function verify(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const config = readConfig(args, { needsKey: false })
@@ -27,14 +27,14 @@ export async function verify(args: Arguments): Promise<number> {
   }
 }
 
-/** The database that is configured; or the service's own, which is started for the while if it does not run. */
+/** Works on the configured database, or on the service's own, which is started for that time if it is not running. */
 async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
   const url = databaseUrl ?? (await connectionOf(dataDir))
   if (url !== undefined) return work(url)
   if (!(await exists(foldersIn(dataDir).cluster))) {
     throw new Error(`there is no database in ${dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service`)
   }
-  // Stdout is for the result.
+  // Stdout is for the result, so the log goes to stderr.
   const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
   const embedded = await startEmbedded({ dataDir, log })
   try {
@@ -71,10 +71,10 @@ function reportOf({ quotas, windows, reservations, differences }: Verification, 
   if (differences.length === 0) return `All ${seen} equal their ledger (${reservations} reservations).\n`
   const isAll = differences.length < MAX_DIFFERENCES
   const found = `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${seen}`
-  return `${differences.map(tell).join('')}${found}${isAll ? '' : '; the rest was not looked at'}.\n`
+  return `${differences.map(describe).join('')}${found}${isAll ? '' : '; the rest was not checked'}.\n`
 }
 
-function tell({ user_id, quota_id, window_no, counters, ledger }: Difference): string {
+function describe({ user_id, quota_id, window_no, counters, ledger }: Difference): string {
   const whose = user_id === null ? 'that does not exist' : `of user ${user_id}`
   const counted = counters === null ? 'there is no such window' : `counted ${amounts(counters)}`
   return `Quota ${quota_id} ${whose}, window ${window_no}: ${counted}, its ledger has ${amounts(ledger)}.\n`
@@ -82,14 +82,14 @@ function tell({ user_id, quota_id, window_no, counters, ledger }: Difference): s
 
 const amounts = ({ used, reserved }: Difference['ledger']) => `${used} used and ${reserved} reserved`
 
-/** A table or a column that is not there. */
+/** SQLSTATE of a table or a column that does not exist. */
 const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
 
-/** Words for what we expect to go wrong; undefined for what is a bug. */
+/** The reason of an expected failure; undefined for a bug. */
 function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (OTHER_SCHEMA.has(sqlStateOf(error))) {
-    return 'the database has not the schema of this version; "sms-quota migrate" brings it there'
+    return 'the database does not have the schema of this version; run "sms-quota migrate"'
   }
   if (isUnavailable(error)) {
     return `the database${databaseUrl === null ? '' : ' of DATABASE_URL'} cannot be used: ${error.message}`

@@ -1,7 +1,7 @@
 /**
- * What the service is told from outside: one table of variables (config/variables.ts), from which parsing, issues, help
- * and the printed settings are made. Nothing is read here but the texts that are handed in, so that every rule can be
- * tested by a call.
+ * The configuration of the service. One table of variables (variables.ts) defines how they are parsed, their issues,
+ * their help and the printed settings. This module reads only the texts that its callers pass in, so that a test of any
+ * rule is one call.
  */
 import { Refusal } from './parse.ts'
 import {
@@ -14,7 +14,7 @@ import {
   type Variable,
 } from './variables.ts'
 
-/** What tokens are checked with. `own`: a secret that the service makes for itself in its data folder. */
+/** What tokens are verified with. `own`: a secret that the service makes in its data folder. */
 export type AuthKey =
   | { kind: 'secret'; secret: string }
   | { kind: 'public-key'; file: string }
@@ -23,9 +23,9 @@ export type AuthKey =
 
 export interface AuthConfig {
   key: AuthKey
-  /** The `iss` a token must have; null: any. */
+  /** The `iss` that a token must have; null: any. */
   issuer: string | null
-  /** What a token's `aud` must contain; null: anything. Never null with a JWKS. */
+  /** The value that a token's `aud` must contain; null: any. Never null with a JWKS. */
   audience: string | null
   userClaim: string
   rolesClaim: string
@@ -35,7 +35,7 @@ export interface AuthConfig {
 
 /** How people sign in to the console through a provider. The console is a public client: it has no secret. */
 export interface OidcConfig {
-  /** Exactly as the provider writes it in its tokens. */
+  /** Exactly as in the provider's tokens. */
   issuer: string
   clientId: string
   scope: string
@@ -45,31 +45,31 @@ export interface Config {
   host: string
   /** 0: any free port. */
   port: number
-  /** Null: metrics are answered on `port`. */
+  /** 0: any free port. Null: metrics are served on `port`. */
   metricsPort: number | null
-  /** Null: the PostgreSQL of its own, in `dataDir`. */
+  /** Null: the service runs its own PostgreSQL in `dataDir`. */
   databaseUrl: string | null
-  /** Connections at most. */
+  /** The maximum number of connections, without those of the engine. */
   databasePoolSize: number
   /** An absolute path; it need not exist yet. */
   dataDir: string
   auth: AuthConfig
-  /** Null: people paste a token. */
+  /** Null: people sign in by pasting a token. */
   consoleOidc: OidcConfig | null
-  /** Whether what quotas forbid is denied, or granted and told. */
+  /** Whether a send beyond its quota is denied, or granted and reported. */
   enforcement: Enforcement
-  /** Whether senders must tell the destination. */
+  /** Whether senders must name the destination. */
   requireCountry: boolean
-  /** Calls a minute on user and admin paths for each principal; 0: no bound. */
+  /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
-  /** How long a settled reservation is kept after its last change. */
+  /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
-  /** Whether webhooks may be sent to addresses outside of the public internet. */
+  /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
 }
 
-/** One thing that is wrong with the configuration. The message never holds a secret. */
+/** One mistake in the configuration. The message never contains a secret. */
 export interface ConfigIssue {
   variable: string
   message: string
@@ -95,52 +95,66 @@ const row = (name: Name): Variable<unknown> => VARIABLES[name]
 const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
 
 export interface LoadOptions {
-  /** The variables of an `--env-file`. The environment wins over them. */
+  /** The variables of an `--env-file`. Those of the environment take precedence. */
   file?: Texts
-  /** Whether tokens will be checked or minted, default true. A migration needs no key, and should not hold one. */
+  /** Whether tokens will be verified or minted, default true. A migration needs no key, and should not be given one. */
   needsKey?: boolean
   machine?: Machine
 }
 
 /**
- * Reads the configuration from texts; an empty text counts as unset. Pure: opens no file and asks no network.
- * The answer holds either the configuration or everything that is wrong with it, in the table's order.
+ * Reads the configuration from texts; an empty text counts as not set. It opens no file and uses no network.
+ * Returns the configuration, or all issues, in the order of the table.
  */
 export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Config } | { issues: ConfigIssue[] } {
   const { file = {}, needsKey = true, machine = thisMachine() } = options
-  const issues: ConfigIssue[] = []
   const textOf = (name: Name): string | undefined => env[name] || file[name] || undefined
-  const isSet = (name: Name): boolean => textOf(name) !== undefined
-  const issue = (variable: string, message: string) => issues.push({ variable, message })
+  const { values, issues } = parseValues(textOf, env, machine)
+  issues.push(...issuesBetween(textOf, values, needsKey))
+  return issues.length > 0 ? { issues } : { config: configOf(values) }
+}
 
+type TextOf = (name: Name) => string | undefined
+
+function parseValues(textOf: TextOf, env: Texts, machine: Machine) {
   const values = new Map<Name, unknown>()
+  const issues: ConfigIssue[] = []
   for (const name of NAMES) {
     const { parse, accepts, fallback, mask } = row(name)
     const text = textOf(name) ?? (typeof fallback === 'function' ? fallback(env, machine) : fallback)
     const value = text === null ? null : parse(text)
     if (value instanceof Refusal) {
-      issue(name, `${mask === undefined ? `${quote(text ?? '')} ` : ''}${value.why}; accepted: ${accepts}`)
+      const shown = mask === undefined ? `${quote(text ?? '')} ` : ''
+      issues.push({ variable: name, message: `${shown}${value.why}; accepted: ${accepts}` })
     } else {
       values.set(name, value)
     }
   }
+  return { values, issues }
+}
+
+/** The issues of variables that do not go together. */
+function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needsKey: boolean): ConfigIssue[] {
+  const issues: ConfigIssue[] = []
+  const issue = (variable: string, message: string) => issues.push({ variable, message })
+  const isSet = (name: Name): boolean => textOf(name) !== undefined
 
   const keys = KEY_NAMES.filter(isSet)
-  if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is plain which key is trusted')
+  if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is clear which key is trusted')
   if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
-    issue('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, for its keys sign tokens for other services too')
+    issue('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, because its keys sign tokens for other services too')
   }
   if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
     issue(
       KEY_NAMES.join(', '),
-      'one of them is required with DATABASE_URL; only with its own database does the service make a secret of its own',
+      'one of them is required with DATABASE_URL; the service makes a secret only beside its own database',
     )
   }
   if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
     issue('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
   }
   if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
-    issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'neither is of use without the other')
+    issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'each requires the other')
   }
   if (isSet('CONSOLE_OIDC_ISSUER') && needsKey) {
     const issuer = textOf('AUTH_ISSUER')
@@ -150,15 +164,17 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
     if (keys.length === 0) {
       issue(
         'CONSOLE_OIDC_ISSUER',
-        'needs AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, to check the tokens of this provider with',
+        'requires AUTH_JWKS_URL or AUTH_PUBLIC_KEY_FILE, which the tokens of this provider are verified with',
       )
     }
   }
-  if (issues.length > 0) return { issues }
+  return issues
+}
 
-  // Each value is what its row's parser returned, or null where the row has no fallback.
+function configOf(values: ReadonlyMap<Name, unknown>): Config {
+  // Each value is what the parser of its row returned, or null if the row has no fallback.
   const get = <N extends Name>(name: N): Value<N> => values.get(name) as Value<N>
-  const config: Config = {
+  return {
     host: get('HOST'),
     port: get('PORT'),
     metricsPort: get('METRICS_PORT'),
@@ -182,7 +198,6 @@ export function loadConfig(env: Texts, options: LoadOptions = {}): { config: Con
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
-  return { config }
 }
 
 function authKey(secret: string | null, file: string | null, url: string | null): AuthKey {
@@ -195,7 +210,7 @@ function oidcConfig(issuer: string | null, clientId: string | null, scope: strin
   return issuer === null || clientId === null ? null : { issuer, clientId, scope }
 }
 
-/** A variable as help shows it. `fallback` is null where there is none, `unset` then says what happens. */
+/** A variable as help shows it. `fallback` is null if there is none; `unset` then says what applies. */
 interface VariableHelp {
   name: string
   means: string
@@ -204,7 +219,7 @@ interface VariableHelp {
   unset: string | null
 }
 
-/** The table for people, with the defaults of this machine. */
+/** The table of variables for help, with the defaults of this machine. */
 export function configVariables(env: Texts = process.env, machine: Machine = thisMachine()): VariableHelp[] {
   return NAMES.map(name => {
     const { means, accepts, fallback, unset = null } = row(name)
@@ -212,7 +227,9 @@ export function configVariables(env: Texts = process.env, machine: Machine = thi
   })
 }
 
-/** The settings that hold, in the table's order and with secrets masked; null: not set, `unset` says what that means. */
+/**
+ * The settings in effect, in the order of the table, with secrets masked; null: not set, and `unset` says what applies.
+ */
 export function describeConfig(config: Config): { name: string; value: string | null; unset: string | null }[] {
   const { auth, consoleOidc } = config
   const values: Record<Name, string | number | boolean | null> = {

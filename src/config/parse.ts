@@ -1,8 +1,8 @@
-/** How the texts of variables are read and shown: a reader answers the value, or why it refuses the text. */
+/** The parsers of variables: each returns the value of a text, or the reason why it refuses the text. */
 import { isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
 
-/** Why a text is refused. What is accepted is in the table and follows in the message. */
+/** Why a text is refused. In messages, the accepted values from the table of variables follow it. */
 export class Refusal {
   readonly why: string
   constructor(why: string) {
@@ -25,11 +25,11 @@ export function parseFlag(text: string): boolean | Refusal {
 }
 
 export function parseText(text: string): string | Refusal {
-  return /\p{Cc}/u.test(text) ? new Refusal('holds control characters') : text
+  return /\p{Cc}/u.test(text) ? new Refusal('contains control characters') : text
 }
 
 export function parseWord(text: string): string | Refusal {
-  return /[\s\p{Cc}]/u.test(text) ? new Refusal('holds spaces') : text
+  return /[\s\p{Cc}]/u.test(text) ? new Refusal('contains spaces') : text
 }
 
 export function parseHost(text: string): string | Refusal {
@@ -45,25 +45,25 @@ export function parseDatabaseUrl(text: string): string | Refusal {
   const url = URL.parse(text)
   if (url === null) return new Refusal('is not a URL')
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return new Refusal('is not a PostgreSQL URL')
-  // Each of # ? / ends the password early, and what is left of it would pass for a path or a parameter.
+  // Each of # ? / ends the password early, and the rest of it would be taken for a path or a parameter.
   if (url.hash !== '' || `${url.pathname}${url.search}`.includes('@')) {
-    return new Refusal('has a special character that is not escaped')
+    return new Refusal('has a special character that is not percent-encoded')
   }
   try {
     decodeURIComponent(`${url.username}${url.password}${url.hostname}${url.pathname}`)
   } catch {
-    return new Refusal('has a % that begins no escape')
+    return new Refusal('has a % that does not begin a percent-encoding')
   }
   return text
 }
 
-/** Reads addresses of an identity provider. @param inTheClear what is wrong with http, where others could listen */
-function providerUrl(inTheClear: string): (text: string) => string | Refusal {
+/** Parses URLs of an identity provider. @param unencrypted why http is refused, except on the local machine */
+function providerUrl(unencrypted: string): (text: string) => string | Refusal {
   return text => {
     const url = URL.parse(text)
     if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an https URL')
-    if (url.username !== '' || url.password !== '') return new Refusal('holds a user or a password')
-    return url.protocol === 'https:' || isLoopback(url.hostname) ? text : new Refusal(inTheClear)
+    if (url.username !== '' || url.password !== '') return new Refusal('contains a user or a password')
+    return url.protocol === 'https:' || isLoopback(url.hostname) ? text : new Refusal(unencrypted)
   }
 }
 
@@ -71,22 +71,22 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIP(hostname) === 4 && /^127\./.test(hostname))
 }
 
-export const parseJwksUrl = providerUrl('would fetch keys in the clear')
+export const parseJwksUrl = providerUrl('would fetch keys without encryption')
 
-const parseProviderUrl = providerUrl('would sign in in the clear')
+const parseProviderUrl = providerUrl('would sign people in without encryption')
 
-/** An issuer is compared letter by letter, and its discovery document lies below it. */
+/** Tokens must have exactly this issuer, and its discovery document is at a path below it. */
 export function parseIssuerUrl(text: string): string | Refusal {
-  if (/[?#]/.test(text)) return new Refusal('holds a query or a fragment')
+  if (/[?#]/.test(text)) return new Refusal('contains a query or a fragment')
   return parseProviderUrl(text)
 }
 
-/** The scopes to ask for: without `openid` it is no sign-in. */
+/** The requested scopes. Without `openid` the provider does not sign anyone in. */
 export function parseScope(text: string): string | Refusal {
   if (!/^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/.test(text)) {
-    return new Refusal('is not a list of words with one space between them')
+    return new Refusal('is not a list of scopes separated by one space')
   }
-  return text.split(' ').includes('openid') ? text : new Refusal('has no openid')
+  return text.split(' ').includes('openid') ? text : new Refusal('does not include openid')
 }
 
 export function maskUrl(text: string): string {

@@ -2,18 +2,19 @@ import type { Log } from '../db/database.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
 import { connectPipelined, type PipelinedConnection } from '../db/pipelined-connection.ts'
 
-/** The engine's connections: as many as batches can be in flight, made when first needed, replaced when lost. */
+/** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */
 export interface Connections {
-  /** Gives a connection to one batch, which has it alone until it is done. */
+  /** Gives a connection to one batch, which has it to itself until `work` settles. */
   use<T>(work: (connection: PipelinedConnection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 /**
- * Every statement looks rows up by their keys. A planner that does not know how large a table has grown would rather
- * read a whole shard of it (seen: 1.5 s instead of 1 ms, for a ledger that was never analyzed), so all other plans are
- * ruled out. Pages are said to cost next to nothing, or every small batch would be planned anew (a third of its time):
- * a plan for its few rows seems to be worth that. Whoever waits for a lock longer than here is told to come again.
+ * Every statement finds rows by their keys. A planner that does not know how large a table has grown may read a whole
+ * shard of it instead (seen: 1.5 s instead of 1 ms, for a ledger that was never analyzed), so all other plans are
+ * disabled. Pages cost next to nothing in these settings; at the usual costs PostgreSQL would plan every small batch
+ * again, which takes a third of its time, because a plan for its few rows seems to be worth that. A command that waits
+ * longer than `lock_timeout` is answered as unavailable.
  */
 const SETTINGS = {
   enable_hashjoin: 'off',
@@ -32,7 +33,9 @@ const SETTINGS = {
 export interface ConnectionsOptions {
   url: string
   log: Log
-  /** A connection was lost, be it an idle one: the server may have been replaced by one that lacks what it wrote last. */
+  /**
+   * A connection was lost, even an idle one: the server may have been replaced by one that lacks its last writes.
+   */
   onLost: () => void
 }
 

@@ -2,23 +2,27 @@ import type { Log } from '../db/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { Problem } from '../errors.ts'
+import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
-import { type BatchReport, type Caller, Closed, createLanes, Overloaded } from './lanes.ts'
-import { type Answer, type BatchModeReport, createShard, type Shard } from './shard.ts'
+import { EngineFailure, Unavailable } from './failures.ts'
+import { createLanes, type LaneReport } from './lanes.ts'
+import { type Answer, type BatchReport, createShard, type Shard } from './shard.ts'
 
 /**
- * Takes commands, gathers them by shard while the batch before commits, and answers each when its batch is durable.
- * Commands of one user take effect in the order they were submitted; different users have no order.
+ * Takes commands, gathers them by shard while the previous batch commits, and answers each when its batch is durable.
+ * Commands of one user take effect in the order in which they were submitted; different users have no order.
  */
 export interface Engine {
-  /** Rejects with a Problem: `overloaded` when the queue is full, `unavailable` when the store cannot decide now. */
+  /**
+   * Rejects with an `EngineFailure` (failures.ts) if the command is not decided: `Overloaded` when the queue is full,
+   * `Closed` after `close`, `Unavailable` when the store cannot decide now.
+   */
   submit(command: Command): Promise<Outcome>
-  /** The same without a promise, for those who ask thousands of times a second. */
-  enqueue(command: Command, caller: Caller<Outcome>): void
-  /** Commands accepted and not yet answered, and what they weigh. */
+  /** Does what `submit` does without a promise, for thousands of calls a second. */
+  enqueue(command: Command, completion: Completion<Outcome>): void
+  /** Commands accepted and not yet answered, and what they weigh in bytes. */
   readonly queue: { commands: number; bytes: number }
-  /** Takes nothing new, carries out what was accepted, and lets the connections go. */
+  /** Accepts no more commands, carries out those accepted, and closes the connections. */
   close(): Promise<void>
 }
 
@@ -26,32 +30,33 @@ export interface EngineOptions {
   url: string
   now: () => EpochMs
   log: Log
-  /** Grants everything, and says what would have been denied. */
+  /** Grants every command, and reports what would have been denied. */
   observe?: boolean
-  /** Only to measure what keeping usage costs: none is kept if false. */
+  /** False keeps no usage. Only to measure what keeping it costs. */
   keepsUsage?: boolean
-  /** Batches in flight at most, each with a connection of its own. */
+  /** The maximum number of batches in flight, each with a connection of its own; default 8. */
   connections?: number
-  /** Commands in a batch at most. */
+  /** The maximum number of commands in a batch; default 1,000. */
   batchSize?: number
-  /** Commands accepted and not answered at most, in number and in bytes. */
+  /** The maximum number of commands accepted and not yet answered; default 50,000. */
   queueCommands?: number
+  /** The maximum of their bytes; default 64 MiB. */
   queueBytes?: number
-  onBatch?: (report: BatchReport) => void
-  onBatchMode?: (report: BatchModeReport) => void
+  onLaneReport?: (report: LaneReport) => void
+  onBatchReport?: (report: BatchReport) => void
 }
 
 /**
- * Batches in flight while nothing holds them up. With more of them each carries fewer commands, and the cores spend their
- * time on changing from one to the other. One that is not back after two milliseconds waits for a disk (or a lock), and
- * makes room for another: where a flush takes that long, three in flight would be all that is done meanwhile
+ * Batches in flight while none of them waits. With more of them each carries fewer commands, and the cores spend their
+ * time on switching between them. A batch that takes longer than two milliseconds waits for a disk (or a lock) and
+ * makes room for another: where a flush takes that long, only three batches would be in flight meanwhile
  * (docs/performance.md).
  */
-const ABREAST = 3
-const HELD_UP_MS = 2
+const CONCURRENCY = 3
+const STALL_MS = 2
 
-/** What a command weighs in the queue beside its texts: its object, who waits for it, its place in line. */
-const BYTES_A_COMMAND = 400
+/** What a command weighs in the queue beside its texts: its object, its completion, its place in the batch. */
+const BYTES_PER_COMMAND = 400
 
 export function createEngine(options: EngineOptions): Engine {
   const onLost = () => {
@@ -66,31 +71,31 @@ export function createEngine(options: EngineOptions): Engine {
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
       onLost,
-      onBatch: options.onBatchMode ?? (() => {}),
+      onBatchReport: options.onBatchReport ?? (() => {}),
     }),
   )
   const lanes = createLanes<Command, Answer>({
     lanes: SHARD_COUNT,
     workers: options.connections ?? 8,
-    abreast: ABREAST,
-    heldUpMs: HELD_UP_MS,
+    concurrency: CONCURRENCY,
+    stallMs: STALL_MS,
     batchSize: options.batchSize ?? 1_000,
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
-    run(lane, commands, turn) {
+    run(lane, commands, slot) {
       const shard = shards[lane]
       if (shard === undefined) throw new RangeError(`there is no shard ${lane}`)
-      return shard.run(commands, turn.slow)
+      return shard.run(commands, slot.reportBlocked)
     },
-    // What is no problem of the store's is one command's fault.
-    splits: error => !(error instanceof Problem),
+    // An error that is not the store's is caused by one command.
+    splits: error => !(error instanceof EngineFailure),
     now: () => performance.now(),
-    ...(options.onBatch === undefined ? {} : { onBatch: options.onBatch }),
+    ...(options.onLaneReport === undefined ? {} : { onLaneReport: options.onLaneReport }),
   })
 
-  function enqueue(command: Command, caller: Caller<Outcome>): void {
-    const bytes = BYTES_A_COMMAND + 2 * command.id.length
-    lanes.submit(shardOf(command.user_id), command, bytes, new CallerOfLane(caller))
+  function enqueue(command: Command, completion: Completion<Outcome>): void {
+    const bytes = BYTES_PER_COMMAND + 2 * command.id.length
+    lanes.submit(shardOf(command.user_id), command, bytes, new AnswerCompletion(completion))
   }
 
   return {
@@ -106,31 +111,20 @@ export function createEngine(options: EngineOptions): Engine {
   }
 }
 
-/** Between a lane and a caller: whatever is wrong, with one command or with the queue, is a rejection. */
-class CallerOfLane implements Caller<Answer> {
-  private readonly caller: Caller<Outcome>
+/** Rejects a command whose answer is a failure, so that callers of the engine get failures in one way. */
+class AnswerCompletion implements Completion<Answer> {
+  private readonly completion: Completion<Outcome>
 
-  constructor(caller: Caller<Outcome>) {
-    this.caller = caller
+  constructor(completion: Completion<Outcome>) {
+    this.completion = completion
   }
 
   resolve(answer: Answer): void {
-    if (answer instanceof Problem) this.caller.reject(answer)
-    else this.caller.resolve(answer)
+    if (answer instanceof Unavailable) this.completion.reject(answer)
+    else this.completion.resolve(answer)
   }
 
   reject(error: unknown): void {
-    this.caller.reject(refusalOf(error))
+    this.completion.reject(error)
   }
-}
-
-function refusalOf(error: unknown): unknown {
-  const headers = { 'retry-after': '1' }
-  if (error instanceof Overloaded) {
-    return new Problem('overloaded', 'Too much is waiting already. Nothing was done; repeat the call.', { headers })
-  }
-  if (error instanceof Closed) {
-    return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { headers })
-  }
-  return error
 }

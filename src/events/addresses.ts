@@ -1,11 +1,12 @@
 /**
- * Where webhooks may be sent: to the public internet, unless the operator allows more. A URL is an administrator's word,
- * but what its name resolves to is a stranger's: it is judged when the connection is made.
+ * The addresses that webhooks may be sent to: those of the public internet, unless the operator allows private ones. An
+ * administrator sets the URL, but others control what its host name resolves to, so the address is checked when the
+ * connection is made.
  */
 import { type LookupAddress, lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 
-/** Addresses that are not of the public internet (IANA's special-purpose registry). */
+/** IPv4 addresses that are not public (IANA's special-purpose address registry). */
 const SPECIAL_V4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +24,9 @@ const SPECIAL_V4: [string, number][] = [
   ['224.0.0.0', 3],
 ]
 
-/** Inside what is public otherwise: protocols (Teredo among them), documentation, 6to4, which wraps any IPv4 address. */
+/**
+ * Special addresses inside 2000::/3: protocols (such as Teredo), documentation, and 6to4, which wraps any IPv4 address.
+ */
 const SPECIAL_V6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -35,7 +38,7 @@ const special = new BlockList()
 for (const [net, prefix] of SPECIAL_V4) special.addSubnet(net, prefix, 'ipv4')
 for (const [net, prefix] of SPECIAL_V6) special.addSubnet(net, prefix, 'ipv6')
 
-/** Of IPv6, all else is loopback, link-local, unique local, multicast, or an IPv4 address in disguise. */
+/** All other IPv6 addresses are loopback, link-local, unique local, multicast, or wrap an IPv4 address. */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 
@@ -45,21 +48,21 @@ export function isPublicAddress(address: string): boolean {
   return family === 6 && globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
 }
 
-/** An address that is written into a URL; undefined if there is a name. */
+/** The IP address in a URL; undefined if its host is a name. */
 export function literalAddress({ hostname }: URL): string | undefined {
   const address = hostname.replace(/^\[(.*)\]$/, '$1')
   return isIP(address) === 0 ? undefined : address
 }
 
-/** The name resolves, but to no address that may be connected to. */
+/** The host has no address that webhooks may be sent to. */
 export class ForbiddenAddress extends Error {
   override name = 'ForbiddenAddress'
   constructor() {
-    super('the address is not of the public internet')
+    super('the address is not on the public internet')
   }
 }
 
-/** Resolves a name for a connection, which then has no other addresses to go to than those judged here. */
+/** Resolves a host name to its public addresses only. The connection that uses it can reach no others. */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
     if (error !== null) return callback(error, [])

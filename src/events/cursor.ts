@@ -1,6 +1,7 @@
 /**
- * The feed's cursor: a number for each shard, so that it never passes over an event that commits late. Written as
- * base64url of a version and 64 numbers of seven bits a byte: some ninety characters while the service is young.
+ * The feed's cursor: the number of the last event read, for each shard, so that it never skips an event that commits
+ * late. Its text is base64url of a version and 64 numbers with seven bits in a byte: about ninety characters as long as
+ * the numbers are small.
  */
 import type { Positions } from '../db/outbox.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
@@ -19,7 +20,7 @@ export function writeCursor(positions: Positions): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** The positions of a cursor; undefined if it is none that this service wrote. */
+/** The positions of a cursor; undefined if `writeCursor` cannot have written it. */
 export function readCursor(text: string): Positions | undefined {
   const [version, ...bytes] = Buffer.from(text, 'base64url')
   if (version !== VERSION) return undefined
@@ -33,7 +34,7 @@ export function readCursor(text: string): Positions | undefined {
     value = 0
     weight = 1
   }
-  const isOurs = positions.length === SHARD_COUNT && positions.every(Number.isSafeInteger)
-  // Each cursor has one spelling.
-  return isOurs && writeCursor(positions) === text ? positions : undefined
+  const isComplete = positions.length === SHARD_COUNT && positions.every(Number.isSafeInteger)
+  // The same positions always have the same text.
+  return isComplete && writeCursor(positions) === text ? positions : undefined
 }

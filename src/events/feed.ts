@@ -10,18 +10,18 @@ import {
 import { shardOf } from '../domain/shard.ts'
 import { type OutboxWatcher, watchOutbox } from './outbox-watcher.ts'
 
-/** The outbox as a feed: read on from a cursor, and wait for what comes. */
+/** The outbox as a feed: clients read on from a cursor, and can wait for the next event. */
 export interface Feed {
-  /** Reads a page; with `waitMs`, waits so long for its first event. */
+  /** Reads a page. If it is empty, waits up to `waitMs` for its first event, or until the signal aborts. */
   read(query: FeedQuery, signal: AbortSignal): Promise<FeedPage>
-  /** How many wait for an event just now. */
+  /** How many reads wait for an event now. */
   readonly waiting: number
-  /** Lets go of everybody who waits. */
+  /** Ends all waiting reads, which resolve to an empty page. */
   stop(): void
 }
 
 export interface FeedQuery extends EventFilter {
-  /** `latest`: what is to come from now on, behind the last so many if a number is given. */
+  /** Where to start: after these positions, at the end (`latest`), or `last` events before the end. */
   after: Positions | 'latest' | { last: number }
   limit: number
   waitMs: number
@@ -29,34 +29,34 @@ export interface FeedQuery extends EventFilter {
 
 type FeedPage =
   | { outcome: 'page'; events: StoredEvent[]; next: Positions }
-  /** The cursor names events that there are not: it is another database's, or an older backup was restored. */
+  /** The cursor is beyond the outbox's end: it is from another database, or an older backup was restored. */
   | { outcome: 'ahead' }
 
-/** How often a page is sought among events that the filter passes over, before the caller gets the cursor so far. */
+/** How many pages without a match are read before the client gets an empty page and a cursor to continue from. */
 const MAX_READS = 20
 
-export function createFeed(db: Queryable, watch: OutboxWatcher = watchOutbox(db)): Feed {
+export function createFeed(db: Queryable, watcher: OutboxWatcher = watchOutbox(db)): Feed {
   return {
-    async read({ after, limit, waitMs, ...filter }, caller) {
-      const ending = AbortSignal.any([caller, AbortSignal.timeout(waitMs)])
+    async read({ after, limit, waitMs, ...filter }, signal) {
+      const ending = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
       let ends: Positions = await readOutboxEnds(db)
       let next = await startOf(after, ends)
       if (next.some((position, shard) => position > (ends[shard] ?? 0))) return { outcome: 'ahead' }
 
       const shard = filter.userId === undefined ? undefined : shardOf(filter.userId)
       for (;;) {
-        const found = await seek(next, ends, filter, limit)
+        const found = await readPage(next, ends, filter, limit)
         next = found.reached
-        const isOver = waitMs === 0 || ending.aborted || watch.isStopped
+        const isOver = waitMs === 0 || ending.aborted || watcher.isStopped
         if (found.events.length > 0 || isOver) return { outcome: 'page', events: found.events, next }
-        await watch.moved(next, shard, ending)
+        await watcher.waitForEvents(next, shard, ending)
         ends = await readOutboxEnds(db)
       }
     },
     get waiting() {
-      return watch.waiting
+      return watcher.waiting
     },
-    stop: watch.stop,
+    stop: watcher.stop,
   }
 
   async function startOf(after: FeedQuery['after'], ends: Positions): Promise<Positions> {
@@ -64,7 +64,7 @@ export function createFeed(db: Queryable, watch: OutboxWatcher = watchOutbox(db)
     return 'last' in after ? readPositionsBefore(db, ends, after.last) : after
   }
 
-  async function seek(after: Positions, ends: Positions, filter: EventFilter, limit: number) {
+  async function readPage(after: Positions, ends: Positions, filter: EventFilter, limit: number) {
     let found = await readEvents(db, after, ends, filter, limit)
     for (let reads = 1; found.events.length === 0 && reads < MAX_READS; reads++) {
       if (!isBehind(found.reached, ends)) break
@@ -75,5 +75,5 @@ export function createFeed(db: Queryable, watch: OutboxWatcher = watchOutbox(db)
 }
 
 function isBehind(positions: Positions, ends: Positions): boolean {
-  return ends.some((head, shard) => head > (positions[shard] ?? 0))
+  return ends.some((end, shard) => end > (positions[shard] ?? 0))
 }

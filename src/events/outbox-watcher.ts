@@ -2,46 +2,46 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../db/database.ts'
 import { type Positions, readOutboxEnds } from '../db/outbox.ts'
 
-/** Tells whoever waits that the outbox has grown. However many wait, one of them asks the database; with none, nobody. */
+/** Wakes readers when the outbox has grown. It queries the database once for all readers, and not without any. */
 export interface OutboxWatcher {
   /**
-   * Settles when there is something after these positions (in one shard, if one is named), when the signal aborts, or
-   * when the watch is stopped. It never rejects: a database that is away shows to whoever reads next.
+   * Resolves when there is an event after these positions (in one shard, if one is given), when the signal aborts, or
+   * when the watcher is stopped. It never rejects: if the database is away, the reader's next query fails.
    */
-  moved(after: Positions, shard: number | undefined, signal: AbortSignal): Promise<void>
+  waitForEvents(after: Positions, shard: number | undefined, signal: AbortSignal): Promise<void>
   readonly waiting: number
   readonly isStopped: boolean
-  /** Lets everybody go, those to come as well. */
+  /** Wakes all readers, and all later ones at once. */
   stop(): void
 }
 
-const ASK_EVERY_MS = 200
+const INTERVAL_MS = 200
 
 export function watchOutbox(db: Queryable): OutboxWatcher {
   const waiting = new Set<{ isOver(ends: Positions): boolean; end(): void }>()
   const stopping = new AbortController()
-  let isAsking = false
+  let isPolling = false
 
-  async function ask(): Promise<void> {
-    if (isAsking) return
-    isAsking = true
+  async function poll(): Promise<void> {
+    if (isPolling) return
+    isPolling = true
     while (waiting.size > 0) {
       const ends = await readOutboxEnds(db).catch(() => [])
       for (const waiter of waiting) if (waiter.isOver(ends)) waiter.end()
-      if (waiting.size > 0) await pause(ASK_EVERY_MS)
+      if (waiting.size > 0) await pause(INTERVAL_MS)
     }
-    isAsking = false
+    isPolling = false
   }
 
   return {
-    moved(after, shard, signal) {
+    waitForEvents(after, shard, signal) {
       const over = AbortSignal.any([signal, stopping.signal])
       if (over.aborted) return Promise.resolve()
       const { promise, resolve } = Promise.withResolvers<void>()
       const waiter = {
         isOver: (ends: Positions) =>
           shard === undefined
-            ? ends.some((head, index) => head > (after[index] ?? 0))
+            ? ends.some((end, index) => end > (after[index] ?? 0))
             : (ends[shard] ?? 0) > (after[shard] ?? 0),
         end() {
           waiting.delete(waiter)
@@ -51,7 +51,7 @@ export function watchOutbox(db: Queryable): OutboxWatcher {
       }
       waiting.add(waiter)
       over.addEventListener('abort', waiter.end)
-      ask()
+      poll()
       return promise
     },
     get waiting() {

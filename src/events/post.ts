@@ -10,8 +10,8 @@ export interface PostOptions {
 }
 
 /**
- * Sends a body to a receiver. Any 2xx is a receipt; a redirect is not followed, since it could lead anywhere. The answer's
- * body is nobody's business. It never rejects.
+ * Sends a body to a receiver. Any 2xx status means delivered. A redirect is not followed, because it could lead to any
+ * address. The body of the response is not read. It never rejects.
  */
 export async function post(
   url: string,
@@ -43,7 +43,7 @@ function send(
   const request = (url.protocol === 'https:' ? https : http).request(url, {
     method: 'POST',
     headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-    // A connection of its own, so that no delivery waits for or breaks with another.
+    // Each delivery has a separate connection, so that none waits for another one or fails with it.
     agent: false,
     signal,
     ...(allowPrivate ? {} : { lookup: lookupPublic }),
@@ -51,7 +51,7 @@ function send(
   request.on('error', reject)
   request.on('response', response => {
     resolve(response.statusCode ?? 0)
-    // A receiver that goes on talking is not listened to.
+    // A receiver that keeps sending is cut off.
     response.on('error', () => {})
     response.destroy()
   })
@@ -59,7 +59,7 @@ function send(
   return promise
 }
 
-/** What went wrong, for an administrator: a code or a few words, nothing of what a receiver sent. */
+/** The reason for administrators: a code or a few words, and nothing that the receiver sent. */
 function reasonOf(error: unknown): string {
   if (error instanceof ForbiddenAddress) return error.message
   if (!(error instanceof Error)) return 'the connection failed'

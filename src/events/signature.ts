@@ -1,4 +1,4 @@
-/** Standard Webhooks: how a receiver knows that a delivery is ours and is what we sent. */
+/** Signatures by Standard Webhooks: with them a receiver verifies the sender and the content of a delivery. */
 import { createHmac, randomBytes } from 'node:crypto'
 import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
@@ -7,14 +7,14 @@ export function newSecret(): Uint8Array {
   return randomBytes(32)
 }
 
-/** A secret as its receiver is told it, once. */
+/** The text of a secret, which the API shows once. */
 export function secretText(secret: Uint8Array): string {
   return `whsec_${Buffer.from(secret).toString('base64')}`
 }
 
 type Signed = Pick<Webhook, 'secret' | 'previous_secret' | 'previous_until'>
 
-/** The headers of a message. While a rotation lasts, both secrets sign. */
+/** The headers of a message. During a rotation both secrets sign it. */
 export function signatureHeaders(webhook: Signed, id: string, body: string, now: EpochMs): Record<string, string> {
   const timestamp = Math.floor(now / 1_000)
   const isOverlapping = webhook.previous_until !== null && now < webhook.previous_until

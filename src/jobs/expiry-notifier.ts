@@ -1,70 +1,59 @@
 import { emitExpired } from '../admin/emit-expired.ts'
-import type { Database, Log } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import { EXPIRED_PAGE, findExpired } from '../db/expired-quotas.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { createLoop, type Loop } from './job.ts'
+import type { Job } from './runner.ts'
 
 /**
- * Tells of quotas that are over: nothing happens to them at that moment by which it would be noticed. Any number of
- * processes may do so, for each tells only what nobody has told when it holds the quota.
+ * Emits an event for each quota that has expired, since no command or change marks that time. Any number of processes
+ * may run it: each emits, under the user's lock, only what is not emitted yet.
  */
-export interface ExpiryNotifier extends Loop {
-  /** One step: a page of what is over by `now`, in a short transaction for each shard. */
-  notifyOnce(now: EpochMs): Promise<Telling>
+export interface ExpiryNotifier extends Job {
+  /** One step: a page of the quotas that have expired by `now`, in a short transaction for each shard. */
+  notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification>
 }
 
-interface Telling {
-  told: number
-  /** There is more that nobody has told; null: all is told. */
-  left: 'more' | 'held' | null
+interface Notification {
+  emitted: number
+  /** What is not emitted yet: `more` quotas, those that others have `locked`, or none (null). */
+  left: 'more' | 'locked' | null
 }
 
 export interface ExpiryNotifierOptions {
   db: Database
   now: () => EpochMs
-  log: Log
 }
 
-/** A quarter of the minute within which an end is told, for a machine may be busy. */
+/** A quarter of the minute within which an expiry is to be emitted, because the machine may be busy. */
 const INTERVAL_MS = 15_000
-/** When somebody held a quota or its user. */
-const AGAIN_MS = 1_000
+/** The pause when another transaction has locked a quota or its user. */
+const LOCKED_RETRY_MS = 1_000
 
-export function createExpiryNotifier({ db, now: clock, log }: ExpiryNotifierOptions): ExpiryNotifier {
-  let isStopped = false
-
-  async function notifyOnce(now: EpochMs): Promise<Telling> {
-    const ended = await findExpired(db, now)
-    const faults: unknown[] = []
-    let told = 0
-    for (const [shard, quotas] of Map.groupBy(ended, quota => quota.shard)) {
-      if (isStopped) break
-      // What ails one shard does not keep the others from being told.
-      told += await emitExpired(db, shard, quotas, now).catch(error => {
-        faults.push(error)
+export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions): ExpiryNotifier {
+  async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
+    const expired = await findExpired(db, now)
+    const errors: unknown[] = []
+    let emitted = 0
+    for (const [shard, quotas] of Map.groupBy(expired, quota => quota.shard)) {
+      if (signal?.aborted) break
+      // A failure in one shard does not keep the events of the others back.
+      emitted += await emitExpired(db, shard, quotas, now).catch(error => {
+        errors.push(error)
         return 0
       })
     }
-    if (faults.length > 0) throw faults[0]
-    if (told < ended.length) return { told, left: 'held' }
-    return { told, left: ended.length >= EXPIRED_PAGE ? 'more' : null }
+    if (errors.length > 0) throw errors[0]
+    if (emitted < expired.length) return { emitted, left: 'locked' }
+    return { emitted, left: expired.length >= EXPIRED_PAGE ? 'more' : null }
   }
 
-  const loop = createLoop({
-    name: 'telling of ends',
-    log,
-    async step() {
-      const { left } = await notifyOnce(clock())
-      // No more than half of the time, for senders come first.
-      return tookMs => (left === 'more' ? 5 + tookMs : left === 'held' ? AGAIN_MS : INTERVAL_MS)
-    },
-  })
   return {
+    name: 'expiry notifier',
     notifyOnce,
-    start: loop.start,
-    stop() {
-      isStopped = true
-      return loop.stop()
+    async step(signal) {
+      const { left } = await notifyOnce(clock(), signal)
+      // At most half of the time, because senders come first.
+      return tookMs => (left === 'more' ? 5 + tookMs : left === 'locked' ? LOCKED_RETRY_MS : INTERVAL_MS)
     },
   }
 }

@@ -1,16 +1,16 @@
-import type { Database, Log } from '../db/database.ts'
+import type { Database } from '../db/database.ts'
 import { removeSettled } from '../db/retention.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
-import { createLoop, type Loop } from './job.ts'
+import type { Job } from './runner.ts'
 
 /**
- * Removes settled reservations that have not changed for the retention time; what they used goes into the archive, so
- * that counters still equal the ledger. Ids are forgotten with them. Any number of processes may do so.
+ * Removes settled reservations that have not changed for the retention time, and their ids with them. The units that
+ * they used go to the archive, so that counters still equal the ledger. Any number of processes may run it.
  */
-export interface Retention extends Loop {
-  /** One step: a page of each shard that has more, each in a short transaction of its own. */
-  retireOnce(now: EpochMs): Promise<Retirement>
+export interface Retention extends Job {
+  /** One step: a page of each shard that has more, each in a short transaction. */
+  retireOnce(now: EpochMs, signal?: AbortSignal): Promise<Retirement>
 }
 
 interface Retirement {
@@ -22,10 +22,9 @@ interface Retirement {
 export interface RetentionOptions {
   db: Database
   now: () => EpochMs
-  log: Log
   /** How long a reservation is kept after its last change, in milliseconds; it may be kept its own open time longer. */
   retentionMs?: number
-  /** Is told of every step that the loop has done. */
+  /** Called after every step of the job. */
   onRetire?: (retirement: Retirement) => void
 }
 
@@ -34,22 +33,21 @@ const DEFAULT_RETENTION_MS = 35 * DAY_MS
 const INTERVAL_MS = 60_000
 
 /**
- * What was settled long after it ended, or was in somebody's hands when we came by, stands behind the moment up to
- * which was read, and is met again when the shard is read from the beginning. There is nothing there but such.
+ * A shard is read on from where the last step stopped. Reservations that were settled long after they ended, or were
+ * locked when they were read, are behind that point; they are found when the shard is read from its beginning again.
  */
 const REREAD_EVERY_MS = DAY_MS
 
 export function createRetention(options: RetentionOptions): Retention {
-  const { db, now: clock, log, retentionMs = DEFAULT_RETENTION_MS, onRetire } = options
-  if (!(retentionMs >= 0)) throw new RangeError('the retention time is 0 ms or more')
+  const { db, now: clock, retentionMs = DEFAULT_RETENTION_MS, onRetire } = options
+  if (!(retentionMs >= 0)) throw new RangeError('retentionMs must be at least 0')
   /** Up to where each shard was read. */
   const read = new Map<number, EpochMs>()
   let rereadAt = Number.NEGATIVE_INFINITY
   /** Shards that have more than a page. */
   let behind = new Set<number>()
-  let isStopped = false
 
-  async function retireOnce(now: EpochMs): Promise<Retirement> {
+  async function retireOnce(now: EpochMs, signal?: AbortSignal): Promise<Retirement> {
     if (now >= rereadAt) {
       read.clear()
       behind.clear()
@@ -60,7 +58,7 @@ export function createRetention(options: RetentionOptions): Retention {
     const stillBehind = new Set<number>()
     let removed = 0
     for (const shard of shards) {
-      if (isStopped) break
+      if (signal?.aborted) break
       const retired = await removeSettled(db, shard, read.get(shard) ?? Number.NEGATIVE_INFINITY, cutoff)
       read.set(shard, retired.reached ?? cutoff)
       if (retired.reached !== null) stillBehind.add(shard)
@@ -70,22 +68,14 @@ export function createRetention(options: RetentionOptions): Retention {
     return { removed, isBehind: behind.size > 0 }
   }
 
-  const loop = createLoop({
-    name: 'retention',
-    log,
-    async step() {
-      const retirement = await retireOnce(clock())
-      onRetire?.(retirement)
-      // No more than half of the time, for nobody waits for it.
-      return tookMs => (retirement.isBehind ? 5 + tookMs : INTERVAL_MS)
-    },
-  })
   return {
+    name: 'retention',
     retireOnce,
-    start: loop.start,
-    stop() {
-      isStopped = true
-      return loop.stop()
+    async step(signal) {
+      const retirement = await retireOnce(clock(), signal)
+      onRetire?.(retirement)
+      // At most half of the time, because no caller waits for it.
+      return tookMs => (retirement.isBehind ? 5 + tookMs : INTERVAL_MS)
     },
   }
 }

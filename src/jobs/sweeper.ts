@@ -4,25 +4,25 @@ import { outstandingOf } from '../domain/reservation.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
-import { Problem } from '../errors.ts'
-import { createLoop, type Loop } from './job.ts'
+import { EngineFailure } from '../engine/failures.ts'
+import type { Job } from './runner.ts'
 
 /**
- * Closes reservations whose time has come: finds them and asks the engine to expire each, like any sender. Any number
- * of processes may do so, for to expire what is closed already changes nothing.
+ * Closes reservations that have expired: finds them, and submits an `expire` command for each to the engine. Any number
+ * of processes may run it, because expiring a closed reservation changes nothing.
  */
-export interface Sweeper extends Loop {
+export interface Sweeper extends Job {
   /**
-   * One step: a look at what has come due by `now` (milliseconds, as the engine's own clock has it) and, when that is
-   * all seen, at a piece of the past; then closes up to 500 of what was found.
+   * One step: reads a page of the reservations that are due by `now` (on the engine's clock) and, if there are no more
+   * of them, a piece of the past; then closes up to 500 of those found.
    */
   sweepOnce(now: EpochMs): Promise<Sweep>
 }
 
 export interface Sweep {
-  /** Reservations that are closed now, by this or by somebody a moment before. */
+  /** Reservations that are closed now, by this step or by another process just before. */
   closed: number
-  /** What can be done at once: close what is due, only look at the past, or neither. */
+  /** What the next step can do at once: close due reservations, only read the past, or neither. */
   pending: 'due' | 'past' | 'none'
 }
 
@@ -31,42 +31,44 @@ export interface SweeperOptions {
   engine: Pick<Engine, 'submit'>
   now: () => EpochMs
   log: Log
-  /** Is told of every step that the loop has done. */
+  /** Called after every step of the job. */
   onSweep?: (sweep: Sweep) => void
 }
 
-/** How long after its time a reservation is looked for at the latest; to close it takes a moment more. */
+/** A reservation is found within this time after it expires. */
 const INTERVAL_MS = 1_000
 
-/** Commands in flight, so that senders wait for a hundredth of the queue at most. */
+/** Commands in flight: a hundredth of the engine's queue, so that senders wait behind few of them. */
 const MAX_IN_FLIGHT = 500
 
-/** While so many wait to be closed nobody looks for more: after a long stop the table can hold any number. */
+/** No more are read while this many wait to be closed: after a long stop the table can hold any number. */
 const MAX_WAITING = 20_000
 
-/** What was committed late, behind the moment that was read up to, is found by looking back. */
+/**
+ * Reservations that were committed late, behind the point up to which the shard was read, are found by reading back.
+ */
 const LOOK_BACK_MS = 120_000
 const LOOK_BACK_EVERY_MS = 60_000
 
 /**
- * The whole past is walked after a start, and once a day for what no look back could find: a commit that a standby kept
- * waiting, a command that failed by a fault.
+ * The whole past is read after the start, and once a day for what reading back cannot find: a commit that waited for a
+ * standby, a command that failed because of a bug.
  */
 const WALK_EVERY_MS = DAY_MS
-/** Further back than retention leaves anything, but for what is open. */
+/** Retention leaves only open reservations before that. */
 const LONGEST_PAST_MS = 400 * DAY_MS
 
-/** How far each shard is read; a shard that is read to the end is not in it any more. */
+/** Up to where each shard is read. A shard that is read to the end is removed from it. */
 type Walk = Map<number, EpochMs>
 
 const walkFrom = (after: EpochMs): Walk => new Map(Array.from({ length: SHARD_COUNT }, (_, shard) => [shard, after]))
 
 export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperOptions): Sweeper {
-  /** Found and not closed yet, longest waiting first. */
+  /** Found and not closed yet, the longest waiting first. */
   const waiting = new Map<string, ReservationKey>()
-  /** Up to where what comes due was read. Empty before the first step. */
+  /** Up to where each shard was read for due reservations. Empty before the first step. */
   const read: Walk = new Map()
-  /** Looks at the past, the last one first. */
+  /** Pieces of the past that are being read, the last one first. */
   const past: { walk: Walk; until: EpochMs }[] = []
   let lookBackAt = 0
   let walkedFrom = 0
@@ -80,7 +82,7 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     }
   }
 
-  /** Answers whether everything that has come due is seen. */
+  /** Resolves to whether all due reservations have been read. */
   async function readDue(now: EpochMs): Promise<boolean> {
     if (read.size === 0) {
       for (const [shard, from] of walkFrom(now - LOOK_BACK_MS)) read.set(shard, from)
@@ -92,7 +94,7 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     return walk.size === 0
   }
 
-  /** Answers whether there is more of the past to look at. */
+  /** Resolves to whether there is more of the past to read. */
   async function readPast(now: EpochMs): Promise<boolean> {
     if (now >= lookBackAt) {
       past.push({ walk: walkFrom(now - LOOK_BACK_MS), until: now })
@@ -111,7 +113,9 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     return past.length > 0 || walkedMs < LONGEST_PAST_MS
   }
 
-  /** As far again as was walked before: what came due while the service was stopped is found soon. */
+  /**
+   * A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon.
+   */
   function furtherBack(): { walk: Walk; until: EpochMs } {
     const until = walkedFrom - walkedMs
     walkedMs *= 2
@@ -119,17 +123,17 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     return { walk: walkFrom(isLast ? Number.NEGATIVE_INFINITY : walkedFrom - walkedMs), until }
   }
 
-  /** Answers how many are closed, and whether that is what most of those tried came to. */
-  async function closeSome(): Promise<{ closed: number; goesWell: boolean }> {
+  /** Resolves to how many are closed, and whether those are at least half of the reservations tried. */
+  async function closeSome(): Promise<{ closed: number; isWorking: boolean }> {
     const keys = [...waiting.entries().take(MAX_IN_FLIGHT)]
     const closings = await Promise.all(keys.map(([, key]) => close(key)))
     for (const [index, [name, key]] of keys.entries()) {
       waiting.delete(name)
-      // Behind those that were not tried yet: who holds one user's rows holds up no other.
+      // Behind those not tried yet: the lock of one user's rows does not delay the reservations of others.
       if (closings[index] === 'later') waiting.set(name, key)
     }
     const closed = closings.filter(closing => closing === 'closed').length
-    return { closed, goesWell: closed >= keys.length / 2 }
+    return { closed, isWorking: closed >= keys.length / 2 }
   }
 
   async function close(key: ReservationKey): Promise<'closed' | 'later' | 'failed'> {
@@ -137,39 +141,41 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
       const outcome = await engine.submit({ op: 'expire', ...key })
       return outcome.outcome === 'found' && outstandingOf(outcome.reservation) > 0 ? 'later' : 'closed'
     } catch (error) {
-      if (error instanceof Problem) return 'later'
-      log.error({ err: error, reservation: key }, 'a reservation cannot be expired')
+      if (error instanceof EngineFailure) return 'later'
+      log.error({ err: error, reservation: key }, 'sweeper: reservation cannot be expired')
       return 'failed'
     }
   }
 
   async function sweepOnce(now: EpochMs): Promise<Sweep> {
-    let isSeen = false
+    let isAllRead = false
     let hasPast = true
     if (waiting.size < MAX_WAITING) {
-      isSeen = await readDue(now)
-      if (isSeen && waiting.size < MAX_IN_FLIGHT) hasPast = await readPast(now)
+      isAllRead = await readDue(now)
+      if (isAllRead && waiting.size < MAX_IN_FLIGHT) hasPast = await readPast(now)
     }
-    const { closed, goesWell } = await closeSome()
-    // A store that is away, or has its hands full, is left alone for a while.
-    if (!goesWell) return { closed, pending: 'none' }
-    if (!isSeen || waiting.size > 0) return { closed, pending: 'due' }
+    const { closed, isWorking } = await closeSome()
+    // A store that is away or overloaded gets a pause.
+    if (!isWorking) return { closed, pending: 'none' }
+    if (!isAllRead || waiting.size > 0) return { closed, pending: 'due' }
     return { closed, pending: hasPast ? 'past' : 'none' }
   }
 
-  const loop = createLoop({
+  return {
     name: 'sweeper',
-    log,
+    sweepOnce,
     async step() {
       const sweep = await sweepOnce(clock())
       onSweep?.(sweep)
       return tookMs => pauseAfter(sweep, tookMs)
     },
-  })
-  return { sweepOnce, ...loop }
+  }
 }
 
-/** Leaves the senders two thirds of the time at least while there is a crowd to close, and more when nobody waits. */
+/**
+ * Senders come first: the pause is half as long as the step while reservations are due, nine times as long to read the
+ * past, and always at most a second.
+ */
 function pauseAfter({ pending }: Sweep, tookMs: number): number {
   switch (pending) {
     case 'due':

@@ -1,65 +1,59 @@
-import type { Database, Log } from '../db/database.ts'
-import { countPendingUsage, findPendingUsage, ROLLUP_PAGE, type RolledUp, rollUpUsage } from '../db/usage-rollup.ts'
-import { createLoop, type Loop } from './job.ts'
+import type { Database } from '../db/database.ts'
+import { countPendingUsage, findPendingUsage, ROLLUP_PAGE, rollUpUsage } from '../db/usage-rollup.ts'
+import type { Job } from './runner.ts'
 
 /**
- * Folds what batches wrote of usage into rows of users and quarters of an hour. Nobody waits for it: readers add what is
- * not folded yet. Any number of processes may do so.
+ * Rolls up the usage that batches wrote into rows per user and quarter of an hour. No caller waits for it: readers
+ * add the usage that is not rolled up yet. Any number of processes may run it.
  */
-export interface UsageRollup extends Loop {
-  /** One step: a page of each shard that has any, each in a short transaction of its own. */
-  rollUpOnce(): Promise<Fold>
+export interface UsageRollup extends Job {
+  /** One step: a page of each shard that has pending usage, each in a short transaction. */
+  rollUpOnce(signal?: AbortSignal): Promise<Rollup>
 }
 
-interface Fold extends RolledUp {
-  /** Whether a shard has more than was folded. */
+interface Rollup {
+  batches: number
+  /** Rows of `usage` written. */
+  rows: number
+  /** Whether a shard has more than was rolled up. */
   isBehind: boolean
 }
 
 export interface UsageRollupOptions {
   db: Database
-  log: Log
-  /** Is told of every step that the loop has done, and how many batches wait behind it. */
-  onRollup?: (fold: Fold & { pending: number }) => void
+  /** Called after every step of the job; `pending` batches are left. */
+  onRollup?: (rollup: Rollup & { pending: number }) => void
 }
 
-/** Long, so that a busy user's batches are added up before they touch a row; readers hardly notice what waits. */
+/**
+ * Long, so that a busy user's batches are added up before they change a row; readers hardly notice the pending ones.
+ */
 const INTERVAL_MS = 10_000
 
-/** More than so many batches are not counted. */
+/** Pending batches are counted up to this number. */
 const MAX_COUNTED = 100_000
 
-export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
-  let isStopped = false
-
-  async function rollUpOnce(): Promise<Fold> {
-    const fold: Fold = { batches: 0, rows: 0, isBehind: false }
+export function createUsageRollup({ db, onRollup }: UsageRollupOptions): UsageRollup {
+  async function rollUpOnce(signal?: AbortSignal): Promise<Rollup> {
+    const rollup: Rollup = { batches: 0, rows: 0, isBehind: false }
     for (const shard of await findPendingUsage(db)) {
-      if (isStopped) break
+      if (signal?.aborted) break
       const { batches, rows } = await rollUpUsage(db, shard)
-      fold.batches += batches
-      fold.rows += rows
-      fold.isBehind ||= batches === ROLLUP_PAGE
+      rollup.batches += batches
+      rollup.rows += rows
+      rollup.isBehind ||= batches === ROLLUP_PAGE
     }
-    return fold
+    return rollup
   }
 
-  const loop = createLoop({
-    name: 'folding of usage',
-    log,
-    async step() {
-      const fold = await rollUpOnce()
-      onRollup?.({ ...fold, pending: await countPendingUsage(db, MAX_COUNTED) })
-      // A third of the time at most: senders come first, and what waits is only read at some more cost.
-      return tookMs => (fold.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
-    },
-  })
   return {
+    name: 'usage rollup',
     rollUpOnce,
-    start: loop.start,
-    stop() {
-      isStopped = true
-      return loop.stop()
+    async step(signal) {
+      const rollup = await rollUpOnce(signal)
+      onRollup?.({ ...rollup, pending: await countPendingUsage(db, MAX_COUNTED) })
+      // At most a third of the time: senders come first, and pending usage only costs its readers a little more.
+      return tookMs => (rollup.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
     },
   }
 }

@@ -19,28 +19,33 @@ import type { Webhook } from '../domain/webhook.ts'
 import { post } from '../events/post.ts'
 import { type Settled, settleDelivery } from '../events/settle-delivery.ts'
 import { signatureHeaders } from '../events/signature.ts'
-import { createLoop, type Loop } from './job.ts'
+import type { Job } from './runner.ts'
 
-/** Sends events to webhooks. Any number of processes may do so. */
-export interface Dispatcher extends Loop {
-  /** One step: turns new events into deliveries and begins with those that are due. Ends before they do. */
-  dispatchOnce(now: EpochMs): Promise<void>
-  /** Settles when nothing is under way any more. */
+/** Sends events to webhooks. Any number of processes may run it. */
+export interface Dispatcher extends Job {
+  /**
+   * One step: writes deliveries for new events and starts the attempts that are due. Resolves before they end, to the
+   * number of enabled webhooks. No more attempts start once the signal has aborted.
+   */
+  dispatchOnce(now: EpochMs, signal?: AbortSignal): Promise<number>
+  /** Resolves when no attempt is under way. */
   idle(): Promise<void>
-  /** Sends an event of no consequence to one webhook, enabled or not, and answers what came of it. */
+  /** Sends a test event to one webhook, enabled or not. Resolves to the result of the attempt. */
   test(webhook: Webhook): Promise<Attempt>
   readonly allowPrivate: boolean
+  /** Waits two seconds for the attempts under way, then aborts them; they are due again at once. */
+  finish(): Promise<void>
 }
 
 export interface DispatcherOptions {
   db: Database
   now: () => EpochMs
   log: Log
-  /** Whether webhooks may be sent into private networks and to this machine. */
+  /** Whether webhooks may be sent into private networks and to this machine; default false. */
   allowPrivate?: boolean
-  /** How long deliveries that have ended are kept, in milliseconds. */
+  /** How long deliveries that have ended are kept, in milliseconds; default 35 days. */
   keepMs?: number
-  /** How long a receiver may take to answer, in milliseconds. */
+  /** How long a receiver may take to answer, in milliseconds; default 10,000. */
   timeoutMs?: number
   onDelivery?: (outcome: Settled) => void
   onPending?: (count: number) => void
@@ -48,68 +53,69 @@ export interface DispatcherOptions {
 
 const TIMEOUT_MS = 10_000
 
-/** What an attempt may take beyond its time-out until somebody else makes it again. */
+/** How long after its timeout an attempt may be claimed again, by any process. */
 const LEASE_EXTRA_MS = 5_000
 
-/** Attempts at one webhook at a time, by one process. A receiver that hangs holds up these, and only its own. */
-const AT_ONCE = 8
+/** Attempts at one webhook at a time, by one process. A receiver that hangs delays only its own deliveries. */
+const MAX_ATTEMPTS_AT_ONCE = 8
 
-/** Of new events for one webhook, before the next one's turn. */
+/** Pages of new events written for one webhook, before the next one is served. */
 const MAX_PAGES = 10
 
-const LOOK_EVERY_MS = 250
-const LOOK_FOR_WEBHOOKS_EVERY_MS = 1_000
-const TIDY_EVERY_MS = 10_000
+const INTERVAL_MS = 250
+/** The pause while no webhook is enabled. */
+const NO_WEBHOOKS_INTERVAL_MS = 1_000
+const CLEANUP_INTERVAL_MS = 10_000
 
-/** How long a stop waits for receivers; then their attempts are broken off and made again. */
+/** How long `finish` waits for receivers before it aborts their attempts. */
 const STOP_MS = 2_000
 
 const KEEP_MS = 35 * DAY_MS
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { db, now: clock, log, timeoutMs = TIMEOUT_MS, keepMs = KEEP_MS, allowPrivate = false } = options
-  const breakingOff = new AbortController()
-  /** By webhook: what is under way there. */
-  const draining = new Map<number, Promise<void>>()
-  let isStopped = false
-  let tidyAt = Number.NEGATIVE_INFINITY
+  /** Aborts the attempts under way. */
+  const aborting = new AbortController()
+  /** The deliveries under way, by webhook. */
+  const delivering = new Map<number, Promise<void>>()
+  let cleanUpAt = Number.NEGATIVE_INFINITY
 
-  async function dispatchOnce(now: EpochMs): Promise<number> {
+  async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<number> {
     const webhooks = await findBusyWebhooks(db, now)
     const ends = webhooks.length === 0 ? [] : await readOutboxEnds(db)
     for (const webhook of webhooks) {
-      if (isStopped) break
-      const isBehind = ends.some((head, shard) => head > (webhook.positions[shard] ?? 0))
+      if (signal.aborted) break
+      const isBehind = ends.some((end, shard) => end > (webhook.positions[shard] ?? 0))
       for (let pages = 0; isBehind && pages < MAX_PAGES; pages++) {
-        if (isStopped || !(await fanOut(db, webhook.id, ends, now))) break
+        if (signal.aborted || !(await fanOut(db, webhook.id, ends, now))) break
       }
-      if (isBehind || webhook.is_due) begin(webhook)
+      if (isBehind || webhook.is_due) startDelivering(webhook, signal)
     }
-    if (now >= tidyAt) await tidy(webhooks, now)
+    if (now >= cleanUpAt) await cleanUp(webhooks, now)
     return webhooks.length
   }
 
-  async function tidy(webhooks: readonly BusyWebhook[], now: EpochMs): Promise<void> {
-    tidyAt = now + TIDY_EVERY_MS
+  async function cleanUp(webhooks: readonly BusyWebhook[], now: EpochMs): Promise<void> {
+    cleanUpAt = now + CLEANUP_INTERVAL_MS
     options.onPending?.(await countPending(db))
     for (const { id } of webhooks) await forgetDeliveries(db, id, now - keepMs)
   }
 
-  /** Each webhook is served apart from the others: whoever is slow is waited for by nobody else. */
-  function begin({ id }: BusyWebhook): void {
-    if (isStopped || draining.has(id)) return
-    const done = drain(id)
-      .catch(error => log.warn({ reason: String(error), webhook: id }, 'deliveries were held up'))
-      .finally(() => draining.delete(id))
-    draining.set(id, done)
+  /** Serves each webhook separately, so that a slow receiver delays no other. */
+  function startDelivering({ id }: BusyWebhook, signal: AbortSignal): void {
+    if (signal.aborted || delivering.has(id)) return
+    const done = deliverDue(id, signal)
+      .catch(error => log.warn({ reason: String(error), webhook: id }, 'webhook dispatcher: deliveries interrupted'))
+      .finally(() => delivering.delete(id))
+    delivering.set(id, done)
   }
 
-  async function drain(id: number): Promise<void> {
-    while (!isStopped) {
+  async function deliverDue(id: number, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !aborting.signal.aborted) {
       const webhook = await findWebhook(db, id)
       if (webhook === undefined || !webhook.enabled) return
       const now = clock()
-      const claims = await claimDeliveries(db, id, now, now + timeoutMs + LEASE_EXTRA_MS, AT_ONCE)
+      const claims = await claimDeliveries(db, id, now, now + timeoutMs + LEASE_EXTRA_MS, MAX_ATTEMPTS_AT_ONCE)
       if (claims.length === 0) return
       const events = new Map((await findEvents(db, claims)).map(event => [eventIdOf(event), event]))
       await Promise.all(claims.map(claim => attempt(webhook, claim, events.get(eventIdOf(claim)))))
@@ -118,8 +124,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function attempt(webhook: Webhook, claim: Claim, event: StoredEvent | undefined): Promise<void> {
     const result = event === undefined ? EXPIRED : await send(webhook, eventIdOf(claim), payloadOf(event))
-    // What was broken off by our own stop says nothing about the receiver.
-    if (!result.delivered && breakingOff.signal.aborted) return releaseDelivery(db, webhook.id, claim, clock())
+    // An attempt that this process has aborted says nothing about the receiver.
+    if (!result.delivered && aborting.signal.aborted) return releaseDelivery(db, webhook.id, claim, clock())
     const settled = await settleDelivery(db, webhook.id, claim, result, clock(), Math.random())
     options.onDelivery?.(settled)
   }
@@ -131,26 +137,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       'user-agent': 'sms-quota',
       ...signatureHeaders(webhook, id, body, clock()),
     }
-    return post(webhook.url, headers, body, { allowPrivate, timeoutMs, signal: breakingOff.signal })
+    return post(webhook.url, headers, body, { allowPrivate, timeoutMs, signal: aborting.signal })
   }
 
-  const loop = createLoop({
-    name: 'webhook dispatcher',
-    log,
-    async step() {
-      const webhooks = await dispatchOnce(clock())
-      return () => (webhooks > 0 ? LOOK_EVERY_MS : LOOK_FOR_WEBHOOKS_EVERY_MS)
-    },
-  })
-
-  const idle = async () => {
-    while (draining.size > 0) await Promise.all(draining.values())
+  async function idle(): Promise<void> {
+    while (delivering.size > 0) await Promise.all(delivering.values())
   }
 
   return {
-    async dispatchOnce(now) {
-      await dispatchOnce(now)
-    },
+    name: 'webhook dispatcher',
+    dispatchOnce,
     idle,
     test: webhook =>
       send(webhook, `evt_test_${randomUUID()}`, {
@@ -159,18 +155,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
         data: { webhook: { id: webhook.id, description: webhook.description } },
       }),
     allowPrivate,
-    start: loop.start,
-    async stop() {
-      isStopped = true
-      const impatience = setTimeout(() => breakingOff.abort(), STOP_MS)
-      await loop.stop()
+    async step(signal) {
+      const webhooks = await dispatchOnce(clock(), signal)
+      return () => (webhooks > 0 ? INTERVAL_MS : NO_WEBHOOKS_INTERVAL_MS)
+    },
+    async finish() {
+      const timeout = setTimeout(() => aborting.abort(), STOP_MS)
       await idle()
-      clearTimeout(impatience)
+      clearTimeout(timeout)
     },
   }
 }
 
-/** An event that is no longer in the outbox cannot be sent; the attempt tells so. */
+/** The result of an attempt whose event is no longer in the outbox. */
 const EXPIRED: Attempt = { delivered: false, response_code: null, error: 'the event is not kept any more' }
 
 function payloadOf({ type, at, user_id, sequence, data }: StoredEvent): object {

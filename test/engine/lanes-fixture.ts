@@ -1,18 +1,18 @@
 import { createLanes, type Lanes, type LanesOptions } from '../../src/engine/lanes.ts'
 
-/** A batch in the hands of the test, which says when and how it ends. */
+/** A batch that the test ends, when and how it likes. */
 interface Run {
   readonly lane: number
   readonly commands: readonly string[]
-  slow(): void
+  reportBlocked(): void
   answer(results?: readonly string[]): void
   fail(error: Error): void
 }
 
-/** Makes a batch be halved. */
+/** An error that makes the lanes halve the batch. */
 export class Poison extends Error {}
 
-/** Lanes that carry out nothing by themselves. */
+/** Lanes whose batches end only when the test ends them. */
 export function openLanes(options: Partial<LanesOptions<string, string>> = {}) {
   const runs: Run[] = []
   const lanes = createLanes<string, string>({
@@ -21,29 +21,30 @@ export function openLanes(options: Partial<LanesOptions<string, string>> = {}) {
     batchSize: 1000,
     queueCommands: 10_000,
     queueBytes: 1_000_000,
-    run: (lane, commands, { slow }) =>
+    run: (lane, commands, { reportBlocked }) =>
       new Promise((resolve, reject) => {
         const answer = (results = commands.map(command => `${command}!`)) => resolve(results)
-        runs.push({ lane, commands, slow, answer, fail: reject })
+        runs.push({ lane, commands, reportBlocked, answer, fail: reject })
       }),
     splits: error => error instanceof Poison,
     now: () => 0,
     ...options,
   })
 
-  /** Sends commands and collects what their callers are told, in the order in which they are told. */
+  /** Sends commands and collects their results and errors, in the order in which they complete. */
   function send(lane: number, commands: Iterable<string>, bytes = 1): string[] {
-    const told: string[] = []
+    const answers: string[] = []
     for (const command of commands) {
       ask(lanes, lane, command, bytes).then(
-        result => told.push(result),
-        error => told.push(`${command}: ${error instanceof Error ? error.message || error.constructor.name : error}`),
+        result => answers.push(result),
+        error =>
+          answers.push(`${command}: ${error instanceof Error ? error.message || error.constructor.name : error}`),
       )
     }
-    return told
+    return answers
   }
 
-  /** The batches since the last look, as `lane:commands`. */
+  /** The batches started since the last call, as `lane:commands`. */
   let seen = 0
   function started(): string[] {
     const fresh = runs.slice(seen).map(({ lane, commands }) => `${lane}:${commands.join('')}`)
@@ -55,18 +56,18 @@ export function openLanes(options: Partial<LanesOptions<string, string>> = {}) {
     const run = runs.at(index)
     if (run === undefined) throw new Error(`there was no batch ${index}`)
     how(run)
-    // The first sees the batch end, the second what starts thereupon.
-    await turn()
-    await turn()
+    // In the first tick the batch ends, in the second one the next batches start.
+    await tick()
+    await tick()
   }
 
   return { lanes, runs, send, started, end }
 }
 
-/** What one caller is told. */
+/** Submits one command; the promise settles as it completes. */
 export function ask<C, R>(lanes: Lanes<C, R>, lane: number, command: C, bytes = 1): Promise<R> {
   return new Promise((resolve, reject) => lanes.submit(lane, command, bytes, { resolve, reject }))
 }
 
-/** One turn of the event loop, and all that follows from it in promises. */
-export const turn = () => new Promise(resolve => setImmediate(resolve))
+/** One tick of the event loop, and the promise reactions that follow from it. */
+export const tick = () => new Promise(resolve => setImmediate(resolve))

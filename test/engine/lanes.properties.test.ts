@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createLanes, Overloaded } from '../../src/engine/lanes.ts'
-import { ask, Poison, turn } from './lanes-fixture.ts'
+import { Overloaded } from '../../src/engine/failures.ts'
+import { createLanes } from '../../src/engine/lanes.ts'
+import { ask, Poison, tick } from './lanes-fixture.ts'
 
 interface Command {
   lane: number
@@ -9,20 +10,20 @@ interface Command {
   poisonous: boolean
 }
 
-/** Commands by the turn of the event loop they come in, numbered in the order they come. */
+/** Commands by the tick of the event loop in which they come, numbered in the order in which they come. */
 const arrivals: fc.Arbitrary<Command[][]> = fc
   .array(fc.array(fc.record({ lane: fc.nat(3), poisonous: fc.nat(5).map(draw => draw === 0) }), { maxLength: 30 }), {
     maxLength: 6,
   })
-  .map(turns => {
+  .map(ticks => {
     let number = 0
-    return turns.map(commands => commands.map(command => ({ ...command, number: number++ })))
+    return ticks.map(commands => commands.map(command => ({ ...command, number: number++ })))
   })
 
-/** What a caller was told: its command's number, `poison` with that number, or `overloaded`. */
-type OutboxEvent = number | string
+/** How a command completed: with its number, `poison` with that number, or `overloaded`. */
+type Completed = number | string
 
-async function told(answer: Promise<number>): Promise<OutboxEvent> {
+async function completed(answer: Promise<number>): Promise<Completed> {
   try {
     return await answer
   } catch (error) {
@@ -32,8 +33,8 @@ async function told(answer: Promise<number>): Promise<OutboxEvent> {
   }
 }
 
-test('whatever is poisonous, exactly that is refused, and the rest is done once, lane by lane in its order', async () => {
-  const property = fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 40 }), async (turns, batchSize) => {
+test('exactly the poisonous commands are rejected, and the others are done once, in the order of their lane', async () => {
+  const property = fc.asyncProperty(arrivals, fc.integer({ min: 1, max: 40 }), async (ticks, batchSize) => {
     const effects: Command[] = []
     const lanes = createLanes<Command, number>({
       lanes: 4,
@@ -41,9 +42,9 @@ test('whatever is poisonous, exactly that is refused, and the rest is done once,
       batchSize,
       queueCommands: 1000,
       queueBytes: 1000,
-      // A transaction: the first poisonous command undoes the whole.
+      // A transaction: the first poisonous command undoes all of it.
       async run(_lane, commands) {
-        await turn()
+        await tick()
         const poisonous = commands.find(command => command.poisonous)
         if (poisonous !== undefined) throw new Poison(String(poisonous.number))
         effects.push(...commands)
@@ -52,13 +53,13 @@ test('whatever is poisonous, exactly that is refused, and the rest is done once,
       splits: error => error instanceof Poison,
       now: () => 0,
     })
-    const answers: Promise<OutboxEvent>[] = []
-    for (const commands of turns) {
-      for (const command of commands) answers.push(told(ask(lanes, command.lane, command)))
-      await turn()
+    const answers: Promise<Completed>[] = []
+    for (const commands of ticks) {
+      for (const command of commands) answers.push(completed(ask(lanes, command.lane, command)))
+      await tick()
     }
     await lanes.close()
-    const all = turns.flat()
+    const all = ticks.flat()
     expect(await Promise.all(answers)).toEqual(
       all.map(({ number, poisonous }) => (poisonous ? `poison ${number}` : number)),
     )
@@ -71,51 +72,51 @@ test('whatever is poisonous, exactly that is refused, and the rest is done once,
   await fc.assert(property, { numRuns: 300 })
 })
 
-test('in whatever order batches end, the bounds hold and every caller is answered', async () => {
+test('in any order of the ends of batches, the bounds hold and every command completes', async () => {
   const WORKERS = 4
   const bounds = { batchSize: 7, queueCommands: 40, queueBytes: 90 }
-  const property = fc.asyncProperty(fc.scheduler(), arrivals, fc.infiniteStream(fc.nat(2)), async (s, turns, dice) => {
+  const property = fc.asyncProperty(fc.scheduler(), arrivals, fc.infiniteStream(fc.nat(2)), async (s, ticks, dice) => {
     const running = new Set<number>()
-    /** The lanes whose last batch was slow. */
-    const slow = new Set<number>()
-    let slowRunning = 0
+    /** The lanes whose last batch reported that it was blocked. */
+    const blocked = new Set<number>()
+    let blockedInFlight = 0
     const lanes = createLanes<Command, number>({
       lanes: 4,
       workers: WORKERS,
       ...bounds,
-      async run(lane, commands, { slow: saySlow }) {
+      async run(lane, commands, { reportBlocked }) {
         expect(running.has(lane)).toBe(false)
         running.add(lane)
         expect(running.size).toBeLessThanOrEqual(WORKERS)
         expect(commands.length).toBeLessThanOrEqual(bounds.batchSize)
-        const counts = slow.has(lane)
-        if (counts) expect(++slowRunning).toBeLessThanOrEqual(WORKERS / 2)
+        const counts = blocked.has(lane)
+        if (counts) expect(++blockedInFlight).toBeLessThanOrEqual(WORKERS / 2)
         await s.schedule(Promise.resolve(), `batch of lane ${lane}`)
         running.delete(lane)
-        if (counts) slowRunning--
-        slow.delete(lane)
-        // Fails or says that it is slow, each a third of the time.
+        if (counts) blockedInFlight--
+        blocked.delete(lane)
+        // Fails or reports that it is blocked, each in a third of the runs.
         const [draw = 0] = dice.take(1)
         if (draw === 1) throw new Poison('whole')
         if (draw === 2) {
-          slow.add(lane)
-          saySlow()
+          blocked.add(lane)
+          reportBlocked()
         }
         return commands.map(command => command.number)
       },
       splits: () => false,
       now: () => 0,
     })
-    const answers: Promise<OutboxEvent>[] = []
-    for (const commands of turns) {
+    const answers: Promise<Completed>[] = []
+    for (const commands of ticks) {
       for (const command of commands) {
         const before = lanes.queued
-        answers.push(told(ask(lanes, command.lane, command, 3)))
+        answers.push(completed(ask(lanes, command.lane, command, 3)))
         const accepted = lanes.queued > before
-        // 90 bytes are room for 30 commands.
+        // 90 bytes have room for 30 commands.
         expect(accepted).toBe(before < 30)
       }
-      await turn()
+      await tick()
       if (s.count() > 0) await s.waitOne()
     }
     await s.waitFor(lanes.close())

@@ -1,6 +1,6 @@
 /** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { Problem } from '../../src/errors.ts'
+import { EngineFailure } from '../../src/engine/failures.ts'
 import {
   countSessions,
   createBench,
@@ -39,11 +39,11 @@ async function withQuotas(users: number[], limit: number | null = 1_000): Promis
   return users
 }
 
-/** What became of a call: its outcome, or the code of the problem. Anything else is a fault of ours. */
+/** What became of a call: its outcome, or the name of the engine's failure. Any other error is a bug. */
 const became = (call: Promise<{ outcome: string }>) =>
   call.then(
     ({ outcome }) => outcome,
-    error => (error instanceof Problem ? error.code : error),
+    error => (error instanceof EngineFailure ? error.name : error),
   )
 
 describe('a user’s rows are locked for longer than the lock timeout', () => {
@@ -58,7 +58,7 @@ describe('a user’s rows are locked for longer than the lock timeout', () => {
         became(engine.submit(reserve(user, `m${n}`, 1))),
       )
       const [first, ...others] = await Promise.all(calls)
-      expect([first, others[free.length]]).toEqual(['unavailable', 'unavailable'])
+      expect([first, others[free.length]]).toEqual(['Unavailable', 'Unavailable'])
       expect(others.toSpliced(free.length, 1)).toEqual(Array(free.length + elsewhere.length).fill('granted'))
       await stranger.query('rollback')
       expect(await became(engine.submit(reserve(held, 'm0', 1)))).toBe('granted')
@@ -72,7 +72,7 @@ describe('a user’s rows are locked for longer than the lock timeout', () => {
     const [held = 0, ...free] = users
     await lock('quota', held)
     const calls = users.map(user => became(engine.submit(reserve(user, 'm1', 1))))
-    expect(await Promise.all(calls)).toEqual(['unavailable', ...free.map(() => 'granted')])
+    expect(await Promise.all(calls)).toEqual(['Unavailable', ...free.map(() => 'granted')])
   })
 
   test('a lock that is gone after the timeout: all commands are answered', async () => {
@@ -102,7 +102,7 @@ describe('a user’s rows are locked for longer than the lock timeout', () => {
     await stranger.query('select 1 from account where user_id = any($1) for update', [held])
     // The engine learns that these lanes are blocked.
     expect(await Promise.all(held.map(user => became(engine.submit(reserve(user, 'm1', 1)))))).toEqual(
-      held.map(() => 'unavailable'),
+      held.map(() => 'Unavailable'),
     )
     const waiting = held.map(user => became(engine.submit(reserve(user, 'm2', 1))))
     await untilWaiting(db, 2)
@@ -156,7 +156,7 @@ describe('a queue that is full', () => {
     const tookMs: number[] = []
     for (let n = 100; n < 200; n++) {
       const before = performance.now()
-      expect(await became(engine.submit(reserve(user, id(n), 1)))).toBe('overloaded')
+      expect(await became(engine.submit(reserve(user, id(n), 1)))).toBe('Overloaded')
       tookMs.push(performance.now() - before)
     }
     // The median: a busy machine may delay a few.
@@ -166,10 +166,9 @@ describe('a queue that is full', () => {
     expect(await became(engine.submit(reserve(user, id(5_000), 1)))).toBe('granted')
   })
 
-  test('the refusal says when to come again', async () => {
+  test('the refusal is a failure of the engine', async () => {
     const engine = bench.engine({ queueCommands: 0 })
-    const refusal = await engine.submit(reserve(someone(), 'm1', 1)).catch(error => error)
-    expect(refusal).toMatchObject({ code: 'overloaded', headers: { 'retry-after': '1' } })
+    await expect(engine.submit(reserve(someone(), 'm1', 1))).rejects.toBeInstanceOf(EngineFailure)
   })
 })
 
@@ -181,7 +180,7 @@ test('close completes the accepted commands and accepts no new ones', async () =
     Array.from({ length: 50 }, (_, n) => became(engine.submit(reserve(user, `m${n}`, 1)))),
   )
   const closed = engine.close()
-  expect(await became(engine.submit(reserve(users[0] ?? 0, 'late', 1)))).toBe('unavailable')
+  expect(await became(engine.submit(reserve(users[0] ?? 0, 'late', 1)))).toBe('Closed')
   await closed
   expect(await Promise.all(accepted)).toEqual(Array(1_000).fill('granted'))
   const [{ count } = { count: 0 }] = await db.query<{ count: number }>({

@@ -87,7 +87,7 @@ describe('administrators and locked batches lock the account', () => {
     const old = await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm1', 500))
     await deleteQuota(db, old.id, bench.author(), () => true)
-    for (let n = 1; engine.ways.at(-1)?.way !== 'optimistic'; n++) {
+    for (let n = 1; engine.reports.at(-1)?.mode !== 'optimistic'; n++) {
       if (n > 150) break
       await engine.submit(settle('commit', user, 'm1', n))
     }
@@ -153,7 +153,7 @@ describe('memory is emptied when a connection is lost', () => {
     await warm(engine, user)
     await db.query({ text: 'update quota set used = 3, reserved = 4 where id = $1', values: [id] })
     await engine.submit(reserve(user, 'm1', 5))
-    expect(engine.ways.at(-1)?.way).toBe('optimistic')
+    expect(engine.reports.at(-1)?.mode).toBe('optimistic')
     expect(await countersOf(db, id)).toEqual({ used: 3, reserved: 9 })
     await db.query({ text: 'update quota set used = 0, reserved = 5 where id = $1', values: [id] })
   })
@@ -165,11 +165,11 @@ test('after a conflict with another process, a lane runs the next 50 batches in 
   await bench.quota({ user_id: user })
   await warm(one, user)
   await other.submit(reserve(user, 'other', 1))
-  one.ways.length = 0
+  one.reports.length = 0
   for (let n = 0; n < 52; n++) await one.submit(reserve(user, `m${n}`, 1))
-  const ways = one.ways.map(({ way }) => way)
-  expect(ways.slice(0, 51)).toEqual(Array(51).fill('locked'))
-  expect(ways.at(51)).toBe('optimistic')
+  const modes = one.reports.map(({ mode }) => mode)
+  expect(modes.slice(0, 51)).toEqual(Array(51).fill('locked'))
+  expect(modes.at(51)).toBe('optimistic')
 })
 
 test('after all of these tests the counters equal the ledger', async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
-import { Problem } from '../../src/errors.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
 import {
   createBench,
   differences,
@@ -42,7 +42,7 @@ async function insist(engine: TestEngine | undefined, command: Command): Promise
       if (engine === undefined) throw new Error('there is no such engine')
       return await engine.submit(command)
     } catch (error) {
-      if (attempt === 5 || !(error instanceof Problem) || error.code !== 'unavailable') throw error
+      if (attempt === 5 || !(error instanceof Unavailable)) throw error
     }
   }
 }

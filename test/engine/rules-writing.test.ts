@@ -4,7 +4,7 @@ import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { Problem } from '../../src/errors.ts'
+import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'
 import {
   countersOf,
   countSessions,
@@ -55,7 +55,7 @@ describe('begin … commit in one Sync', () => {
       users.map(async (user, index) => {
         for (let n = 0; n < 150; n++) {
           const answer = await engine.submit(reserve(user, `c${n}`, 1)).catch(error => error)
-          if (answer instanceof Problem) expect(answer.code).toBe('unavailable')
+          if (answer instanceof EngineFailure) expect(answer).toBeInstanceOf(Unavailable)
           else granted[index] = (granted[index] ?? 0) + 1
         }
       }),

@@ -35,7 +35,7 @@ describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
     const { id } = await bench.quota({ user_id: user, limit: 100, name: 'Q "1" \\ {x}', metadata: { a: '"}' } })
     if (mode === 'optimistic') await warm(engine, user)
     await engine.submit(consume(user, 'a', 79))
-    expect(engine.ways.at(-1)?.way).toBe(mode)
+    expect(engine.reports.at(-1)?.mode).toBe(mode)
     expect(await percentsOf(user)).toEqual([])
     await engine.submit(consume(user, 'b', 1))
     expect(await percentsOf(user)).toEqual([80])
@@ -176,7 +176,7 @@ describe('a reservation that expires', () => {
     await engine.submit(reserve(user, 'm', 10, { ttl_ms: 1_000, on_expiry: 'commit' }))
     clock.now += 1_000
     await engine.submit(settle('refund', user, 'm', 3))
-    expect(engine.ways.at(-1)?.way).toBe('optimistic')
+    expect(engine.reports.at(-1)?.mode).toBe('optimistic')
     expect((await eventsOf(user)).slice(1)).toMatchObject([
       { type: 'reservation.expired', data: { reservation: { id: 'm', refunded: 3 }, released: 0, committed: 10 } },
     ])

@@ -59,7 +59,7 @@ const { port } = server.address() as AddressInfo
 const send = (host: string, allowPrivate: boolean) =>
   post(`http://${host}:${port}/`, {}, '{}', { allowPrivate, timeoutMs: 5_000, signal: new AbortController().signal })
 
-// Spellings of this machine, by address and by a name that resolves to it.
+// Forms of the local machine's address, and a name that resolves to it.
 test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', 'localhost'])(
   'nothing is sent to %s',
   async host => {
@@ -67,18 +67,18 @@ test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '
     expect(await send(host, false)).toEqual({
       delivered: false,
       response_code: null,
-      error: 'the address is not of the public internet',
+      error: 'the address is not on the public internet',
     })
     expect(calls).toBe(before)
   },
 )
 
-test('unless the operator allows it', async () => {
+test('private addresses are sent to if the operator allows it', async () => {
   expect(await send('127.0.0.1', true)).toEqual({ delivered: true, response_code: 200, error: null })
   expect(await send('localhost', true)).toMatchObject({ delivered: true })
 })
 
-test('a name is judged whichever way it is asked for', async () => {
+test('a name is checked whether one or all of its addresses are asked for', async () => {
   for (const all of [true, false]) {
     const error = await new Promise(resolve => lookupPublic('localhost', { all }, resolve))
     expect(error).toMatchObject({ name: 'ForbiddenAddress' })

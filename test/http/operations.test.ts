@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ERRORS } from '../../src/errors.ts'
 import { createMetricsServer } from '../../src/http/operations/routes.ts'
 import { createEventCounter } from '../../src/jobs/event-counter.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { startService } from '../support/service.ts'
@@ -12,7 +13,7 @@ const { call, app, adminToken, senderToken, metrics, db } = service
 const anonymous = { token: null }
 
 describe('health', () => {
-  test('livez and readyz answer without a token', async () => {
+  test('livez and readyz need no token', async () => {
     for (const url of ['/livez', '/readyz']) {
       expect(await call('GET', url, anonymous)).toMatchObject({ status: 200, body: { status: 'ok' } })
     }
@@ -20,7 +21,7 @@ describe('health', () => {
 })
 
 describe('metrics', () => {
-  test('tell of requests and commands by kinds, never of users', async () => {
+  test('count requests and commands by kind, and name no user', async () => {
     await call('POST', '/api/sms/admin/quota', { body: { user_id: 4711, limit: 5 } })
     await call('POST', '/api/sms/sender/quota/consume', {
       token: senderToken,
@@ -50,33 +51,33 @@ describe('metrics', () => {
     return Number(found?.slice(series.length + 1) ?? Number.NaN)
   }
 
-  test('tell of usage that is folded, and of what is to be folded yet', async () => {
+  test('count the usage that is rolled up, and the batches that are pending', async () => {
     const log = { info() {}, warn() {}, error() {} }
-    const told = Promise.withResolvers<void>()
+    const reported = Promise.withResolvers<void>()
     for (const id of ['f1', 'f2']) {
       const body = { user_id: 4712, id, units: 1 }
       await call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
     }
     const [before] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage_pending' })
-    const folding = createUsageRollup({
+    const rollup = createUsageRollup({
       db,
-      log,
-      onRollup(fold) {
-        metrics.fold(fold)
-        told.resolve()
+      onRollup(report) {
+        metrics.rollup(report)
+        reported.resolve()
       },
     })
-    folding.start()
-    await told.promise
-    await folding.stop()
-    expect(await metricOf('sms_quota_usage_folded_batches_total')).toBe(before?.count)
+    const jobs = createJobRunner([rollup], { log })
+    jobs.start()
+    await reported.promise
+    await jobs.stop()
+    expect(await metricOf('sms_quota_usage_rollup_batches_total')).toBe(before?.count)
     const [after] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage' })
-    expect(await metricOf('sms_quota_usage_folded_rows_total')).toBe(after?.count)
+    expect(await metricOf('sms_quota_usage_rollup_rows_total')).toBe(after?.count)
     expect(await metricOf('sms_quota_usage_pending_batches')).toBe(0)
   })
 
-  test('tell of events by type, each once, from the start on', async () => {
-    const eventCounter = createEventCounter({ db, log: { info() {}, warn() {}, error() {} }, onEvents: metrics.events })
+  test('count events by type, each once, from the start on', async () => {
+    const eventCounter = createEventCounter({ db, onEvents: metrics.events })
     await eventCounter.countOnce()
     expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBeNaN()
     const { body } = await call('POST', '/api/sms/admin/quota', { body: { user_id: 4713, limit: 5 } })
@@ -86,11 +87,11 @@ describe('metrics', () => {
     await eventCounter.countOnce()
     expect(await metricOf('sms_quota_events_total{type="quota.created"}')).toBe(2)
     expect(await metricOf('sms_quota_events_total{type="quota.deleted"}')).toBe(1)
-    // In no label, whatever numbers there are.
+    // No label contains a user id.
     expect((await call('GET', '/metrics', anonymous)).body).not.toMatch(/\{[^}\n]*471[1-4]/)
   })
 
-  test('tell how many wait for the feed', async () => {
+  test('count the requests that wait for the feed', async () => {
     expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
     const waiting = call('GET', '/api/sms/admin/events?after=latest&wait_seconds=30')
     await expect.poll(() => metricOf('sms_quota_feed_waiting')).toBe(1)
@@ -99,7 +100,7 @@ describe('metrics', () => {
     expect(await metricOf('sms_quota_feed_waiting')).toBe(0)
   })
 
-  test('can have a port of their own', async () => {
+  test('can have a separate port', async () => {
     const server = createMetricsServer(createMetrics())
     expect((await server.inject('/metrics')).statusCode).toBe(200)
     expect((await server.inject('/livez')).statusCode).toBe(404)
@@ -117,15 +118,15 @@ describe('the OpenAPI document', async () => {
     Object.entries(item as object).map(([method, operation]) => [method, path, operation] as never),
   )
 
-  test('is valid OpenAPI 3.1 by an outside validator', async () => {
+  test('is valid OpenAPI 3.1 for an independent validator', async () => {
     const result = await new Validator().validate(structuredClone(document))
     expect(result.errors ?? []).toEqual([])
     expect(result.valid).toBe(true)
     expect(document.openapi).toMatch(/^3\.1\./)
   })
 
-  test('has the seven endpoints that were asked for', () => {
-    const asked = [
+  test('has the seven required endpoints', () => {
+    const required = [
       ['get', '/api/sms/quota/list'],
       ['get', '/api/sms/quota/summary'],
       ['get', '/api/sms/admin/quota/list'],
@@ -135,10 +136,10 @@ describe('the OpenAPI document', async () => {
       ['delete', '/api/sms/admin/quota/{id}'],
     ]
     const present = operations.map(([method, path]) => `${method} ${path}`)
-    for (const [method, path] of asked) expect(present).toContain(`${method} ${path}`)
+    for (const [method, path] of required) expect(present).toContain(`${method} ${path}`)
   })
 
-  test('names every operation once, and refers to every component by its name', () => {
+  test('has a unique id for every operation, and refers to components by name', () => {
     const ids = operations.map(([, , operation]) => operation.operationId)
     expect(ids.every(id => /^[a-z][A-Za-z]+$/.test(id))).toBe(true)
     expect(new Set(ids).size).toBe(ids.length)
@@ -155,7 +156,7 @@ describe('the OpenAPI document', async () => {
       for (const status of ['401', '400', '500', '503']) {
         expect(operation.responses, `${method} ${path}`).toHaveProperty(status)
       }
-      // Who is calling, anybody may ask.
+      // Every role may read the own identity.
       expect('403' in operation.responses, `${method} ${path}`).toBe(path !== '/api/sms/me')
       expect('429' in operation.responses, `${method} ${path}`).toBe(!path.startsWith('/api/sms/sender/'))
     }
@@ -168,8 +169,8 @@ describe('the OpenAPI document', async () => {
   })
 })
 
-describe('the documents for people', () => {
-  test('/docs comes whole from this service, and may run nothing but its own files', async () => {
+describe('the documentation pages', () => {
+  test('/docs loads all its files from this service, and its policy allows no others', async () => {
     const page = await app.inject({ url: '/docs' })
     const html = page.statusCode === 302 ? await app.inject({ url: String(page.headers.location) }) : page
     expect(html.statusCode).toBe(200)
@@ -201,7 +202,7 @@ describe('every answer', () => {
     ['GET', '/docs/errors', null],
     ['GET', '/openapi.json', null],
     ['GET', '/api/sms/admin/quota/%ff', adminToken],
-  ])('%s %s carries a request id, is not stored and says nothing of the server', async (method, url, token) => {
+  ])('%s %s has a request id, must not be stored and does not name the server software', async (method, url, token) => {
     const { headers } = await call(method, url, { token })
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
     expect(headers['cache-control']).toBe('no-store')
@@ -210,7 +211,7 @@ describe('every answer', () => {
     expect(headers.server ?? headers['x-powered-by']).toBeUndefined()
   })
 
-  test('to a sender is not stored either, and has nothing that only a browser heeds', async () => {
+  test('to a sender must not be stored either, and has no headers for browsers', async () => {
     const body = { user_id: 1, units: 1 }
     const { headers } = await call('POST', '/api/sms/sender/quota/check', { token: senderToken, body })
     expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
@@ -218,7 +219,7 @@ describe('every answer', () => {
     expect(headers['content-security-policy']).toBe(undefined)
   })
 
-  test("repeats the caller's request id if it is a sane one", async () => {
+  test("repeats the client's request id if it is well-formed", async () => {
     const ask = async (id: string) =>
       (await call('GET', '/livez', { token: null, headers: { 'x-request-id': id } })).headers['x-request-id']
     expect(await ask('abc-123.X:y_z')).toBe('abc-123.X:y_z')

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import type { Command, Outcome } from '../../src/domain/command.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { Problem } from '../../src/errors.ts'
+import { Closed, Overloaded, Unavailable } from '../../src/engine/failures.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
@@ -167,8 +167,9 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['reserve', { outcome: 'idempotency_mismatch', fields: ['op', 'units'] }, 409, problem(409, 'idempotency_mismatch', { errors: [{ path: '/op', message: 'differs' }, { path: '/units', message: 'differs' }] })],
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
   ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'The reservation holds 5 units, and total_units is 6.', reservation: view })],
-  ['reserve', new Problem('overloaded', 'Full.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'overloaded', { detail: 'Full.' })],
-  ['reserve', new Problem('unavailable', 'Not available.', { headers: { 'retry-after': '1' } }), 503, problem(503, 'unavailable', { detail: 'Not available.' })],
+  ['reserve', new Overloaded('full'), 503, problem(503, 'overloaded', { detail: 'Too much is waiting already. Nothing was done; repeat the call.' })],
+  ['reserve', new Unavailable(), 503, problem(503, 'unavailable', { detail: 'The store cannot decide this now. Nothing is known to be done; repeat the call.' })],
+  ['reserve', new Closed('closing'), 503, problem(503, 'unavailable', { detail: 'The service is stopping. Nothing was done; repeat the call.' })],
   ['reserve', new Error('an unexpected failure'), 500, problem(500, 'internal', { detail: 'The service failed unexpectedly.' })],
 ]
 
@@ -233,7 +234,7 @@ describe('the log', () => {
     const message = { to: '+4915112345678', text: 'geheim' }
     outcome = granted
     await ask('reserve', { user_id: 7, id: 'm', message })
-    outcome = new Problem('overloaded', 'Full.')
+    outcome = new Overloaded('full')
     await ask('reserve', { user_id: 7, id: 'm', message })
     await ask('check', { user_id: 7, message: { ...message, to: 'geheim' } })
     expect(logged).toEqual([])

@@ -128,7 +128,7 @@ test('administrators see all users together, and the top users', async () => {
     await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
   }
   // A part is rolled up, the rest is not.
-  await createUsageRollup({ db, log: console }).rollUpOnce()
+  await createUsageRollup({ db }).rollUpOnce()
   await ask('consume', { user_id: users[2], id: 'n', units: 1 })
   clock.now = began
   const all = await call('GET', `${ADMIN}?${period}&interval=month`)
@@ -145,7 +145,7 @@ test('usage that retention has rolled up stays in reports', async () => {
   const { user } = await sent()
   const url = `${ADMIN}?user_id=${user}&${MARCH}&interval=day`
   const before = await call('GET', url)
-  const retention = createRetention({ db, now: () => clock.now, log: console, retentionMs: 0 })
+  const retention = createRetention({ db, now: () => clock.now, retentionMs: 0 })
   while ((await retention.retireOnce(Date.parse('2026-04-30T00:00:00Z'))).isBehind);
   expect(
     (await call('GET', `/api/sms/sender/quota/reservations/${user}/one`, { token: service.senderToken })).status,

@@ -3,6 +3,7 @@ import { verify } from '../../src/db/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import {
   countersOf,
   createBench,
@@ -21,18 +22,17 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 
-/** The clock of this file only goes forward; tests begin where the one before has ended. */
+/** Moves the clock forward. It never goes back: each test starts where the previous one ended. */
 function later(ms: number): EpochMs {
   clock.now += ms
   return clock.now
 }
 
 function retentionOf(options: Partial<RetentionOptions> = {}): Retention {
-  const log = { info() {}, warn() {}, error() {} }
-  return createRetention({ db, now: () => clock.now, log, ...options })
+  return createRetention({ db, now: () => clock.now, ...options })
 }
 
-/** Retires until there is nothing more to do at this moment. */
+/** Retires until there is nothing more to do at this time. */
 async function retireAll(retention: Retention, now = clock.now): Promise<number> {
   let removed = 0
   for (;;) {
@@ -52,14 +52,14 @@ async function archiveOf(quotaId: number): Promise<{ window_no: number; used: nu
   return db.query({ text, values: [quotaId] })
 }
 
-/** Nothing was lost and nothing doubled, by the service's own judgement and by another. */
+/** Nothing is lost or counted twice, by the service's `verify` and by an independent query. */
 async function expectEqual(): Promise<void> {
   expect((await verify(db)).differences).toEqual([])
   expect(await differences(db)).toEqual([])
 }
 
 describe('removes', () => {
-  test('what has not changed for the retention time, and no sooner', async () => {
+  test('reservations that have not changed for the retention time, and no sooner', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'm', 7))
@@ -71,7 +71,7 @@ describe('removes', () => {
     await expectEqual()
   })
 
-  test('after the time that is told, with the ids: they are as good as new', async () => {
+  test('after the configured time, with the ids, which can be used again', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'm', 7))
@@ -83,7 +83,7 @@ describe('removes', () => {
     await expectEqual()
   })
 
-  test('what is used of every draw, whatever was settled in part', async () => {
+  test('and archives what every draw has used, after partial settlements, too', async () => {
     const user = someone()
     const first = await bench.quota({ user_id: user, limit: 10, priority: 1, opening_used: 2 })
     const second = await bench.quota({ user_id: user, limit: 10, priority: 2 })
@@ -99,13 +99,14 @@ describe('removes', () => {
     await engine.submit(draw('consume', someone(), 'unfunded', 5, { force: true }))
     await retireAll(retentionOf(), later(KEPT + DAY_MS))
     expect(await idsOf(user)).toEqual([])
-    // 13 of 'm' are used, along the line: 8 of the first, 5 of the second, none of the third. Then those by force.
+    // Of 'm' 13 units are used, in burn order: 8 of the first, 5 of the second, none of the third. The forced ones
+    // follow.
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
     expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
     await expectEqual()
   })
 
-  test('from closed windows too, whose history stays', async () => {
+  test('those of closed windows, too, whose history stays', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user, period: 'hour', limit: 10, rollover_limit: 3 })
     for (const hour of ['h0', 'h1', 'h2']) {
@@ -122,7 +123,7 @@ describe('removes', () => {
 })
 
 describe('keeps', () => {
-  test('what is outstanding, until it is settled', async () => {
+  test('reservations with units outstanding, until they are settled', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm', 7, { ttl_ms: 1_000 }))
@@ -131,12 +132,12 @@ describe('keeps', () => {
     expect(await retireAll(retention, later(KEPT + DAY_MS))).toBe(0)
     await engine.submit({ op: 'expire', user_id: user, id: 'm' })
     expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
-    // It stands behind what was read by then, and is met when everything is read again, a day later at most.
+    // It is behind the point up to which the shard was read, and is found when the shard is read again, within a day.
     expect(await retireAll(retention, later(DAY_MS))).toBe(1)
     await expectEqual()
   })
 
-  test('what was settled late, for the whole time after that', async () => {
+  test('reservations that were settled late, for the whole retention time after that', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'm', 7))
@@ -149,7 +150,7 @@ describe('keeps', () => {
     await expectEqual()
   })
 
-  test('what somebody is settling just now, without waiting for them', async () => {
+  test('reservations that another transaction is settling, without waiting for it', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'm1', 1))
@@ -168,8 +169,8 @@ describe('keeps', () => {
   })
 })
 
-describe('many', () => {
-  /** In one shard, each at a moment of its own. */
+describe('many reservations', () => {
+  /** In one shard, each at a different time. */
   async function consumeMany(users: readonly number[], count: number): Promise<void> {
     for (let n = 0; n < count; n++) {
       later(1)
@@ -193,7 +194,7 @@ describe('many', () => {
     await expectEqual()
   })
 
-  test('are removed once by two at once, whoever settles meanwhile', async () => {
+  test('are removed once by two concurrent jobs, while others are settled', async () => {
     const users = neighbours(3)
     const quotas = []
     for (const user_id of users) quotas.push(await bench.quota({ user_id, limit: 1_000_000 }))
@@ -216,16 +217,17 @@ describe('many', () => {
   })
 })
 
-test('runs by itself from its start to its stop', async () => {
+test('as a job it runs until the runner stops', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(draw('consume', user, 'm', 1))
   later(KEPT + DAY_MS)
   const retired = Promise.withResolvers<void>()
   const retention = retentionOf({ onRetire: ({ removed }) => removed > 0 && retired.resolve() })
-  retention.start()
+  const jobs = createJobRunner([retention], { log: { info() {}, warn() {}, error() {} } })
+  jobs.start()
   await retired.promise
-  await retention.stop()
+  await jobs.stop()
   expect(await idsOf(user)).toEqual([])
   expect(clock.now).toBeGreaterThan(START)
 })

@@ -4,7 +4,8 @@ import type { Database } from '../../src/db/database.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { Problem } from '../../src/errors.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper, type Sweep, type Sweeper, type SweeperOptions } from '../../src/jobs/sweeper.ts'
 import { countersOf, createBench, differences, draw, reserve, settle, someone } from '../support/engine.ts'
 
@@ -13,7 +14,7 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 
-/** The clock of this file only goes forward; tests begin where the one before has ended. */
+/** Moves the clock forward. It never goes back: each test starts where the previous one ended. */
 function later(ms: number): EpochMs {
   clock.now += ms
   return clock.now
@@ -24,7 +25,7 @@ function sweeperOf(options: Partial<SweeperOptions> = {}): Sweeper {
   return createSweeper({ db, engine, now: () => clock.now, log, ...options })
 }
 
-/** Sweeps until there is nothing more to do at this moment. */
+/** Sweeps until there is nothing more to do at this time. */
 async function sweepAll(sweeper: Sweeper, now = clock.now): Promise<{ closed: number; steps: Sweep[] }> {
   const steps: Sweep[] = []
   do steps.push(await sweeper.sweepOnce(now))
@@ -40,8 +41,8 @@ async function found(user: number, id: string): Promise<object> {
   return row ?? {}
 }
 
-describe('what is due', () => {
-  test('is closed at its time, not before', async () => {
+describe('a due reservation', () => {
+  test('is closed when it expires, not before', async () => {
     const sweeper = sweeperOf()
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
@@ -53,7 +54,7 @@ describe('what is due', () => {
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('is committed if the sender said so', async () => {
+  test('is committed if the sender chose that', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm', 5, { ttl_ms: 10_000, on_expiry: 'commit' }))
@@ -63,7 +64,7 @@ describe('what is due', () => {
     expect(await countersOf(db, id)).toEqual({ used: 5, reserved: 0 })
   })
 
-  test('is only what is outstanding', async () => {
+  test('is one with units outstanding', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(draw('consume', user, 'used', 1))
@@ -78,7 +79,7 @@ describe('what is due', () => {
     expect(await countersOf(db, id)).toEqual({ used: 7, reserved: 0 })
   })
 
-  test('is closed also if its quotas are over or deleted, or its window is', async () => {
+  test('is closed even if its quotas have expired or are deleted, or its window has ended', async () => {
     const user = someone()
     const ended = await bench.quota({ user_id: user, limit: 5, priority: 1, expires_at: clock.now + 5_000 })
     const deleted = await bench.quota({ user_id: user, limit: 5, priority: 2 })
@@ -94,7 +95,7 @@ describe('what is due', () => {
   })
 })
 
-describe('many', () => {
+describe('many reservations', () => {
   async function reserveMany(count: number, ttl: (n: number) => number): Promise<void> {
     const users = Array.from({ length: 20 }, () => someone())
     for (const user of users) await bench.quota({ user_id: user, limit: 1_000_000 })
@@ -112,15 +113,15 @@ describe('many', () => {
     return row?.open ?? -1
   }
 
-  /** The engine, with an eye on how much is asked of it at a time. */
-  function watched(): { engine: Pick<Engine, 'submit'>; most(): number } {
-    let [inFlight, most] = [0, 0]
+  /** The engine, with a count of the commands in flight. */
+  function watchEngine(): { engine: Pick<Engine, 'submit'>; max(): number } {
+    let [inFlight, max] = [0, 0]
     return {
-      most: () => most,
+      max: () => max,
       engine: {
         submit(command) {
           inFlight += 1
-          most = Math.max(most, inFlight)
+          max = Math.max(max, inFlight)
           return engine.submit(command).finally(() => {
             inFlight -= 1
           })
@@ -129,19 +130,19 @@ describe('many', () => {
     }
   }
 
-  test('at once are closed in bounded steps', async () => {
+  test('that expire together are closed in bounded steps', async () => {
     await reserveMany(5_000, () => 10_000)
     later(10_000)
-    const eye = watched()
-    const { closed, steps } = await sweepAll(sweeperOf({ engine: eye.engine }))
+    const watched = watchEngine()
+    const { closed, steps } = await sweepAll(sweeperOf({ engine: watched.engine }))
     expect(closed).toBe(5_000)
     expect(Math.max(...steps.map(step => step.closed))).toBeLessThanOrEqual(500)
-    expect(eye.most()).toBeLessThanOrEqual(500)
+    expect(watched.max()).toBeLessThanOrEqual(500)
     expect(await countOpen()).toBe(0)
     expect(await differences(db)).toEqual([])
   })
 
-  test('are closed once by several sweepers at once', async () => {
+  test('are closed once by several concurrent sweepers', async () => {
     await reserveMany(1_000, n => 1_000 + n)
     later(2_000)
     const other = bench.engine()
@@ -150,7 +151,7 @@ describe('many', () => {
     expect(await differences(db)).toEqual([])
   })
 
-  test('from a long stop are found, the latest first', async () => {
+  test('that expired during a long stop are found, the latest first', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     for (const [id, days] of [
@@ -173,47 +174,47 @@ describe('many', () => {
   })
 })
 
-describe('what is read', () => {
-  /** The database, with an eye on how often it is asked. */
-  function counted(): { db: Database; looks(): number } {
-    let looks = 0
+describe('reading', () => {
+  /** The database, with a count of its transactions. */
+  function countTransactions(): { db: Database; count(): number } {
+    let count = 0
     return {
-      looks: () => looks,
+      count: () => count,
       db: {
         ...db,
         transaction(work, mode) {
-          looks += 1
+          count += 1
           return db.transaction(work, mode)
         },
       },
     }
   }
 
-  test('passes over settled ones once, a page at a time, and then is one look a step for all shards', async () => {
+  test('skips settled reservations once, a page at a time, and then takes one query per step for all shards', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 1_000_000 })
     for (let n = 0; n < 1_000; n += 1) {
-      // Each ends at a moment of its own.
+      // Groups of fifty expire at different times.
       if (n % 50 === 0) later(1)
       void engine.submit(draw('consume', user, `c${n}`, 1))
       if (n % 50 === 49) await engine.submit(draw('check', user, '', 1))
     }
-    const eye = counted()
-    const sweeper = sweeperOf({ db: eye.db })
+    const counted = countTransactions()
+    const sweeper = sweeperOf({ db: counted.db })
     await sweepAll(sweeper)
-    // Ten pages of a hundred, and the looks back over the years.
-    expect(eye.looks()).toBeGreaterThan(10)
-    const before = eye.looks()
+    // Ten pages of a hundred, and the queries that go back over the years.
+    expect(counted.count()).toBeGreaterThan(10)
+    const before = counted.count()
     expect(await sweeper.sweepOnce(later(1_000))).toEqual({ closed: 0, pending: 'none' })
-    expect(eye.looks() - before).toBe(1)
+    expect(counted.count() - before).toBe(1)
   })
 
-  test('is the last two minutes again each minute, for what was committed late', async () => {
+  test('repeats the last two minutes each minute, for reservations that were committed late', async () => {
     const sweeper = sweeperOf()
     await sweepAll(sweeper)
     const user = someone()
     await bench.quota({ user_id: user, starts_at: clock.now - DAY_MS })
-    // As a batch does that waited for its commit: it begins with a moment, and ends after that was swept.
+    // Like a batch that waited for its commit: its timestamp is swept before it commits.
     const slow = bench.engine({ now: () => clock.now - 30_000 })
     await slow.submit(reserve(user, 'late', 1, { ttl_ms: 1_000 }))
     expect((await sweepAll(sweeper, later(1_000))).closed).toBe(0)
@@ -222,7 +223,7 @@ describe('what is read', () => {
     expect((await sweepAll(sweeper, later(MINUTE))).closed).toBe(0)
   })
 
-  test('is everything again each day, for what no look back finds', async () => {
+  test('repeats everything each day, for reservations that reading back does not find', async () => {
     const sweeper = sweeperOf()
     await sweepAll(sweeper)
     const user = someone()
@@ -234,10 +235,10 @@ describe('what is read', () => {
   })
 })
 
-describe('what cannot be closed', () => {
-  const away = new Problem('unavailable', 'the store is away')
+describe('a reservation that cannot be closed', () => {
+  const away = new Unavailable()
 
-  test('because the store is away is closed when it is back', async () => {
+  test('because the store is away is closed when the store is back', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
@@ -251,14 +252,14 @@ describe('what cannot be closed', () => {
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('because somebody holds a user’s rows holds up nobody else', async () => {
-    const [held, other] = [someone(), someone()]
-    for (const user_id of [held, other]) await bench.quota({ user_id })
+  test('because its user is locked does not delay those of other users', async () => {
+    const [locked, other] = [someone(), someone()]
+    for (const user_id of [locked, other]) await bench.quota({ user_id })
     const ids = Array.from({ length: 800 }, (_, n) => `m${n}`)
-    await Promise.all(ids.map(id => engine.submit(reserve(held, id, 1, { ttl_ms: 1_000 }))))
+    await Promise.all(ids.map(id => engine.submit(reserve(locked, id, 1, { ttl_ms: 1_000 }))))
     await engine.submit(reserve(other, 'm', 1, { ttl_ms: 1_001 }))
     const submit: Engine['submit'] = command =>
-      command.user_id === held ? Promise.reject(away) : engine.submit(command)
+      command.user_id === locked ? Promise.reject(away) : engine.submit(command)
     const sweeper = sweeperOf({ engine: { submit } })
     later(1_001)
     await sweeper.sweepOnce(clock.now)
@@ -267,34 +268,35 @@ describe('what cannot be closed', () => {
     expect((await sweepAll(sweeperOf())).closed).toBe(800)
   })
 
-  test('because of a fault is told when it is due and at the look back, and tried again the next day', async () => {
+  test('because of a bug is logged when it is due and when reading back, and tried again the next day', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
-    let isFaulty = true
-    const told: object[] = []
+    let isBroken = true
+    const logged: object[] = []
     const sweeper = sweeperOf({
-      engine: { submit: command => (isFaulty ? Promise.reject(new Error('a fault')) : engine.submit(command)) },
-      log: { info() {}, warn() {}, error: fields => told.push(fields) },
+      engine: { submit: command => (isBroken ? Promise.reject(new Error('a bug')) : engine.submit(command)) },
+      log: { info() {}, warn() {}, error: fields => logged.push(fields) },
     })
     await sweepAll(sweeper, later(1_000))
     for (let minute = 0; minute < 3; minute++) await sweepAll(sweeper, later(MINUTE))
-    expect(told).toHaveLength(2)
-    expect(told[0]).toMatchObject({ reservation: { user_id: user, id: 'm' } })
-    isFaulty = false
+    expect(logged).toHaveLength(2)
+    expect(logged[0]).toMatchObject({ reservation: { user_id: user, id: 'm' } })
+    isBroken = false
     expect((await sweepAll(sweeper, later(DAY_MS))).closed).toBe(1)
   })
 })
 
-test('runs by itself from its start to its stop', async () => {
+test('as a job it runs until the runner stops', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
   await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
   later(1_000)
   const swept = Promise.withResolvers<void>()
   const sweeper = sweeperOf({ onSweep: ({ closed }) => closed === 1 && swept.resolve() })
-  sweeper.start()
+  const jobs = createJobRunner([sweeper], { log: { info() {}, warn() {}, error() {} } })
+  jobs.start()
   await swept.promise
-  await sweeper.stop()
+  await jobs.stop()
   expect(await found(user, 'm')).toMatchObject({ released: 5, expired: true })
 })

@@ -10,6 +10,7 @@ import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import type { UsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import {
@@ -29,7 +30,7 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 const log = { info() {}, warn() {}, error() {} }
-const foldingOf = () => createUsageRollup({ db, log })
+const createRollup = () => createUsageRollup({ db })
 const NOTHING: UsageSums = {
   committed: 0,
   committed_messages: 0,
@@ -42,7 +43,7 @@ const NOTHING: UsageSums = {
 }
 const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
 
-/** All of a user's usage, grouped or not, by key. */
+/** All usage of a user by key: one key without a group. */
 async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | string | null, UsageSums>> {
   const rows = await sumUsage(db, user, [0], clock.now + DAY_MS, group, 10_000)
   return new Map(rows.map(({ interval: _, key, ...sums }) => [key, sums]))
@@ -50,18 +51,18 @@ async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | s
 
 const totalOf = async (user: number) => (await usageOf(user)).get(null) ?? NOTHING
 
-async function foldAll(): Promise<number> {
-  const folding = foldingOf()
+async function rollUpAll(): Promise<number> {
+  const rollup = createRollup()
   let batches = 0
   for (;;) {
-    const fold = await folding.rollUpOnce()
-    batches += fold.batches
-    if (fold.batches === 0) return batches
+    const step = await rollup.rollUpOnce()
+    batches += step.batches
+    if (step.batches === 0) return batches
   }
 }
 
 async function retireAll(): Promise<number> {
-  const retention = createRetention({ db, now: () => clock.now, log })
+  const retention = createRetention({ db, now: () => clock.now })
   let removed = 0
   for (;;) {
     const step = await retention.retireOnce(clock.now)
@@ -70,7 +71,7 @@ async function retireAll(): Promise<number> {
   }
 }
 
-/** Closes what time has ended, as the service does. */
+/** Closes expired reservations, as the service does. */
 async function sweepAll(): Promise<number> {
   const sweeper = createSweeper({ db, engine, now: () => clock.now, log })
   let closed = 0
@@ -86,8 +87,8 @@ async function countOf(table: string): Promise<number> {
   return row?.count ?? Number.NaN
 }
 
-describe('what is booked', () => {
-  test('is what was committed, refunded and denied, at the moment of each', async () => {
+describe('usage', () => {
+  test('is what was committed, refunded and denied, at the time of each', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user, limit: 100 })
     clock.now = Date.parse('2026-03-20T10:07:00Z')
@@ -119,7 +120,7 @@ describe('what is booked', () => {
     ])
   })
 
-  test('is unfunded where no grant pays, and refunded from there', async () => {
+  test('is unfunded if no grant pays, and a refund reduces that', async () => {
     const user = someone()
     await engine.submit(draw('consume', user, 'm', 5, { force: true }))
     await engine.submit(settle('refund', user, 'm', 2))
@@ -134,12 +135,12 @@ describe('what is booked', () => {
     })
   })
 
-  test('is of the grants that paid, unit by unit, and not of caps; a message is of the first', async () => {
+  test('belongs to the grants that paid, unit by unit, and not to caps; a message belongs to the first grant', async () => {
     const user = someone()
     const one = await bench.quota({ user_id: user, limit: 5, overage_limit: 10, priority: 1 })
     const two = await bench.quota({ user_id: user, limit: 5, priority: 2 })
     await bench.quota({ user_id: user, kind: 'cap', limit: 100 })
-    // 5 of the first, 5 of the second, 3 of the first's overage: what is refunded comes off that end.
+    // 5 of the first, 5 of the second, 3 of the first's overage: a refund starts at that end.
     await engine.submit(draw('consume', user, 'm', 13))
     await engine.submit(settle('refund', user, 'm', 4))
     const byQuota = await usageOf(user, 'quota')
@@ -152,7 +153,7 @@ describe('what is booked', () => {
     )
   })
 
-  test('is committed by time where the reservation says so, and the units a quota began with are not', async () => {
+  test('includes reservations that commit on expiry, and excludes the opening units of a quota', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100, opening_used: 40 })
     await engine.submit(reserve(user, 'm', 10, { ttl_ms: MINUTE, on_expiry: 'commit' }))
@@ -161,36 +162,36 @@ describe('what is booked', () => {
     expect(await totalOf(user)).toEqual({ ...NOTHING, committed: 10, committed_messages: 1 })
   })
 
-  test('is nothing for what did not happen: a repetition, a mistake, a batch that failed', async () => {
+  test('does not count repeated and rejected commands', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
     for (let n = 0; n < 3; n++) await engine.submit(draw('consume', user, 'm', 1))
     await engine.submit(draw('consume', user, 'm', 2))
-    await engine.submit(settle('commit', user, 'nobody', 2))
+    await engine.submit(settle('commit', user, 'unknown', 2))
     await engine.submit(settle('refund', user, 'm', 9))
     expect(await totalOf(user)).toEqual({ ...NOTHING, committed: 1, committed_messages: 1 })
   })
 })
 
-test('denials go the locked way, and are all a batch may write', async () => {
+test('denials are decided in locked mode, and can be all that a batch writes', async () => {
   const user = someone()
   const { id } = await bench.quota({ user_id: user, limit: 10 })
   await engine.submit(draw('consume', user, 'm', 10))
   const before = await countOf('usage_pending')
   await engine.submit(draw('consume', user, 'n', 1))
-  expect(engine.ways.at(-1)).toMatchObject({ way: 'locked' })
+  expect(engine.reports.at(-1)).toMatchObject({ mode: 'locked' })
   expect(await countOf('usage_pending')).toBe(before + 1)
   const byQuota = await usageOf(user, 'quota')
   expect([byQuota.get(id), byQuota.get(null)]).toMatchObject([
     { committed: 10, denied: 0 },
     { committed: 0, denied: 1 },
   ])
-  await foldAll()
+  await rollUpAll()
 })
 
-describe('folding', () => {
-  test('by two at once, while batches come, loses nothing and doubles nothing', async () => {
-    await foldAll()
+describe('the rollup', () => {
+  test('by two processes, while batches come, loses nothing and counts nothing twice', async () => {
+    await rollUpAll()
     const users = neighbours(4)
     for (const user_id of users) await bench.quota({ user_id, limit: 1_000_000 })
     let isOver = false
@@ -200,44 +201,45 @@ describe('folding', () => {
         await Promise.all(users.map(user => engine.submit(draw('consume', user, `f${n}`, 2))))
       isOver = true
     }
-    const fold = async () => {
+    const rollUp = async () => {
       let batches = 0
-      while (!isOver) batches += await foldAll()
-      return batches + (await foldAll())
+      while (!isOver) batches += await rollUpAll()
+      return batches + (await rollUpAll())
     }
-    const look = async () => {
+    const readTotals = async () => {
       while (!isOver) totals.push((await totalOf(users[0] ?? 0)).committed)
     }
-    const [, one, other] = await Promise.all([send(), fold(), fold(), look()])
+    const [, one, other] = await Promise.all([send(), rollUp(), rollUp(), readTotals()])
     expect(one + other).toBeGreaterThan(50)
     expect(await countOf('usage_pending')).toBe(0)
     for (const user of users) expect(await totalOf(user)).toMatchObject({ committed: 300, committed_messages: 150 })
-    // Whoever looks meanwhile sees totals that only grow, by whole commits.
+    // Concurrent readers see totals that only grow, by whole commits.
     expect(totals).toEqual(totals.toSorted((a, b) => a - b))
     expect(totals.filter(total => total % 2 !== 0)).toEqual([])
   })
 
-  test('passes over what another process is folding, without waiting for it', async () => {
-    await foldAll()
+  test('skips batches that another process is rolling up, without waiting for it', async () => {
+    await rollUpAll()
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
     const held = await openTransaction(db, tx => tx.query({ text: 'select from usage_pending for update' }))
-    expect(await foldAll()).toBe(0)
+    expect(await rollUpAll()).toBe(0)
     await held.commit()
-    expect(await foldAll()).toBe(1)
+    expect(await rollUpAll()).toBe(1)
     expect(await totalOf(user)).toMatchObject({ committed: 1 })
   })
 
-  test('runs by itself from its start to its stop', async () => {
+  test('as a job it runs until the runner stops', async () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
-    const folded = Promise.withResolvers<void>()
-    const folding = createUsageRollup({ db, log, onRollup: ({ batches }) => batches > 0 && folded.resolve() })
-    folding.start()
-    await folded.promise
-    await folding.stop()
+    const rolledUp = Promise.withResolvers<void>()
+    const rollup = createUsageRollup({ db, onRollup: ({ batches }) => batches > 0 && rolledUp.resolve() })
+    const jobs = createJobRunner([rollup], { log })
+    jobs.start()
+    await rolledUp.promise
+    await jobs.stop()
     expect(await countOf('usage_pending')).toBe(0)
   })
 })
@@ -245,9 +247,9 @@ describe('folding', () => {
 /* ── Random histories ───────────────────────────────────────────────────────────────────────────────────────────── */
 
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']
-type EventCounter = { at: EpochMs; sums: UsageSums }
+type Booking = { at: EpochMs; sums: UsageSums }
 
-/** The sums of a user's ledger, from the contract's words. What was denied is in no ledger. */
+/** The sums of a user's ledger, written from the contract. The ledger has no denials. */
 async function ledgerOf(user: number): Promise<UsageSums> {
   const [row] = await db.query<UsageSums>({
     text: `
@@ -268,7 +270,7 @@ const difference = (one: UsageSums, other: UsageSums): UsageSums =>
 const sumOf = (all: readonly UsageSums[]): UsageSums =>
   Object.fromEntries(NAMES.map(name => [name, all.reduce((sum, sums) => sum + sums[name], 0)])) as unknown as UsageSums
 
-/** What a quota's windows count as used, those that people see in its history and the one that holds, less what it began with. */
+/** The used units of all windows of a quota, those in its history and the current one, without its opening units. */
 async function usedOf(quotaId: number, opening: number): Promise<number> {
   const past = await closedWindowsOf(db, quotaId, Number.MAX_SAFE_INTEGER, 10_000, clock.now)
   const stored = await findQuota(db, quotaId)
@@ -277,7 +279,7 @@ async function usedOf(quotaId: number, opening: number): Promise<number> {
   return used.reduce((sum, units) => sum + units, roll(stored, clock.now).quota.used) - opening
 }
 
-test('over random histories usage is what the ledger, the windows and verify have, in any zone, however old', async () => {
+test('in random histories usage equals the ledger and the windows, and verify finds no difference, in any zone and at any age', async () => {
   let closed = 0
   for (let seed = 1; seed <= 30; seed++) {
     const random = seededRandom(seed)
@@ -304,7 +306,7 @@ test('over random histories usage is what the ledger, the windows and verify hav
     }
     if (random() < 0.5) await bench.quota({ user_id: user, kind: 'cap', limit: 30, period: 'day' })
     const began = clock.now
-    const tallies: EventCounter[] = []
+    const bookings: Booking[] = []
     let ledger = await ledgerOf(user)
     for (let n = 0; n < 30; n++) {
       clock.now += Math.floor(random() * pick([0, MINUTE, 40 * MINUTE, 12 * 60 * MINUTE]))
@@ -329,15 +331,15 @@ test('over random histories usage is what the ledger, the windows and verify hav
       const after = await ledgerOf(user)
       const isDenied = outcome === 'denied' && 'units' in command
       const denied = isDenied ? { denied: command.units, denied_messages: 1 } : {}
-      tallies.push({ at: clock.now, sums: { ...difference(after, ledger), ...denied } })
+      bookings.push({ at: clock.now, sums: { ...difference(after, ledger), ...denied } })
       ledger = after
-      if (random() < 0.2) await foldingOf().rollUpOnce()
+      if (random() < 0.2) await createRollup().rollUpOnce()
     }
 
-    /** `kept`: whether the ledger still has all of it. */
+    /** `kept`: whether the ledger still has everything, or it is archived. */
     const expectRight = async (kept: 'all' | 'archived') => {
       const total = await totalOf(user)
-      expect(total, `seed ${seed}`).toEqual(sumOf(tallies.map(({ sums }) => sums)))
+      expect(total, `seed ${seed}`).toEqual(sumOf(bookings.map(({ sums }) => sums)))
       const committed = { ...total, denied: 0, denied_messages: 0 }
       expect(await ledgerOf(user), `seed ${seed}`).toEqual(kept === 'all' ? committed : NOTHING)
       expect([(await verify(db, { userId: user })).differences, await differences(db)], `seed ${seed}`).toEqual([
@@ -349,10 +351,10 @@ test('over random histories usage is what the ledger, the windows and verify hav
         const { committed, refunded } = byQuota.get(id) ?? NOTHING
         expect(committed - refunded, `seed ${seed}`).toBe(await usedOf(id, opening))
       }
-      // Days of the zone, told from the date that its clocks showed.
+      // Days of the zone, by the dates that its clocks showed.
       const dateAt = (at: EpochMs) =>
         Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().toString()
-      const days = Map.groupBy(tallies, ({ at }) => dateAt(at))
+      const days = Map.groupBy(bookings, ({ at }) => dateAt(at))
       const starts = [nextBoundary('day', zone, began - 2 * DAY_MS)]
       while ((starts.at(-1) ?? 0) <= clock.now) starts.push(nextBoundary('day', zone, starts.at(-1) ?? 0))
       const end = starts.pop() ?? 0
@@ -365,14 +367,14 @@ test('over random histories usage is what the ledger, the windows and verify hav
       }
     }
     await expectRight('all')
-    await foldAll()
+    await rollUpAll()
     await expectRight('all')
-    // What time closed with a commit is a commit of the moment it was closed at.
+    // A commit by expiry counts at the time at which the reservation was closed.
     clock.now += 2 * DAY_MS
     closed += await sweepAll()
-    tallies.push({ at: clock.now, sums: difference(await ledgerOf(user), ledger) })
+    bookings.push({ at: clock.now, sums: difference(await ledgerOf(user), ledger) })
     await expectRight('all')
-    await foldAll()
+    await rollUpAll()
     await expectRight('all')
     clock.now += 40 * DAY_MS
     expect(await retireAll(), `seed ${seed}`).toBeGreaterThan(0)

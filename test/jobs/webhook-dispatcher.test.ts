@@ -29,13 +29,13 @@ async function hook(body: object = {}): Promise<Hook> {
   return { id, secret, receiver, path: `${WEBHOOKS}/${id}` }
 }
 
-/** Everything that is due now is sent, and whoever does not answer is given up on. */
+/** Sends everything that is due now. Attempts at receivers that do not answer time out. */
 async function dispatch(): Promise<void> {
   await webhooks.dispatchOnce(clock.now)
   await webhooks.idle()
 }
 
-/** Time goes by, and the service does what comes due. */
+/** Moves the clock on in steps, and dispatches after each. */
 async function pass(ms: number, step = MINUTE): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     clock.now += step
@@ -44,16 +44,16 @@ async function pass(ms: number, step = MINUTE): Promise<void> {
 }
 
 let lastUser = 0
-/** Makes an event; its id in the feed. */
-async function happen(): Promise<string> {
+/** Makes an event. Resolves to its id in the feed. */
+async function makeEvent(): Promise<string> {
   lastUser += 1
   await call('POST', '/api/sms/admin/quota', { body: { user_id: lastUser, limit: 10 } })
   const { body } = await call('GET', `/api/sms/admin/events?user_id=${lastUser}`)
   return body.items[0].id
 }
-const happenings = async (count: number) => {
+const makeEvents = async (count: number) => {
   const ids: string[] = []
-  for (let n = 0; n < count; n++) ids.push(await happen())
+  for (let n = 0; n < count; n++) ids.push(await makeEvent())
   return ids
 }
 
@@ -66,10 +66,10 @@ const first = ({ receiver }: Hook): Delivery => {
 const deliveriesOf = async ({ path }: Hook, query = '') => (await call('GET', `${path}/deliveries${query}`)).body.items
 const drop = ({ path }: Hook) => call('DELETE', path)
 
-test('what happens is delivered once, signed as Standard Webhooks', async () => {
-  await happen()
+test('an event is delivered once, signed as Standard Webhooks define', async () => {
+  await makeEvent()
   const to = await hook()
-  const id = await happen()
+  const id = await makeEvent()
   await dispatch()
   await dispatch()
   expect(to.receiver.received).toEqual([id])
@@ -95,10 +95,10 @@ test('what happens is delivered once, signed as Standard Webhooks', async () => 
   await drop(to)
 })
 
-test('while a rotation lasts, the old and the new secret sign', async () => {
+test('during a rotation, the old and the new secret sign', async () => {
   const to = await hook()
   const rotated = await call('POST', `${to.path}/rotate-secret`)
-  await happen()
+  await makeEvent()
   await dispatch()
   const both = first(to)
   expect(both.headers['webhook-signature']?.split(' ')).toHaveLength(2)
@@ -108,7 +108,7 @@ test('while a rotation lasts, the old and the new secret sign', async () => {
   expect(() => verify(other, both)).toThrow()
 
   clock.now += DAY
-  await happen()
+  await makeEvent()
   await dispatch()
   const [, one] = to.receiver.deliveries
   expect(one?.headers['webhook-signature']?.split(' ')).toHaveLength(1)
@@ -116,7 +116,7 @@ test('while a rotation lasts, the old and the new secret sign', async () => {
   await drop(to)
 })
 
-test('each is sent only the types it takes', async () => {
+test('a webhook gets only the types that it subscribes to', async () => {
   const [created, updated] = [await hook({ types: ['quota.created'] }), await hook({ types: ['quota.updated'] })]
   const { body } = await call('POST', '/api/sms/admin/quota', { body: { user_id: 9_000, limit: 10 } })
   await call('PUT', `/api/sms/admin/quota/${body.id}`, { body: { limit: 20 } })
@@ -127,12 +127,12 @@ test('each is sent only the types it takes', async () => {
   await drop(updated)
 })
 
-test('who fails for an hour gets everything after, and nobody else is late', async () => {
+test('a receiver that fails for an hour gets everything afterwards, and delays no other', async () => {
   const [failing, well] = [await hook(), await hook()]
   failing.receiver.answer = 500
   const ids: string[] = []
   for (let minute = 0; minute < 60; minute += 10) {
-    ids.push(...(await happenings(2)))
+    ids.push(...(await makeEvents(2)))
     await dispatch()
     expect(well.receiver.received).toEqual(expect.arrayContaining(ids))
     await pass(10 * MINUTE, 2 * MINUTE)
@@ -150,13 +150,13 @@ test('who fails for an hour gets everything after, and nobody else is late', asy
   await drop(well)
 })
 
-test('who hangs holds up nobody else, and is tried again', async () => {
+test('a receiver that hangs delays no other, and is tried again', async () => {
   const [hanging, well] = [await hook(), await hook()]
   hanging.receiver.answer = 'hang'
-  const ids = await happenings(10)
+  const ids = await makeEvents(10)
   await webhooks.dispatchOnce(clock.now)
   await expect.poll(() => well.receiver.received.length, { interval: 5 }).toBe(10)
-  // All of the other's are still at it, as many as may be at once.
+  // All ten deliveries to the receiver that hangs are still pending.
   expect((await deliveriesOf(hanging, '?status=pending')).length).toBe(10)
   await webhooks.idle()
   const [delivery] = await deliveriesOf(hanging)
@@ -173,10 +173,10 @@ test('who hangs holds up nobody else, and is tried again', async () => {
   await drop(well)
 })
 
-test('a redirect is not followed, and is no receipt', async () => {
+test('a redirect is not followed, and does not count as delivered', async () => {
   const to = await hook()
   to.receiver.answer = 307
-  await happen()
+  await makeEvent()
   await dispatch()
   expect(to.receiver.deliveries).toHaveLength(1)
   expect(await deliveriesOf(to)).toMatchObject([
@@ -185,12 +185,12 @@ test('a redirect is not followed, and is no receipt', async () => {
   await drop(to)
 })
 
-test('after three days of failures a webhook is disabled and tells so; enabled again, it gets what it missed', async () => {
+test('after three days of failures a webhook is disabled, which emits an event; enabled again, it gets what it missed', async () => {
   const [dead, well] = [await hook(), await hook({ types: ['webhook.disabled'] })]
   dead.receiver.answer = 503
-  const lost = await happen()
+  const lost = await makeEvent()
   await pass(2 * DAY, 4 * HOUR)
-  const kept = await happen()
+  const kept = await makeEvent()
   await pass(DAY + 8 * HOUR, 4 * HOUR)
   expect((await call('GET', dead.path)).body).toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect(well.receiver.deliveries.map(({ body }) => JSON.parse(body))).toMatchObject([
@@ -201,7 +201,7 @@ test('after three days of failures a webhook is disabled and tells so; enabled a
   expect(feed.body.items).toMatchObject([{ user_id: null, sequence: null, data: { webhook: { id: dead.id } } }])
 
   const attempts = dead.receiver.deliveries.length
-  const later = await happen()
+  const later = await makeEvent()
   await pass(DAY, 4 * HOUR)
   expect(dead.receiver.deliveries.length).toBe(attempts)
 
@@ -209,7 +209,7 @@ test('after three days of failures a webhook is disabled and tells so; enabled a
   expect((await call('PUT', dead.path, { body: { enabled: true } })).body).toMatchObject({ disabled_reason: null })
   await dispatch()
   expect(dead.receiver.received).toEqual(expect.arrayContaining([kept, later]))
-  // What was given up on is sent again on demand.
+  // Failed deliveries are sent again on demand.
   expect(await deliveriesOf(dead, '?status=failed')).toMatchObject([{ id: lost, status: 'failed' }])
   expect((await call('POST', `${dead.path}/deliveries/${lost}/redeliver`)).body).toEqual({ redelivered: 1 })
   await dispatch()
@@ -218,23 +218,23 @@ test('after three days of failures a webhook is disabled and tells so; enabled a
   await drop(well)
 })
 
-test('who says 410 is disabled at once', async () => {
+test('a webhook whose receiver answers 410 is disabled at once', async () => {
   const to = await hook({ types: ['quota.created'] })
   to.receiver.answer = 410
-  await happen()
+  await makeEvent()
   await dispatch()
   expect((await call('GET', to.path)).body).toMatchObject({ enabled: false, disabled_reason: 'gone' })
   await drop(to)
 })
 
-test('everything since a moment is sent again, also what came before the webhook', async () => {
+test('everything since a timestamp is sent again, including events from before the webhook', async () => {
   clock.now += HOUR
-  const before = await happen()
+  const before = await makeEvent()
   clock.now += HOUR
   const since = clock.now
-  const ids = await happenings(2)
+  const ids = await makeEvents(2)
   const to = await hook({ types: ['quota.created'] })
-  ids.push(await happen())
+  ids.push(await makeEvent())
   await dispatch()
   expect(to.receiver.received).toEqual(ids.slice(2))
   const at = new Date(since).toISOString()
@@ -245,10 +245,10 @@ test('everything since a moment is sent again, also what came before the webhook
   await drop(to)
 })
 
-test('it is sent again in steps, which leave nothing out and take nothing twice', async () => {
+test('redelivery in steps skips nothing and repeats nothing', async () => {
   clock.now += HOUR
   lastUser += 1
-  // One user's, and so of one shard, where numbers follow each other.
+  // Events of one user are in one shard, with consecutive numbers.
   for (let n = 0; n < 5; n++) {
     await call('POST', '/api/sms/admin/quota', { body: { user_id: lastUser, limit: 10 } })
   }
@@ -266,7 +266,7 @@ test('deliveries are listed page by page, the newest first', async () => {
   const ids: string[] = []
   for (let n = 0; n < 5; n++) {
     clock.now += 1_000
-    ids.push(await happen())
+    ids.push(await makeEvent())
     await dispatch()
   }
   const seen: string[] = []
@@ -279,7 +279,7 @@ test('deliveries are listed page by page, the newest first', async () => {
   await drop(to)
 })
 
-test('a test event is sent at once, and says what came of it', async () => {
+test('a test event is sent at once, and its result is answered', async () => {
   const to = await hook({ enabled: false })
   expect(await call('POST', `${to.path}/test`)).toMatchObject({
     status: 200,
@@ -301,21 +301,21 @@ test('many processes deliver each event once', async () => {
   const to = await hook()
   const log = { info() {}, warn() {}, error() {} }
   const others = [1, 2, 3].map(() => createDispatcher({ db, now: () => clock.now, log, allowPrivate: true }))
-  const ids = await happenings(30)
+  const ids = await makeEvents(30)
   await Promise.all([webhooks, ...others].map(one => one.dispatchOnce(clock.now)))
   await Promise.all([webhooks, ...others].map(one => one.idle()))
   await dispatch()
   expect(to.receiver.received.toSorted()).toEqual(ids.toSorted())
-  await Promise.all(others.map(one => one.stop()))
+  await Promise.all(others.map(one => one.finish()))
   await drop(to)
 })
 
-test('an attempt that nobody finished is made again when its time is over', async () => {
+test('an attempt that its process never finished is made again after its lease', async () => {
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
   const dying = createDispatcher({ db, now: () => clock.now, log, allowPrivate: true })
-  const id = await happen()
+  const id = await makeEvent()
   await dying.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)
   to.receiver.answer = 200
@@ -324,28 +324,28 @@ test('an attempt that nobody finished is made again when its time is over', asyn
   clock.now += 15_000
   await dispatch()
   expect(to.receiver.received).toEqual([id])
-  // The one that comes back late changes nothing.
-  await dying.stop()
+  // The late result of the first attempt changes nothing.
+  await dying.finish()
   expect(await deliveriesOf(to)).toMatchObject([{ status: 'delivered', attempts: 2 }])
   await drop(to)
 })
 
-test('a stop breaks off what hangs, and it is due at once', async () => {
+test('finish aborts attempts that hang, and they are due at once', async () => {
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
   const stopping = createDispatcher({ db, now: () => clock.now, log, allowPrivate: true })
-  const id = await happen()
+  const id = await makeEvent()
   await stopping.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)
-  await stopping.stop()
+  await stopping.finish()
   to.receiver.answer = 200
   await dispatch()
   expect(to.receiver.received).toEqual([id])
   await drop(to)
 })
 
-test('metrics tell how deliveries end and how many wait, of no user', async () => {
+test('metrics count how deliveries end and how many wait, without naming users', async () => {
   clock.now += MINUTE
   await dispatch()
   const { body } = await call('GET', '/metrics', { token: null })
@@ -354,9 +354,9 @@ test('metrics tell how deliveries end and how many wait, of no user', async () =
   expect(body).toMatch(/sms_quota_webhook_pending 0/)
 })
 
-test('what ended long ago is forgotten', async () => {
+test('deliveries that ended long ago are removed', async () => {
   const to = await hook()
-  await happen()
+  await makeEvent()
   await dispatch()
   expect(await deliveriesOf(to)).toHaveLength(1)
   clock.now += 36 * DAY

@@ -24,7 +24,7 @@ async function expectRefusal(env: Record<string, string>, reason: RegExp, comman
   expect(stderr).toMatch(new RegExp(`^sms-quota: cannot ${command}: .+\n$`))
   expect(stderr).toMatch(reason)
   const last = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
-  expect(last).toMatchObject({ level: 60, msg: `cannot ${command}`, reason: expect.stringMatching(reason) })
+  expect(last).toMatchObject({ level: 60, msg: `service: cannot ${command}`, reason: expect.stringMatching(reason) })
   expect(stdout + stderr).not.toMatch(/hunter2|long enough|\n {4}at /)
   expect(code).toBe(1)
 }

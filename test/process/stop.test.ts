@@ -70,7 +70,7 @@ describe.each([
       expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
       // Without waiting for the timeout of unfinished requests.
       expect(Date.now() - begin).toBeLessThan(4_000)
-      expect(service.stdout()).toMatch(/"msg":"stopped"\}\n$/)
+      expect(service.stdout()).toMatch(/"msg":"service: stopped"\}\n$/)
       expect(await site.postmaster()).toBeUndefined()
     },
   )
@@ -129,6 +129,9 @@ test('a further request on a connection in use is answered during the shutdown',
 test('a signal during the start stops the service', async () => {
   const starting = site.launch(['serve'])
   await expect.poll(starting.stdout, { timeout: STOP_MS }).toContain('embedded database: started')
-  expect(await starting.stop()).toMatchObject({ code: 0, stdout: expect.stringMatching(/"msg":"stopped"\}\n$/) })
+  expect(await starting.stop()).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/"msg":"service: stopped"\}\n$/),
+  })
   expect(await site.postmaster()).toBeUndefined()
 })

@@ -52,7 +52,7 @@ describe('verify of an external database', async () => {
     expect(unreachable.stderr).not.toContain('hunter2')
     const noSchema = await run([], { DATABASE_URL: (await empty).url })
     expect(noSchema).toMatchObject({ code: 1, stdout: '' })
-    expect(noSchema.stderr).toMatch(/has not the schema of this version; "sms-quota migrate" brings it there\n$/)
+    expect(noSchema.stderr).toMatch(/does not have the schema of this version; run "sms-quota migrate"\n$/)
   })
 
   const empty = emptyDatabase()

@@ -9,14 +9,14 @@ import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import type { BatchModeReport } from '../../src/engine/shard.ts'
+import type { BatchReport } from '../../src/engine/shard.ts'
 import { freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** The engine of one process, with the reports of its batches and its warnings. */
 export interface TestEngine extends Engine {
-  readonly ways: BatchModeReport[]
+  readonly reports: BatchReport[]
   readonly warnings: string[]
 }
 
@@ -50,13 +50,13 @@ export async function createBench(): Promise<Bench> {
     author,
 
     engine(options = {}) {
-      const ways: BatchModeReport[] = []
+      const reports: BatchReport[] = []
       const warnings: string[] = []
       const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
-      const onBatchMode = (report: BatchModeReport) => ways.push(report)
-      const engine = createEngine({ url, now: () => clock.now, log, onBatchMode, ...options })
+      const onBatchReport = (report: BatchReport) => reports.push(report)
+      const engine = createEngine({ url, now: () => clock.now, log, onBatchReport, ...options })
       closing.push(() => engine.close())
-      return { ...engine, ways, warnings }
+      return { ...engine, reports, warnings }
     },
 
     async quota(draft) {
@@ -107,7 +107,7 @@ export function settle(op: SettleCommand['op'], user: number, id: string, total:
 export async function warm(engine: TestEngine, user: number): Promise<void> {
   for (let n = 0; n < 150; n++) {
     await engine.submit(draw('check', user, '', 1))
-    if (engine.ways.at(-1)?.way === 'optimistic') return
+    if (engine.reports.at(-1)?.mode === 'optimistic') return
   }
   throw new Error('the engine never decides from memory')
 }

@@ -2,15 +2,13 @@ import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
 import { afterAll } from 'vitest'
+import { createApp } from '../../src/app.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
-import { createEngine, type Engine } from '../../src/engine/engine.ts'
-import { createFeed } from '../../src/events/feed.ts'
-import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
-import { createServer } from '../../src/http/server.ts'
-import { createDispatcher, type Dispatcher, type DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
-import { createMetrics, type Metrics } from '../../src/metrics.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
+import type { Metrics } from '../../src/metrics.ts'
 import { freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
 
@@ -19,7 +17,7 @@ const SECRET = 'a secret for tests only, long enough for HS256'
 export interface Answer {
   status: number
   headers: Record<string, string | undefined>
-  /** Parsed JSON of whatever shape; the OpenAPI document has judged it already. */
+  /** The parsed JSON. It is checked against the OpenAPI document already. */
   body: ReturnType<typeof JSON.parse>
 }
 
@@ -34,19 +32,19 @@ export interface Service {
   db: Database
   databaseUrl: string
   engine: Engine
-  /** What `/metrics` tells; tests have the loops count into it. */
+  /** What `/metrics` answers. No job runs by itself; tests pass its reports on to this. */
   metrics: Metrics
-  /** Sends nothing by itself: tests have it dispatch. */
+  /** Sends nothing by itself; tests call `dispatchOnce`. */
   webhooks: Dispatcher
-  /** The moment the service believes it is; tests move it. */
+  /** The clock of the service. It stands still until a test moves it. */
   clock: { now: EpochMs }
   adminToken: string
   senderToken: string
   userToken(userId: number): Promise<string>
   token(claims: Record<string, unknown>): Promise<string>
   /**
-   * Calls the service, as the administrator unless told otherwise, and checks the answer against the service's own
-   * OpenAPI document. A body that is text is sent as it is.
+   * Calls the service, as the administrator if no token is given, and checks the answer against the service's own
+   * OpenAPI document. A body that is a string is sent as it is.
    */
   call(method: string, url: string, options?: CallOptions): Promise<Answer>
 }
@@ -54,64 +52,43 @@ export interface Service {
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 export interface ServiceOptions {
-  /** Variables beside the database's and the secret; they may take the secret away. */
+  /** Further variables; they replace those below, the database's and the secret. */
   env?: Record<string, string>
+  /** 0, no limit, if left out. */
   rateLimitPerMinute?: number
   requireCountry?: boolean
   observe?: boolean
   queueCommands?: number
-  webhooks?: Partial<DispatcherOptions>
+  webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
 }
 
-/** The real routes on a database of their own, with a clock that stands still until it is moved. */
+/**
+ * The whole service on a database of its own, without its jobs and with a clock that stands still until it is moved.
+ */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const { db, url } = await freshDatabase()
+  const { url } = await freshDatabase()
   const clock = { now: START }
-  const { rateLimitPerMinute = 0, requireCountry = false, webhooks: webhookOptions = {}, env = {}, ...rest } = options
-  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...env })
+  const { allowPrivate = false, ...webhooks } = options.webhooks ?? {}
+  const loaded = loadConfig({
+    AUTH_SECRET: SECRET,
+    DATABASE_URL: url,
+    RATE_LIMIT_PER_MINUTE: String(options.rateLimitPerMinute ?? 0),
+    REQUIRE_COUNTRY: String(options.requireCountry ?? false),
+    ENFORCEMENT: options.observe === true ? 'observe' : 'enforce',
+    WEBHOOK_ALLOW_PRIVATE: String(allowPrivate),
+    ...options.env,
+  })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const now = () => clock.now
-  const log = pino({ level: 'silent' })
-  const metrics = createMetrics()
-  const watched = { onBatch: metrics.batch, onBatchMode: metrics.way }
-  const engine = createEngine({ url, now, log, connections: 4, ...watched, ...rest })
-  metrics.watchQueue(() => engine.queue)
-  const webhooks = createDispatcher({
-    db,
-    now,
-    log,
-    onDelivery: metrics.delivery,
-    onPending: metrics.pendingDeliveries,
-    ...webhookOptions,
-  })
-  const feed = createFeed(db)
-  metrics.watchFeed(() => feed.waiting)
-  const app = await createServer({
-    db,
-    engine,
-    feed,
+  const { queueCommands } = options
+  const { server, parts, close } = await createApp(loaded.config, pino({ level: 'silent' }), {
+    now: () => clock.now,
+    runJobs: false,
+    engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands }) },
     webhooks,
-    now,
-    log,
-    metrics,
-    servesMetrics: true,
-    authenticator: await createAuthenticator(loaded.config, { now }),
-    readiness: () =>
-      db.ping().then(
-        () => [],
-        () => ['the database does not answer'],
-      ),
-    rateLimitPerMinute,
-    requireCountry,
-    oidc: loaded.config.consoleOidc,
   })
-  afterAll(async () => {
-    await app.close()
-    await webhooks.stop()
-    await engine.close()
-  })
-  await app.ready()
-  const check = createAnswerCheck(app.swagger())
+  afterAll(close)
+  await server.ready()
+  const check = createAnswerCheck(server.swagger())
 
   const token = (claims: Record<string, unknown>) =>
     new SignJWT({ exp: Math.floor(clock.now / 1000) + 100 * 365 * 86_400, ...claims })
@@ -120,19 +97,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const adminToken = await token({ sub: '1', roles: ['sms-quota:admin'] })
 
   return {
-    app,
-    db,
+    ...parts,
+    app: server,
     databaseUrl: url,
-    engine,
-    metrics,
-    webhooks,
     clock,
     adminToken,
     senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender'] }),
     userToken: userId => token({ sub: String(userId) }),
     token,
     async call(method, url, { token: bearer = adminToken, body, headers = {} } = {}) {
-      const answer = await app.inject({
+      const answer = await server.inject({
         method: method as 'GET',
         url,
         headers: {

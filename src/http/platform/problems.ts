@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { isUnavailable } from '../../db/database.ts'
+import { Closed, EngineFailure, Overloaded } from '../../engine/failures.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'
 
@@ -18,6 +19,7 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
  */
 export function problemOf(error: unknown, bodyLimit: number): Problem {
   if (error instanceof Problem) return error
+  if (error instanceof EngineFailure) return problemOfEngine(error)
   if (isUnavailable(error)) {
     return new Problem('unavailable', 'The database is not available. The call may not have been done; repeat it.', {
       cause: error,
@@ -37,6 +39,18 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
     )
   }
   return new Problem('internal', 'The service failed unexpectedly.', { cause: error })
+}
+
+function problemOfEngine(failure: EngineFailure): Problem {
+  const options = { headers: { 'retry-after': '1' }, cause: failure.cause }
+  if (failure instanceof Overloaded) {
+    return new Problem('overloaded', 'Too much is waiting already. Nothing was done; repeat the call.', options)
+  }
+  if (failure instanceof Closed) {
+    return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', options)
+  }
+  const detail = 'The store cannot decide this now. Nothing is known to be done; repeat the call.'
+  return new Problem('unavailable', detail, options)
 }
 
 /** The body of a problem (RFC 9457). */

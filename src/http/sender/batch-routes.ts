@@ -4,8 +4,8 @@ import Type from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
 import type { Outcome } from '../../domain/command.ts'
+import type { Completion } from '../../engine/completion.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Caller } from '../../engine/lanes.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
@@ -118,7 +118,7 @@ class Results {
 }
 
 /** An operation of a batch that waits for its outcome. */
-class Operation implements Caller<Outcome> {
+class Operation implements Completion<Outcome> {
   private readonly results: Results
   private readonly place: number
   private readonly call: SenderCall

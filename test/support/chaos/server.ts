@@ -23,7 +23,7 @@ await app.server.listen({ host: '127.0.0.1', port: 0 })
 
 // The product's retention runs once a minute and keeps at least a day, which takes 72 seconds on this clock.
 const db = openDatabase({ url: config.databaseUrl ?? '', maxConnections: 1, log })
-const retention = createRetention({ db, now, log, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
+const retention = createRetention({ db, now, retentionMs: Number(process.env.CHAOS_RETENTION_MS) })
 process.stdout.write(`listening on ${(app.server.server.address() as AddressInfo).port}\n`)
 for (;;) {
   await retention.retireOnce(now()).catch(() => {})

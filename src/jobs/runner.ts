@@ -1,0 +1,69 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { isUnavailable, type Log } from '../db/database.ts'
+
+/** Work in the background, in steps that are repeated until the runner stops. */
+export interface Job {
+  /** The part that log messages name. */
+  readonly name: string
+  /**
+   * Does a bounded piece of the work, and ends early when the signal aborts. Resolves to a function that says how many
+   * milliseconds to pause before the next step, given how many this one took.
+   */
+  step(signal: AbortSignal): Promise<(tookMs: number) => number>
+  /** Ends the work that steps have started and not awaited. Called once, after the last step. */
+  finish?(): Promise<void>
+}
+
+export interface JobRunner {
+  /** Starts all jobs, each with its first step. To be called once at most. */
+  start(): void
+  /** Aborts the signal of all steps. Resolves when the steps under way have ended and every job is finished. */
+  stop(): Promise<void>
+}
+
+export interface JobRunnerOptions {
+  log: Log
+  /** The pause after a step that failed, in milliseconds; a second if left out. */
+  retryMs?: number
+}
+
+/** Runs jobs beside each other, the steps of each one after the other. */
+export function createJobRunner(jobs: readonly Job[], { log, retryMs = 1_000 }: JobRunnerOptions): JobRunner {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const running = new Map<Job, Promise<void>>()
+
+  /** Repeats a step that failed: the work of jobs stays in the database until it is done. */
+  async function run(job: Job): Promise<void> {
+    let isDatabaseAway = false
+    while (!signal.aborted) {
+      let pauseMs = retryMs
+      try {
+        const started = performance.now()
+        const pauseAfter = await job.step(signal)
+        pauseMs = pauseAfter(performance.now() - started)
+        isDatabaseAway = false
+      } catch (error) {
+        if (!isUnavailable(error)) log.error({ err: error }, `${job.name}: step failed, retrying`)
+        else if (!isDatabaseAway) log.warn({ reason: String(error) }, `${job.name}: database unavailable, retrying`)
+        isDatabaseAway = isUnavailable(error)
+      }
+      await pause(pauseMs, undefined, { signal }).catch(() => {})
+    }
+  }
+
+  return {
+    start() {
+      for (const job of jobs) running.set(job, run(job))
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all(
+        jobs.map(async job => {
+          await running.get(job)
+          await job.finish?.()
+        }),
+      )
+    },
+  }
+}
