@@ -92,7 +92,7 @@ test('an address that makes no sense shows what there is', async () => {
   await page.goto(`${site.url}/console/quotas?page=99`)
   await page.getByText('This page is past the end of the list.').waitFor()
   await page.goto(`${site.url}/console/quotas?sort=remaining`)
-  await page.getByRole('alert').filter({ hasText: 'possible only within one user' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'possible only for a single user' }).waitFor()
 })
 
 test('the keyboard alone is enough', async () => {
