@@ -1,0 +1,37 @@
+import { type ComponentType, lazy } from 'react'
+import type { Caller } from './session/session.ts'
+
+/** A page of the console, loaded when it is first opened. */
+export interface PageEntry {
+  path: string
+  /** The label in the navigation; pages without one are reached from other pages. */
+  label?: string
+  isFor(caller: Caller): boolean
+  Page: ComponentType
+}
+
+const admins = ({ roles }: Caller) => roles.includes('admin')
+const users = ({ user_id }: Caller) => user_id !== null
+
+const UserPage = lazy(() => import('./pages/user/user-page.tsx'))
+const MyQuotasPage = lazy(() => import('./pages/my-quotas/my-quotas-page.tsx'))
+const UserOverview = lazy(() => import('./components/user/overview.tsx'))
+const Reservations = lazy(() => import('./components/user/reservations.tsx'))
+const Changes = lazy(() => import('./pages/user/changes.tsx'))
+
+/** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
+export const PAGES: readonly PageEntry[] = [
+  { path: '/overview', label: 'Overview', isFor: admins, Page: lazy(() => import('./pages/overview/overview.tsx')) },
+  { path: '/quotas', label: 'Quotas', isFor: admins, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
+  { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
+  { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  { path: '/users/:id', isFor: admins, Page: () => <UserPage Content={UserOverview} /> },
+  { path: '/users/:id/reservations', isFor: admins, Page: () => <UserPage Content={Reservations} /> },
+  { path: '/users/:id/changes', isFor: admins, Page: () => <UserPage Content={Changes} /> },
+  { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
+  { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
+  { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
+  { path: '/mine', label: 'My quotas', isFor: users, Page: () => <MyQuotasPage Content={UserOverview} /> },
+  { path: '/mine/reservations', isFor: users, Page: () => <MyQuotasPage Content={Reservations} /> },
+  { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
+]
