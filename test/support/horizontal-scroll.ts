@@ -31,13 +31,16 @@ const FIND_OVERFLOW = `(async css => {
   sheet.replaceSync(css)
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
   await document.fonts.ready
-  const isWider = document.documentElement.scrollWidth > innerWidth
-  const beyond = [...document.querySelectorAll('body *')].filter(
-    element => element.getBoundingClientRect().right > innerWidth + 0.5,
-  )
+  const overflow = []
+  if (document.documentElement.scrollWidth > innerWidth) {
+    const beyond = [...document.querySelectorAll('body *')].filter(
+      element => element.getBoundingClientRect().right > innerWidth + 0.5,
+    )
+    const describe = element => element.tagName + '.' + element.className + ': ' + element.textContent.slice(0, 40)
+    overflow.push('the page', ...beyond.map(describe))
+  }
   document.adoptedStyleSheets = document.adoptedStyleSheets.filter(other => other !== sheet)
-  if (!isWider) return []
-  return ['the page', ...beyond.map(element => element.tagName + '.' + element.className + ': ' + element.textContent.slice(0, 40))]
+  return overflow
 })`
 
 /** Fails if the page scrolls horizontally in one of the fonts, and names the elements beyond the viewport. */

@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Text } from '@mantine/core'
+import { Button, Code, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiProblem, retryDelayOf, Unreachable } from '../api/problem.ts'
 import classes from './notice.module.css'
@@ -69,23 +69,22 @@ function ActionError({ error }: { error: Error | null }) {
 function FormError({ error, children }: { error: Error; children?: ReactNode }) {
   const isProblem = error instanceof ApiProblem
   return (
-    <Alert
-      color="red"
-      variant="outline"
-      role="alert"
-      tabIndex={-1}
-      data-form-error
-      title={isProblem ? error.title : 'No response'}
-    >
-      {error.message}
-      {error instanceof Unreachable &&
-        ' The request may have been processed. Your input is kept: try again when the service is back. The change is applied only once.'}
-      {children}
+    // Not Mantine's Alert, which every page would load although only forms need it.
+    <div className={classes.form} role="alert" tabIndex={-1} data-form-error>
+      <Text fw={700} size="sm" c="var(--mantine-color-error)" mb={4}>
+        {isProblem ? error.title : 'No response'}
+      </Text>
+      <Text size="sm" component="div">
+        {error.message}
+        {error instanceof Unreachable &&
+          ' The request may have been processed. Your input is kept: try again when the service is back. The change is applied only once.'}
+        {children}
+      </Text>
       {isProblem && (
         <Text size="xs" mt={6}>
           Request <Code>{error.requestId}</Code>
         </Text>
       )}
-    </Alert>
+    </div>
   )
 }
