@@ -17,14 +17,14 @@ interface Entry {
 const { PAGES }: { PAGES: readonly Entry[] } = await import(join(PROJECT, 'console/src/pages.tsx'))
 
 const site = await startSite()
-const made = async (path: string, body: object) => {
+const create = async (path: string, body: object) => {
   const answer = await site.call('POST', `/api/sms/admin${path}`, { body })
   expect(answer.status).toBe(201)
   return answer.body.id
 }
-const quota = await made('/quota', { user_id: 7, limit: 1_000, period: 'month', name: 'Monthly package' })
-await made('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
-const webhook = await made('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
+const quota = await create('/quota', { user_id: 7, limit: 1_000, period: 'month', name: 'Monthly package' })
+await create('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
+const webhook = await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
 
 /** An example for each route with a parameter. */
 const EXAMPLES: Record<string, string> = {

@@ -75,12 +75,12 @@ test('shows hostile text as text, without horizontal scrolling', async () => {
   const actor = await site.token({ sub: longest(200), roles: ['sms-quota:admin'] })
   const name = longest(120)
   const type = 'x'.repeat(64)
-  const made = await site.call('POST', QUOTA, {
+  const created = await site.call('POST', QUOTA, {
     token: actor,
     body: { user_id: 66, limit: 999_999_999_999, period: 'year', name, message_types: [type] },
   })
-  expect(made.status).toBe(201)
-  await adjust(made.body.id, longest(500), actor)
+  expect(created.status).toBe(201)
+  await adjust(created.body.id, longest(500), actor)
   await site.call('POST', QUOTA, { body: { user_id: 66, kind: 'cap', limit: 1_000_000_000, name } })
   const send = { user_id: 66, id: `m${'-'.repeat(127)}`, units: 999_999_999, message_type: type }
   const sent = await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body: send })

@@ -187,7 +187,7 @@ test('settings: sends only changed fields, and shows errors of the API at their 
 test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
   const receiver = await createReceiver()
   receiver.answer = 410
-  const gone = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
+  const disabled = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
   const long = await make({
     url: `https://receiver.example/${'long'.repeat(100)}`,
     types: ['quota.threshold_reached', 'webhook.disabled'],
@@ -198,7 +198,7 @@ test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 p
     await page.getByText('Disabled: the receiver answered 410').first().waitFor()
     await expectAccessible(page)
     await expectNoHorizontalScroll(page)
-    await page.goto(`${site.url}/console/webhooks/${gone.id}`)
+    await page.goto(`${site.url}/console/webhooks/${disabled.id}`)
     await page.getByRole('row').filter({ hasText: '410' }).waitFor()
     await expectAccessible(page)
     await expectNoHorizontalScroll(page)
@@ -206,5 +206,5 @@ test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 p
     await page.getByLabel('Selected events').check()
     await expectAccessible(page)
   }
-  for (const { id } of [gone, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
+  for (const { id } of [disabled, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

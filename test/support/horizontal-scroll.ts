@@ -5,8 +5,10 @@ import { expect } from 'vitest'
 
 const FAMILY = 'Layout test'
 /** Archivo has widths from 62% to 125%. Installed fonts differ between machines, so the font comes from npm. */
-const FILE = '@fontsource-variable/archivo/files/archivo-latin-wdth-normal.woff2'
-const fontFile = await readFile(fileURLToPath(import.meta.resolve(FILE)), 'base64')
+const fontFile = await readFile(
+  fileURLToPath(import.meta.resolve('@fontsource-variable/archivo/files/archivo-latin-wdth-normal.woff2')),
+  'base64',
+)
 
 /** The fonts in which a page must fit. The spacing of the wide one is that of WCAG 2.2, 1.4.12 Text Spacing. */
 const FONTS: Readonly<Record<string, string>> = {
