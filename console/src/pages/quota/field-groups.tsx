@@ -110,7 +110,7 @@ export function ScheduleGroup({ form, canEditStart }: GroupProps & { canEditStar
     expires_at === '' ? (canEditStart ? '' : 'Never expires') : `until ${readable(expires_at)}`,
   ]
   return (
-    <FieldGroup title="Schedule" summary={summary.filter(part => part !== '').join(' ')}>
+    <FieldGroup title="Schedule" summary={summary.filter(part => part !== '').join(', ')}>
       <div className={classes.pair}>
         {canEditStart && (
           <TimestampField
