@@ -4,13 +4,13 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Plugin } from 'vite'
 
-/** Smaller files gain nothing worth a decompression. */
+/** Smaller files are not worth compressing. */
 const MIN_BYTES = 1_024
 
 const asBrotli = promisify(brotliCompress)
 const asGzip = promisify(gzip)
 
-/** Writes `.br` and `.gz` beside what compresses well, as hard as can be: it is done once and sent often. */
+/** Writes `.br` and `.gz` files beside the build output, at the highest level: compressed once, sent often. */
 export function precompress(): Plugin {
   return {
     name: 'precompress',
@@ -20,10 +20,10 @@ export function precompress(): Plugin {
         path: join(dir, file.fileName),
         content: Buffer.from(file.type === 'chunk' ? file.code : file.source),
       }))
-      const worthwhile = files.filter(
+      const compressible = files.filter(
         ({ path, content }) => /\.(js|css|svg)$/.test(path) && content.length >= MIN_BYTES,
       )
-      await Promise.all(worthwhile.map(({ path, content }) => compress(path, content)))
+      await Promise.all(compressible.map(({ path, content }) => compress(path, content)))
     },
   }
 }
@@ -31,7 +31,7 @@ export function precompress(): Plugin {
 async function compress(path: string, content: Buffer): Promise<void> {
   const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
   await Promise.all([
-    asBrotli(content, { params }).then(smaller => writeFile(`${path}.br`, smaller)),
-    asGzip(content, { level: constants.Z_BEST_COMPRESSION }).then(smaller => writeFile(`${path}.gz`, smaller)),
+    asBrotli(content, { params }).then(compressed => writeFile(`${path}.br`, compressed)),
+    asGzip(content, { level: constants.Z_BEST_COMPRESSION }).then(compressed => writeFile(`${path}.gz`, compressed)),
   ])
 }

@@ -8,14 +8,14 @@ export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
   plugins: [react(), precompress()],
-  // The service puts a fresh one in its place in each answer (src/http/routes/console.ts).
+  // The service replaces it with a new nonce in each response (src/http/console/routes.ts).
   html: { cspNonce: '__NONCE__' },
   build: {
     target: 'es2023',
-    // The first that know light-dark(): written for older ones, it would not follow the switch in the header.
+    // The first versions with light-dark(); the fallback for older ones would ignore the color scheme switch.
     cssTarget: ['chrome123', 'firefox121', 'safari17.5'],
     manifest: true,
-    // Its policy lets no script be written into the page, and a file of its own is kept by the browser.
+    // The content security policy forbids inline scripts, and separate files are cached.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },

@@ -1,24 +1,24 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
-import { queries } from './api/queries.ts'
-import { PAGES } from './pages.ts'
-import { Loading } from './parts/loading.tsx'
-import { NotFound } from './parts/not-found.tsx'
-import { EndedDialog } from './session/ended-dialog.tsx'
+import { queryClient } from './api/query-client.ts'
+import { Loading } from './components/loading.tsx'
+import { NotFound } from './components/not-found.tsx'
+import { PAGES } from './pages.tsx'
 import { NoAccess } from './session/no-access.tsx'
-import { Opening } from './session/opening.tsx'
 import { type Caller, useSession } from './session/session.ts'
+import { SessionEndedDialog } from './session/session-ended-dialog.tsx'
 import { SignIn } from './session/sign-in.tsx'
+import { SigningIn } from './session/signing-in.tsx'
 import { Shell } from './shell/shell.tsx'
 
 const ProviderReturn = lazy(() => import('./session/provider-return.tsx'))
 
-/** What is shown: on the way back from the provider only that, else by who is signed in, then by the address. */
+/** Chooses what to show by URL and session. */
 export function App() {
   return (
     <Switch>
       <Route path="/signed-in">
-        <Suspense fallback={<Opening />}>
+        <Suspense fallback={<SigningIn />}>
           <ProviderReturn />
         </Suspense>
       </Route>
@@ -32,24 +32,24 @@ export function App() {
 function BySession() {
   const session = useSession()
   useEffect(() => {
-    if (session.state === 'signed-out') queries.clear()
+    if (session.state === 'signed-out') queryClient.clear()
   }, [session.state])
 
   switch (session.state) {
     case 'signed-out':
       return (
-        <Suspense fallback={<Opening />}>
-          <SignIn refusal={session.refusal} />
+        <Suspense fallback={<SigningIn />}>
+          <SignIn error={session.error} />
         </Suspense>
       )
     case 'opening':
-      return <Opening />
+      return <SigningIn />
     default:
-      // One place for both, so that the page beneath the dialog is the same one as before and after it.
+      // One element for both states, so that the page under the dialog stays mounted.
       return (
         <>
           <Signed caller={session.caller} />
-          <EndedDialog isOpen={session.state === 'ended'} />
+          <SessionEndedDialog isOpen={session.state === 'ended'} />
         </>
       )
   }

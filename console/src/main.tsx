@@ -6,20 +6,20 @@ import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
-import { queries } from './api/queries.ts'
+import { queryClient } from './api/query-client.ts'
 import { App } from './app.tsx'
 import { resume, takeLinkToken } from './session/session.ts'
-import { colours, theme } from './shell/theme.ts'
+import { theme, themeVariables } from './shell/theme.ts'
 
 takeLinkToken()
-// A link that is opened in a tab where the console already is changes nothing but the fragment.
+// A sign-in link opened in a tab that shows the console changes only the fragment.
 window.addEventListener('hashchange', () => {
   if (takeLinkToken()) location.reload()
 })
-// On the way back from the provider there is no token yet.
+// A redirect from the identity provider has no token yet.
 if (location.pathname !== '/console/signed-in') void resume()
 
-// The page's policy lets only styles with this answer's nonce be made. Its attribute is hidden from scripts, not its property.
+// The content security policy allows only styles with this nonce. Scripts can read the property, not the attribute.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 setNonce(nonce)
 
@@ -27,8 +27,13 @@ const root = document.getElementById('root')
 if (root === null) throw new Error('the page has no #root')
 createRoot(root).render(
   <StrictMode>
-    <MantineProvider theme={theme} cssVariablesResolver={colours} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <QueryClientProvider client={queries}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={themeVariables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
+      <QueryClientProvider client={queryClient}>
         <Router base="/console">
           <App />
         </Router>

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 
 const site = await startSite()
 const token = await site.userToken(7)
@@ -11,14 +12,14 @@ const TEXT = 'It’s due – 24,90 € [all in] ❤️'
 
 async function open(options: Parameters<typeof site.visit>[1] = {}): Promise<Page> {
   const page = await site.visit('/cost', { token, ...options })
-  await page.getByText('10 units: enough for 10 such messages.').waitFor()
+  await page.getByText('10 units: enough for 10 of these messages.').waitFor()
   return page
 }
 
 const fact = (page: Page, name: string, value: string | RegExp) =>
   page.locator('dl > div').filter({ hasText: name }).filter({ hasText: value }).waitFor()
 
-test('a message is counted as the service counts it, by keyboard alone, and nothing of it is sent', async () => {
+test('counts a message like the service, by keyboard, and sends neither number nor text', async () => {
   const page = await open()
   const requests: string[] = []
   page.on('request', request => requests.push(`${request.url()} ${request.postData() ?? ''}`))
@@ -35,7 +36,7 @@ test('a message is counted as the service counts it, by keyboard alone, and noth
   await fact(page, 'Segments', /3$/)
   await fact(page, 'Encoding', 'UCS-2')
   await fact(page, 'Characters used', String(message.text.length))
-  await page.getByText('10 units: enough for 3 such messages.').waitFor()
+  await page.getByText('10 units: enough for 3 of these messages.').waitFor()
   await page.getByRole('status').filter({ hasText: '3 units, UCS-2' }).waitFor()
 
   expect(requests.filter(request => /due|24,90|151/.test(decodeURIComponent(request)))).toEqual([])
@@ -43,31 +44,31 @@ test('a message is counted as the service counts it, by keyboard alone, and noth
   expect(page.url()).toBe(`${site.url}/console/cost`)
 })
 
-test('what forces UCS-2 is pointed out, and plainer characters put in its place', async () => {
+test('lists the characters that force UCS-2, and replaces them', async () => {
   const page = await open()
   await page.getByLabel('Text').fill('It’s on its way… – it’s 5 € [all in]')
   const kinds = page.getByRole('region', { name: 'Characters that force UCS-2' }).getByRole('listitem')
-  const words = async () => (await kinds.allInnerTexts()).map(text => text.split(/\s+/).join(' ').trim())
-  expect(await words()).toEqual([
+  const rows = async () => (await kinds.allInnerTexts()).map(text => text.split(/\s+/).join(' ').trim())
+  expect(await rows()).toEqual([
     "’ Right single quotation mark U+2019 · 2 times → '",
     '… Ellipsis U+2026 → ...',
     '– En dash U+2013 → -',
   ])
   const marks = page.getByRole('region', { name: 'Segments' }).locator('mark')
   expect(await marks.allInnerTexts()).toEqual(['’', '…', '–', '’'])
-  await page.getByText('still takes 1 unit, but is GSM-7').waitFor()
-  await page.getByRole('button', { name: 'Replace them' }).click()
+  await page.getByText('still takes 1 unit, but uses GSM-7').waitFor()
+  await page.getByRole('button', { name: 'Replace characters' }).click()
   expect(await page.getByLabel('Text').inputValue()).toBe("It's on its way... - it's 5 € [all in]")
   await fact(page, 'Encoding', 'GSM-7')
   await page.getByRole('region', { name: 'Characters that count double' }).waitFor()
   expect(await marks.allInnerTexts()).toEqual(['€', '[', ']'])
-  expect(await page.getByRole('button', { name: 'Replace them' }).count()).toBe(0)
-  // 38 characters, three of them double.
+  expect(await page.getByRole('button', { name: 'Replace characters' }).count()).toBe(0)
+  // 38 characters, three of which count double.
   await fact(page, 'Characters used', /41$/)
-  await fact(page, 'Left in the last segment', /119/)
+  await fact(page, 'Free in the last segment', /119/)
 })
 
-test('segments are shown as they are cut', async () => {
+test('shows the text of each segment', async () => {
   const page = await open()
   await page.getByLabel('Text').fill(`${'a'.repeat(152)}€${'b'.repeat(10)}`)
   const segments = page.getByRole('region', { name: 'Segments' }).getByRole('listitem')
@@ -77,29 +78,29 @@ test('segments are shown as they are cut', async () => {
   ])
 })
 
-test('a number is checked as the service checks it', async () => {
+test('validates a number like the service', async () => {
   const page = await open()
   const number = page.getByLabel('Number')
-  for (const [typed, words] of [
-    ['0049 151', 'Begin with + instead of 00.'],
-    ['0151123', 'Begin with + and the country’s code'],
-    ['+49x', 'A number in international form'],
+  for (const [typed, message] of [
+    ['0049 151', 'Start with + instead of 00.'],
+    ['0151123', 'Start with + and the country code'],
+    ['+49x', 'Use the international format'],
     [`+${'9'.repeat(10_000)}`, 'up to 15 digits'],
-    ['<script>alert(1)</script>', 'A number in international form'],
+    ['<script>alert(1)</script>', 'Use the international format'],
   ] as const) {
     await number.fill(typed)
-    await page.getByRole('alert').filter({ hasText: words }).waitFor()
+    await page.getByRole('alert').filter({ hasText: message }).waitFor()
   }
   for (const [typed, country] of [
     ['+43 (664) 123-4567', 'Austria (AT)'],
-    ['+883510000000001', 'No country’s number'],
+    ['+883510000000001', 'Unknown country'],
   ] as const) {
     await number.fill(typed)
     await fact(page, 'Country', country)
   }
 })
 
-test('what a user has left follows from their quotas, also when it is nothing or without end', async () => {
+test('shows the available units of a user without quotas, and of a user with unlimited units', async () => {
   const poor = await site.visit('/cost', { token: await site.userToken(8) })
   await poor.getByText('0 units: not enough for this message.').waitFor()
   const body = { user_id: 9, limit: null, countries: null }
@@ -107,8 +108,8 @@ test('what a user has left follows from their quotas, also when it is nothing or
   const scoped = { user_id: 9, limit: 5, countries: ['DE'] }
   expect((await site.call('POST', '/api/sms/admin/quota', { body: scoped })).status).toBe(201)
   const rich = await site.visit('/cost', { token: await site.userToken(9) })
-  await rich.getByText('As many units as you like').waitFor()
-  await rich.getByText('Quotas for certain countries').waitFor()
+  await rich.getByText('Unlimited units').waitFor()
+  await rich.getByText('Quotas limited to certain countries').waitFor()
 })
 
 const HOSTILE = {
@@ -118,14 +119,14 @@ const HOSTILE = {
   accents: `a${'\u0301'.repeat(700)}`,
 }
 
-test.each([360, 1280])('hostile text at %i px is text and breaks nothing', async width => {
+test.each([360, 1280])('shows hostile text as text at %i px, without horizontal scrolling', async width => {
   const page = await open({ viewport: { width, height: 800 } })
   for (const text of [...Object.values(HOSTILE), Object.values(HOSTILE).join('\n')]) {
     await page.getByLabel('Text').fill(text)
     await page.locator('aside[aria-busy=false]').waitFor()
     const shown = page.getByRole('region', { name: 'Segments' }).getByRole('listitem').first()
     await shown.filter({ hasText: text.slice(0, 15) }).waitFor()
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await expectNoHorizontalScroll(page)
   }
   await page.getByRole('button', { name: 'Show' }).last().click()
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -134,7 +135,7 @@ test.each([360, 1280])('hostile text at %i px is text and breaks nothing', async
   }
 })
 
-test('10,000 characters of the worst kind stay fluent', async () => {
+test('10,000 characters with many costly ones do not block typing', async () => {
   const page = await open()
   const field = page.getByLabel('Text')
   await field.fill('aя'.repeat(5_000))

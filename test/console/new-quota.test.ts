@@ -15,34 +15,34 @@ const create = (page: Page) => page.getByRole('button', { name: 'Create quota' }
 const isFocused = async (page: Page, of: Locator) =>
   (await page.locator(':focus').getAttribute('id')) === (await of.getAttribute('id'))
 
-/** What the service has of a user. */
+/** The quotas of a user, from the API. */
 async function quotasOf(userId: number) {
   return (await site.call('GET', `/api/sms/admin/quota/list?user_id=${userId}&sort=id`)).body.items
 }
 
-/** The quota whose page has opened. */
-async function made(page: Page, title: string | RegExp) {
+/** The quota whose page has opened, from the API. */
+async function created(page: Page, title: string | RegExp) {
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
   const id = /\/console\/quotas\/(\d+)$/.exec(page.url())?.[1]
   return (await site.call('GET', `/api/sms/admin/quota/${id}`)).body
 }
 
-/** Clicks each of them; a click takes it off the list. */
+/** Clicks each match; a click makes the element no longer match. */
 async function clickAll(page: Page, selector: string): Promise<void> {
   const left = page.locator(selector)
   while ((await left.count()) > 0) await left.first().click()
 }
-const unfoldAll = (page: Page) => clickAll(page, 'details:not([open]) > summary')
-const foldAll = (page: Page) => clickAll(page, 'details[open] > summary')
+const expandAll = (page: Page) => clickAll(page, 'details:not([open]) > summary')
+const collapseAll = (page: Page) => clickAll(page, 'details[open] > summary')
 
-test('a quota takes two fields and one press', async () => {
+test('creates a quota from two fields', async () => {
   const page = await site.visit(NEW)
   await create(page).waitFor()
   expect(await page.locator('[required]').count()).toBe(2)
   await field(page, 'User id').fill('21')
   await field(page, 'Limit').fill('1 000')
   await create(page).click()
-  const quota = await made(page, /^Grant \d+$/)
+  const quota = await created(page, /^Grant \d+$/)
   expect(quota).toMatchObject({
     user_id: 21,
     kind: 'grant',
@@ -65,7 +65,7 @@ test('a quota takes two fields and one press', async () => {
   })
 })
 
-test('the keyboard alone makes a quota of many settings, and its effect is told meanwhile', async () => {
+test('creates a quota with many settings by keyboard, and previews it', async () => {
   const page = await site.visit(`${NEW}?user_id=22`)
   const { keyboard } = page
   const tab = async (times = 1) => {
@@ -98,7 +98,7 @@ test('the keyboard alone makes a quota of many settings, and its effect is told 
     .getByRole('status')
     .filter({
       hasText:
-        '1,000 units each month, starting anew on the 1st at 00:00 America/New_York; unused up to 200 carry over; up to 50 more may be drawn past the limit',
+        '1,000 units each month, resets on the 1st at 00:00 America/New_York; up to 200 unused units roll over; overage of up to 50',
     })
     .waitFor()
   await tab()
@@ -112,7 +112,7 @@ test('the keyboard alone makes a quota of many settings, and its effect is told 
   expect(await rows.nth(1).textContent()).toBe('15 Jan 2031, 06:3015 Jan 2031, 12:301 Feb 2031, 00:001 Feb 2031, 06:00')
   expect(await rows.nth(3).textContent()).toBe('1 Mar 2031, 00:001 Mar 2031, 06:001 Apr 2031, 00:001 Apr 2031, 06:00')
 
-  await group(page, 'What it covers').focus()
+  await group(page, 'Scope').focus()
   await keyboard.press('Enter')
   await tab()
   await keyboard.type('germ')
@@ -132,7 +132,7 @@ test('the keyboard alone makes a quota of many settings, and its effect is told 
   await field(page, 'Value 1').fill(SCRIPT)
   await keyboard.press('Enter')
 
-  const quota = await made(page, 'Package 😀')
+  const quota = await created(page, 'Package 😀')
   expect(quota).toMatchObject({
     user_id: 22,
     limit: 1_000,
@@ -150,53 +150,53 @@ test('the keyboard alone makes a quota of many settings, and its effect is told 
   })
 })
 
-test('what makes no sense is not asked: unlimited grants and caps', async () => {
+test('hides fields that do not apply to unlimited grants and caps', async () => {
   const page = await site.visit(`${NEW}?user_id=23`)
   await field(page, 'Limit').fill('500')
   await page.getByLabel('Unlimited').check()
   expect(await field(page, 'Limit').isDisabled()).toBe(true)
-  expect(await group(page, 'What carries over').count()).toBe(0)
+  expect(await group(page, 'Rollover and overage').count()).toBe(0)
   await page.getByRole('status').filter({ hasText: 'Unlimited units' }).waitFor()
   await create(page).click()
-  expect(await made(page, /^Grant/)).toMatchObject({ limit: null })
+  expect(await created(page, /^Grant/)).toMatchObject({ limit: null })
 
   await page.goto(`${site.url}/console${NEW}?user_id=23`)
   await page.getByLabel('Unlimited').check()
   await page.getByLabel('Cap').check()
   expect(await page.getByLabel('Unlimited').count()).toBe(0)
   await field(page, 'Limit').fill('9')
-  await page.getByRole('status').filter({ hasText: 'At most 9 units in all; whichever grant pays' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'At most 9 units in total; across all grants' }).waitFor()
   await create(page).click()
-  expect(await made(page, /^Cap/)).toMatchObject({ kind: 'cap', limit: 9 })
+  expect(await created(page, /^Cap/)).toMatchObject({ kind: 'cap', limit: 9 })
 })
 
-test('the service’s words stand next to the field that they are about, and nothing typed is lost', async () => {
+test('shows validation errors of the service at their fields, and keeps the input', async () => {
   const existing = await site.call('POST', '/api/sms/admin/quota', {
     body: { user_id: 24, limit: 1, external_ref: 'K-1' },
   })
   const page = await site.visit(NEW)
   const long = 'x'.repeat(10_000)
   await field(page, 'Name').fill(long)
-  await unfoldAll(page)
+  await expandAll(page)
   await field(page, 'Alerts').fill('50, 101')
   await field(page, 'Priority').fill(SCRIPT)
   await page.getByRole('button', { name: 'Add a key' }).click()
   await field(page, 'Key 1').fill('a b')
   await page.getByRole('button', { name: 'Add a key' }).click()
   await field(page, 'Key 2').fill('a b')
-  await page.getByText('The key “a b” is there twice.').waitFor()
+  await page.getByText('The key “a b” is used twice.').waitFor()
   await create(page).click()
   expect(await isFocused(page, field(page, 'Key 1'))).toBe(true)
   expect(await page.getByText('Is required').count()).toBe(0)
   await page.getByRole('button', { name: 'Remove key 2' }).click()
-  await foldAll(page)
+  await collapseAll(page)
   await create(page).click()
 
   await page.getByText('Is required: a whole number from 0 to 9007199254740991.').waitFor()
   await page.getByText('Is required: a whole number from 0 to 1000000000000, or null.').waitFor()
   await page.getByText('of at most 120 characters').waitFor()
   expect(await isFocused(page, field(page, 'User id'))).toBe(true)
-  // What is wrong is not left folded away.
+  // Groups with errors are expanded.
   await page.getByText('Must be a whole number from 0 to 255, not "<script>alert(1)</script>".').waitFor()
   await page.getByText('Must be a whole number from 1 to 100, not 101.').waitFor()
   await page.getByText('a b is not a key that is accepted').waitFor()
@@ -220,43 +220,43 @@ test('the service’s words stand next to the field that they are about, and not
   expect(await isFocused(page, field(page, 'External reference'))).toBe(true)
   await field(page, 'External reference').fill('K-2')
   await create(page).click()
-  expect(await made(page, SCRIPT)).toMatchObject({ limit: 10, alert_at: [], metadata: { a: '' } })
+  expect(await created(page, SCRIPT)).toMatchObject({ limit: 10, alert_at: [], metadata: { a: '' } })
 })
 
-test('pressed twice, or again after an answer was lost, it makes one quota', async () => {
+test('a double click, or a retry after a lost response, creates one quota', async () => {
   const page = await site.visit(`${NEW}?user_id=25`)
   await field(page, 'Limit').fill('10')
   await create(page).dblclick()
-  await made(page, /^Grant/)
+  await created(page, /^Grant/)
   expect(await quotasOf(25)).toHaveLength(1)
 
   await page.goto(`${site.url}/console${NEW}?user_id=26`)
   await field(page, 'Limit').fill('10')
-  await loseAnswer(page, '**/api/sms/admin/quota')
+  await loseResponse(page, '**/api/sms/admin/quota')
   await create(page).click()
-  const alert = page.getByRole('alert').filter({ hasText: 'Nobody knows whether it was carried out' })
+  const alert = page.getByRole('alert').filter({ hasText: 'The request may have been processed' })
   await alert.waitFor()
   await create(page).click()
-  await made(page, /^Grant/)
+  await created(page, /^Grant/)
   expect(await quotasOf(26)).toHaveLength(1)
 
-  // Changed in between, it is another quota: that is asked first.
+  // With changed input, the user confirms that it is another quota.
   await page.goto(`${site.url}/console${NEW}?user_id=27`)
   await field(page, 'Limit').fill('10')
-  await loseAnswer(page, '**/api/sms/admin/quota')
+  await loseResponse(page, '**/api/sms/admin/quota')
   await create(page).click()
   await alert.waitFor()
   await field(page, 'Limit').fill('20')
   await create(page).click()
-  await page.getByText('So the first press made a quota after all').waitFor()
+  await page.getByText('An earlier request of this form already created a quota').waitFor()
   expect(await page.locator(':focus').getAttribute('role')).toBe('alert')
-  await page.getByRole('button', { name: 'Make this one too' }).click()
-  await made(page, /^Grant/)
+  await page.getByRole('button', { name: 'Create another quota' }).click()
+  await created(page, /^Grant/)
   expect((await quotasOf(27)).map(({ limit }: { limit: number }) => limit)).toEqual([10, 20])
 })
 
-/** The next call is carried out, but its answer does not come back. */
-async function loseAnswer(page: Page, url: string): Promise<void> {
+/** The service processes the next request, but the browser gets no response. */
+async function loseResponse(page: Page, url: string): Promise<void> {
   await page.route(
     url,
     async route => {
@@ -267,12 +267,12 @@ async function loseAnswer(page: Page, url: string): Promise<void> {
   )
 }
 
-test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
+test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
   const page = await site.visit(`${NEW}?user_id=7`, { colorScheme })
   await field(page, 'Limit').fill('1000')
   await field(page, 'Name').fill(`${RTL}${'x'.repeat(10_000)}`)
-  await unfoldAll(page)
-  await page.getByLabel('Starts anew').selectOption('month')
+  await expandAll(page)
+  await page.getByLabel('Resets').selectOption('month')
   await page.getByRole('table').waitFor()
   await expectAccessibleWideAndNarrow(page)
 })

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -14,14 +15,14 @@ async function allow(body: object): Promise<number> {
   return answer.body.id
 }
 const panel = (page: Page, title: string) => page.getByRole('region', { name: title })
-/** Each test has a day of its own, so that none sees what another has sent. */
+/** Each test runs on its own day, so that it does not see usage of other tests. */
 function goTo(day: number): void {
   clock.now = START + day * DAY_MS
 }
 const openOverview = (options = {}) => site.visit('/overview', { now: clock.now, ...options })
 const HOSTILE = `<script>alert(1)</script> \u202eabc\u202c مرحبا שלום 🎉 ${'w'.repeat(60)}`
 
-test('with nothing there, each part says what comes there', async () => {
+test('each section has an empty state', async () => {
   const page = await empty.visit('/overview', { now: START })
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await page
@@ -31,13 +32,13 @@ test('with nothing there, each part says what comes there', async () => {
   await panel(page, 'Units used today').getByText('0', { exact: true }).first().waitFor()
   await panel(page, 'Units used today').getByText('None yesterday by 13:15').waitFor()
   await panel(page, 'Denied in the last hour').getByText('0 units, since 12:00').waitFor()
-  await panel(page, 'About to run out').getByText('Nobody is about to run out').waitFor()
-  await panel(page, 'Top users').getByText('Nothing was sent today').waitFor()
-  await panel(page, 'Happening now').getByText('Nothing yet').waitFor()
+  await panel(page, 'About to run out').getByText('No quotas are about to run out').waitFor()
+  await panel(page, 'Top users').getByText('No messages today').waitFor()
+  await panel(page, 'Activity').getByText('No events yet').waitFor()
   await expectAccessible(page)
 })
 
-test('what is sent, denied and runs low comes by itself, and agrees with the API', async () => {
+test('usage, denials and alerts appear live and match the API', async () => {
   goTo(10)
   const page = await openOverview()
   const today = panel(page, 'Units used today')
@@ -48,10 +49,10 @@ test('what is sent, denied and runs low comes by itself, and agrees with the API
   await ask('commit', { user_id: 7, id: 'one' })
   await ask('reserve', { user_id: 7, id: 'two', units: 500 })
 
-  const happening = panel(page, 'Happening now')
-  await happening.getByRole('listitem').filter({ hasText: 'reached 80 %: 200 units left' }).waitFor()
-  await happening.getByRole('listitem').filter({ hasText: 'made by 1: 1,000 units each month' }).waitFor()
-  await happening.getByRole('link', { name: HOSTILE }).first().waitFor()
+  const activity = panel(page, 'Activity')
+  await activity.getByRole('listitem').filter({ hasText: 'reached 80%: 200 units left' }).waitFor()
+  await activity.getByRole('listitem').filter({ hasText: 'created by 1: 1,000 units each month' }).waitFor()
+  await activity.getByRole('link', { name: HOSTILE }).first().waitFor()
   const runningOut = panel(page, 'About to run out')
   await runningOut.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
   await today.getByText('800', { exact: true }).first().waitFor()
@@ -63,40 +64,40 @@ test('what is sent, denied and runs low comes by itself, and agrees with the API
   await runningOut.getByRole('link', { name: HOSTILE }).click()
   expect(new URL(page.url()).pathname).toBe(`/console/quotas/${quotaId}`)
   await page.goBack()
-  await happening.getByRole('listitem').filter({ hasText: 'reached 80 %: 200 units left' }).waitFor()
+  await activity.getByRole('listitem').filter({ hasText: 'reached 80%: 200 units left' }).waitFor()
 })
 
-test('what happened last is there to begin with, and what is new is told apart', async () => {
+test('the activity feed starts with the latest events and counts new ones', async () => {
   goTo(40)
-  await allow({ user_id: 21, name: 'Made the day before' })
+  await allow({ user_id: 21, name: 'Created yesterday' })
   goTo(41)
   const page = await openOverview()
-  const happening = panel(page, 'Happening now')
-  const before = happening.getByRole('listitem').filter({ hasText: 'Made the day before' })
+  const activity = panel(page, 'Activity')
+  const before = activity.getByRole('listitem').filter({ hasText: 'Created yesterday' })
   await before.waitFor()
   expect(await before.locator('time').textContent()).toBe('24 Apr')
-  await happening.getByText('Nothing new since 14:00').waitFor()
-  await allow({ user_id: 21, name: 'Made today' })
-  await happening.getByText('1 new since 14:00').waitFor()
-  const today = happening.getByRole('listitem').first()
-  await today.filter({ hasText: 'Made today' }).waitFor()
+  await activity.getByText('No new events since 14:00').waitFor()
+  await allow({ user_id: 21, name: 'Created today' })
+  await activity.getByText('1 new since 14:00').waitFor()
+  const today = activity.getByRole('listitem').first()
+  await today.filter({ hasText: 'Created today' }).waitFor()
   expect(await today.locator('time').textContent()).toBe('14:00')
 })
 
-test('a service that goes away and comes back: the page says so, and misses nothing', async () => {
+test('shows an outage, and shows the events missed in it afterwards', async () => {
   goTo(12)
   const page = await openOverview()
-  const sign = page.getByRole('status').filter({ hasText: /^(Live|Not live.*)$/ })
-  await sign.filter({ hasText: /^Live$/ }).waitFor()
+  const indicator = page.getByRole('status').filter({ hasText: /^(Live|Not live.*)$/ })
+  await indicator.filter({ hasText: /^Live$/ }).waitFor()
   await page.context().setOffline(true)
-  await sign.filter({ hasText: 'Not live: the service is away' }).waitFor()
-  await allow({ user_id: 8, name: 'Made meanwhile' })
+  await indicator.filter({ hasText: 'Not live: the service is not responding' }).waitFor()
+  await allow({ user_id: 8, name: 'Created offline' })
   await page.context().setOffline(false)
-  await sign.filter({ hasText: /^Live$/ }).waitFor()
-  await panel(page, 'Happening now').getByRole('link', { name: 'Made meanwhile' }).waitFor()
+  await indicator.filter({ hasText: /^Live$/ }).waitFor()
+  await panel(page, 'Activity').getByRole('link', { name: 'Created offline' }).waitFor()
 })
 
-test('today stands beside yesterday, and the top users of seven days have an address', async () => {
+test('compares today with yesterday, and keeps the period of the top users in the URL', async () => {
   goTo(5)
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
@@ -124,8 +125,8 @@ test('today stands beside yesterday, and the top users of seven days have an add
   await top.getByRole('row').filter({ hasText: 'User 9' }).waitFor({ state: 'detached' })
 })
 
-test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
-  // The day on which the clocks go forward.
+test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
+  // The day on which daylight saving time starts.
   goTo(14)
   await allow({ user_id: 11 })
   await ask('consume', { user_id: 11, id: colorScheme, units: 10 })
@@ -137,10 +138,10 @@ test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narr
       .waitFor()
     const name = `${HOSTILE} ${colorScheme} ${width}`
     await allow({ user_id: 10, name, opening_used: 1_000 })
-    const happened = panel(page, 'Happening now').getByRole('listitem').filter({ hasText: name })
-    await happened.filter({ hasText: 'used up' }).waitFor()
+    const event = panel(page, 'Activity').getByRole('listitem').filter({ hasText: name })
+    await event.filter({ hasText: 'exhausted' }).waitFor()
     await panel(page, 'Top users').getByRole('table').waitFor()
     await expectAccessible(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await expectNoHorizontalScroll(page)
   }
 })

@@ -16,14 +16,14 @@ const site = await startSite({
   },
 })
 await provider.serve(site.url)
-// The provider's tokens tell the time of day, so here the service's clock does too.
+// The provider issues tokens with the current time, so the service's clock follows it.
 beforeEach(() => {
   site.clock.now = Date.now()
 })
 
 const host = new URL(provider.issuer).host
 const open = (path: string) => site.visit(path, { token: null })
-const leave = (page: Page) => page.getByRole('button', { name: `Sign in with ${host}` }).click()
+const startSignIn = (page: Page) => page.getByRole('button', { name: `Sign in with ${host}` }).click()
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
 async function signInAs(page: Page, name: string): Promise<void> {
@@ -31,20 +31,20 @@ async function signInAs(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('a provider that does not answer is told of, and tokens are taken all the same', async () => {
+test('shows that the provider is not responding, and still accepts tokens', async () => {
   const page = await open('/')
-  // What is known of it is old by then.
+  // Expires the cached discovery document.
   site.clock.now += 7_200_000
-  provider.isAway = true
-  await leave(page)
-  await page.getByRole('alert').filter({ hasText: 'The identity provider does not answer.' }).waitFor()
+  provider.isDown = true
+  await startSignIn(page)
+  await page.getByRole('alert').filter({ hasText: 'The identity provider is not responding.' }).waitFor()
   await page.getByLabel('Token', { exact: true }).waitFor()
-  provider.isAway = false
-  await leave(page)
+  provider.isDown = false
+  await startSignIn(page)
   await page.getByLabel('Name').waitFor()
 })
 
-test('the provider signs in, the page that was asked for opens, and nothing of it stays in an address', async () => {
+test('signs in through the provider, opens the requested page, and leaves no code or token in a URL', async () => {
   const page = await open('/quotas?kind=cap')
   await heading(page, 'Sign in to sms-quota')
   await expectAccessible(page)
@@ -63,17 +63,17 @@ test('the provider signs in, the page that was asked for opens, and nothing of i
   const token = String(await page.evaluate("sessionStorage.getItem('sms-quota.token')"))
   expect(token).toMatch(/^eyJ/)
   expect(sent.filter(({ href }) => href.includes(token))).toEqual([])
-  // What was kept for the way is forgotten, and going back leads to no used-up code.
+  // The state of the sign-in is deleted, and the history has no used code.
   expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual(['sms-quota.token'])
   await page.reload()
   await heading(page, 'Quotas')
 
-  // Its time over, it is said so, and who is still signed in at the provider need not type a name again.
+  // After the token expires, a user with a session at the provider signs in without a form.
   site.clock.now += HOUR_MS
   await page.reload()
   await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
   site.clock.now = Date.now()
-  await leave(page)
+  await startSignIn(page)
   await heading(page, 'Quotas')
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
 })
@@ -89,55 +89,55 @@ test('only the page that exchanges the code may call the provider', async () => 
   })
 })
 
-test('who does not agree at the provider is told so, and can begin again', async () => {
+test('shows a canceled sign-in, and allows another one', async () => {
   const page = await open('/mine')
-  await leave(page)
+  await startSignIn(page)
   await page.getByRole('button', { name: 'Cancel' }).click()
-  await heading(page, 'You are not signed in')
-  await page.getByRole('alert').filter({ hasText: 'You were not let in, or did not agree.' }).waitFor()
+  await heading(page, 'Sign-in failed')
+  await page.getByRole('alert').filter({ hasText: 'Access was denied, or you canceled the sign-in.' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/signed-in`)
   await expectAccessible(page)
-  await page.getByRole('link', { name: 'Back to signing in' }).click()
-  await leave(page)
+  await page.getByRole('link', { name: 'Back to sign-in' }).click()
+  await startSignIn(page)
   await signInAs(page, '7')
   await heading(page, 'My quotas')
 })
 
-test('an answer that nobody here asked for is not used', async () => {
+test('rejects a response that does not belong to a sign-in of this tab', async () => {
   const page = await open('/signed-in?code=stolen&state=guessed')
-  await page.getByRole('alert').filter({ hasText: 'No sign-in was begun in this tab' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'No sign-in was started in this tab' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/signed-in`)
 
   const hostile = `error=access_denied&error_description=${encodeURIComponent('<script>alert(1)</script>')}`
   for (const answer of ['code=stolen&state=guessed', `${hostile}&state=guessed`]) {
     await page.goto(`${site.url}/console/quotas`)
-    await leave(page)
+    await startSignIn(page)
     await page.getByLabel('Name').waitFor()
     await page.goto(`${site.url}/console/signed-in?${answer}&iss=${provider.issuer}`)
-    await page.getByRole('alert').filter({ hasText: 'does not belong to the sign-in' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'does not match the sign-in' }).waitFor()
   }
   expect(await page.evaluate('Object.keys(sessionStorage)')).toEqual([])
 })
 
-test('a sign-in that ends in mid-work is renewed in a window of its own, with what was typed kept', async () => {
+test('renews an expired session in a popup, and keeps the input', async () => {
   const page = await open('/quotas')
-  await leave(page)
+  await startSignIn(page)
   await signInAs(page, '1')
   await heading(page, 'Quotas')
-  await page.getByText('No quotas here').waitFor()
+  await page.getByText('No quotas').waitFor()
   await page.getByLabel('User id').fill('4711')
 
-  // The service's clock goes ahead, and is back when the provider makes new tokens.
+  // The token expires by the service's clock, which is then set back for the new token.
   site.clock.now += HOUR_MS
   await page.getByLabel('Kind').selectOption('cap')
-  const dialog = page.getByRole('dialog', { name: 'Your sign-in has ended' })
+  const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
   await dialog.waitFor()
   await expectAccessible(page)
   site.clock.now = Date.now()
-  // Somebody else's work stays theirs.
+  // A token of another user is rejected.
   await page.context().clearCookies()
-  const [stranger] = await Promise.all([page.waitForEvent('popup'), again(page)])
-  await signInAs(stranger, '7')
+  const [otherUser] = await Promise.all([page.waitForEvent('popup'), again(page)])
+  await signInAs(otherUser, '7')
   await dialog.getByRole('alert').filter({ hasText: 'not for “1”' }).waitFor()
 
   await page.context().clearCookies()

@@ -22,7 +22,7 @@ const press = (page: Page, name: string) => page.getByRole('button', { name }).c
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor()
 const untilSaved = (page: Page) => page.getByRole('button', { name: 'Adjust limit' }).waitFor()
 
-test('shows how it stands and all that is set, and leads to its user', async () => {
+test('shows usage and settings, and links to the user', async () => {
   const { id } = await make({
     user_id: 31,
     name: 'Monthly package',
@@ -36,7 +36,7 @@ test('shows how it stands and all that is set, and leads to its user', async () 
   await heading(page, 'Monthly package')
   await page.getByText('640 used · 360 left').waitFor()
   await page
-    .getByText('1,000 units each month to Germany, starting anew on the 1st at 00:00 Europe/Berlin; unused up to 200')
+    .getByText('1,000 units each month to Germany, resets on the 1st at 00:00 Europe/Berlin; up to 200 unused units')
     .waitFor()
   await page.getByText('Germany (DE)').waitFor()
   const start = page.locator('time').first()
@@ -47,19 +47,19 @@ test('shows how it stands and all that is set, and leads to its user', async () 
   expect(await page.getByRole('link', { name: 'user 31' }).getAttribute('href')).toBe('/console/users/31')
 })
 
-test('suspends and resumes with one press', async () => {
+test('suspends and resumes a quota', async () => {
   const { id } = await make({ name: 'Switched' })
   const page = await site.visit(`/quotas/${id}`)
   await press(page, 'Suspend')
-  await page.getByRole('status').filter({ hasText: 'It is suspended' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Suspended: senders cannot use it.' }).waitFor()
   await page.getByText('Suspended', { exact: true }).waitFor()
   expect(await quotaNow(id)).toMatchObject({ enabled: false, status: 'suspended' })
   await press(page, 'Resume')
-  await page.getByRole('status').filter({ hasText: 'It is resumed.' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'Resumed.' }).waitFor()
   expect(await quotaNow(id)).toMatchObject({ enabled: true, status: 'active', version: 3 })
 })
 
-test('the keyboard alone adjusts a limit, and below what is used only after a warning', async () => {
+test('adjusts a limit by keyboard, and below the usage only after a confirmation', async () => {
   const { id } = await make({ name: 'Adjusted', opening_used: 600 })
   const page = await site.visit(`/quotas/${id}`)
   const { keyboard } = page
@@ -67,7 +67,7 @@ test('the keyboard alone adjusts a limit, and below what is used only after a wa
   await keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
   await dialog.waitFor()
-  await dialog.getByLabel('Take units away').focus()
+  await dialog.getByLabel('Remove units').focus()
   await keyboard.press('Space')
   await keyboard.press('Tab')
   await keyboard.type('500')
@@ -80,9 +80,9 @@ test('the keyboard alone adjusts a limit, and below what is used only after a wa
   await dialog.getByRole('alert').filter({ hasText: 'Below usage' }).waitFor()
   await expectAccessible(page)
   expect(await quotaNow(id)).toMatchObject({ limit: 1_000 })
-  await dialog.getByRole('button', { name: 'Set it all the same' }).focus()
+  await dialog.getByRole('button', { name: 'Set limit anyway' }).focus()
   await keyboard.press('Enter')
-  await page.getByRole('status').filter({ hasText: 'The limit is 500 now.' }).waitFor()
+  await page.getByRole('status').filter({ hasText: 'The limit is now 500.' }).waitFor()
   expect(await quotaNow(id)).toMatchObject({ limit: 500, status: 'exhausted' })
   await page.getByRole('link', { name: 'History' }).click()
   await page.getByText(SCRIPT).waitFor()
@@ -94,13 +94,13 @@ test('the keyboard alone adjusts a limit, and below what is used only after a wa
   )
 })
 
-test('an edit sends what was changed, and nothing else', async () => {
+test('an edit sends only the changed settings', async () => {
   const { id } = await make({ name: 'Edited', period: 'day', rollover_limit: 5, metadata: { a: '1', b: '2' } })
   const page = await site.visit(`/quotas/${id}`)
   await page.getByRole('link', { name: 'Edit' }).click()
   await heading(page, 'Edit Edited')
   expect(await page.getByRole('combobox', { name: 'Time zone' }).count()).toBe(0)
-  await page.getByLabel('Settled when it was made').getByText('Each day').waitFor()
+  await page.getByLabel('Cannot be changed').getByText('Each day').waitFor()
   await field(page, 'Limit').fill('2000')
   const [sent] = await Promise.all([
     page.waitForRequest(request => request.method() === 'PUT'),
@@ -116,7 +116,7 @@ test('an edit sends what was changed, and nothing else', async () => {
     version: 2,
   })
 
-  // Nothing changed, nothing sent. Back of the browser leaves the form.
+  // Without changes nothing is sent. The back button returns to the form.
   await page.getByRole('link', { name: 'Edit' }).click()
   await press(page, 'Save changes')
   await untilSaved(page)
@@ -125,19 +125,19 @@ test('an edit sends what was changed, and nothing else', async () => {
   await heading(page, 'Edit Edited')
 })
 
-test('below what is used, an edit is saved only on purpose', async () => {
+test('an edit below the usage needs a confirmation', async () => {
   const { id } = await make({ name: 'Lowered', opening_used: 600 })
   const page = await site.visit(`/quotas/${id}?view=edit`)
   await field(page, 'Limit').fill('100')
   await press(page, 'Save changes')
-  await page.getByRole('alert').filter({ hasText: 'Nothing is taken back' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'Units already used stay used' }).waitFor()
   expect(await quotaNow(id)).toMatchObject({ limit: 1_000 })
-  await press(page, 'Set it all the same')
+  await press(page, 'Set limit anyway')
   await untilSaved(page)
   expect(await quotaNow(id)).toMatchObject({ limit: 100, status: 'exhausted', overage: 500 })
 })
 
-test('two who change a quota at once: both versions side by side, and a choice where they collide', async () => {
+test('an edit conflict shows both versions, and the user chooses for settings changed by both', async () => {
   const { id } = await make({ name: 'Contested', metadata: { a: '1' } })
   const page = await site.visit(`/quotas/${id}?view=edit`)
   await field(page, 'Limit').fill('2000')
@@ -146,25 +146,25 @@ test('two who change a quota at once: both versions side by side, and a choice w
   const body = { limit: 3_000, priority: 5, metadata: { a: '2' } }
   await site.call('PUT', `${QUOTA}/${id}`, { token: other, body })
   await press(page, 'Save changes')
-  await page.getByRole('heading', { level: 2, name: 'Somebody else changed this quota meanwhile' }).waitFor()
+  await page.getByRole('heading', { level: 2, name: 'This quota was changed by someone else' }).waitFor()
   await page.getByText(`“9 ${SCRIPT}”`).waitFor()
   await expectAccessible(page)
   const choices = (name: string) => page.getByRole('radiogroup', { name })
-  expect(await page.getByText('You both changed it: choose').count()).toBe(1)
+  expect(await page.getByText('Changed by both: choose one').count()).toBe(1)
   expect(await choices('Name').getByLabel('Keep mine: Mine').isChecked()).toBe(true)
-  expect(await choices('Priority').getByLabel('Take theirs: 5').isChecked()).toBe(true)
-  const save = page.getByRole('button', { name: 'Save on top of version 2' })
+  expect(await choices('Priority').getByLabel('Use theirs: 5').isChecked()).toBe(true)
+  const save = page.getByRole('button', { name: 'Save over version 2' })
   expect(await save.isDisabled()).toBe(true)
   await choices('Limit').getByLabel('Keep mine: 2,000 units').focus()
   await page.keyboard.press('Space')
   expect(await page.locator(':focus').getAttribute('value')).toBe('mine')
 
-  // And a third one comes before it is saved.
+  // Another change before this one is saved.
   await site.call('PUT', `${QUOTA}/${id}`, { token: other, body: { limit: 4_000 } })
   await save.click()
-  await page.getByRole('button', { name: 'Save on top of version 3' }).waitFor()
-  await choices('Limit').getByLabel('Take theirs: 4,000 units').check()
-  await press(page, 'Save on top of version 3')
+  await page.getByRole('button', { name: 'Save over version 3' }).waitFor()
+  await choices('Limit').getByLabel('Use theirs: 4,000 units').check()
+  await press(page, 'Save over version 3')
   await untilSaved(page)
   expect(await quotaNow(id)).toMatchObject({
     name: 'Mine',
@@ -175,13 +175,13 @@ test('two who change a quota at once: both versions side by side, and a choice w
   })
 })
 
-test('a service that is away while a change is saved loses nothing of it', async () => {
+test('keeps the input of an edit if the service is not responding', async () => {
   const { id } = await make({ name: 'Away' })
   const page = await site.visit(`/quotas/${id}?view=edit`)
   await field(page, 'Name').fill('Still here')
   await page.route('**/api/**', route => route.abort())
   await press(page, 'Save changes')
-  await page.getByRole('alert').filter({ hasText: 'Nothing that you typed is lost' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'Your input is kept' }).waitFor()
   expect(await field(page, 'Name').inputValue()).toBe('Still here')
   await page.unroute('**/api/**')
   await press(page, 'Save changes')
@@ -189,22 +189,22 @@ test('a service that is away while a change is saved loses nothing of it', async
   expect(await quotaNow(id)).toMatchObject({ name: 'Still here' })
 })
 
-test('deletes with a word of confirmation, and shows what a deleted one went through', async () => {
+test('deletes after a confirmation, and shows the history of the deleted quota', async () => {
   const { id } = await make({ user_id: 32, name: 'Unwanted' })
   const page = await site.visit(`/quotas/${id}`)
   await press(page, 'Delete')
   const dialog = page.getByRole('dialog', { name: `Delete quota ${id}` })
-  const word = dialog.getByLabel(`Type ${id} to delete it`)
-  await word.fill('yes')
+  const confirmation = dialog.getByLabel(`Type ${id} to delete it`)
+  await confirmation.fill('yes')
   await page.keyboard.press('Enter')
   await dialog.getByText(`Type ${id}, the id of this quota.`).waitFor()
   await expectAccessible(page)
   expect(await quotaNow(id)).toMatchObject({ status: 'active' })
-  await word.fill(String(id))
-  // Somebody changes it in the meantime: it is not the quota that was looked at.
+  await confirmation.fill(String(id))
+  // Another change before the deletion, so the confirmed version is outdated.
   await site.call('PUT', `${QUOTA}/${id}`, { body: { limit: 5 } })
   await page.keyboard.press('Enter')
-  await dialog.getByRole('alert').filter({ hasText: 'press again if you still want to' }).waitFor()
+  await dialog.getByRole('alert').filter({ hasText: 'Confirm again to delete it' }).waitFor()
   await page.getByText('5 left').waitFor()
   await dialog.getByRole('button', { name: 'Delete quota' }).click()
   await page.getByText('This quota is deleted.').waitFor()
@@ -216,12 +216,12 @@ test('deletes with a word of confirmation, and shows what a deleted one went thr
   await expectAccessible(page)
 
   await page.goto(`${site.url}/console/quotas/999999`)
-  await heading(page, 'There is no quota 999999')
+  await heading(page, 'Quota 999999 not found')
   await page.goto(`${site.url}/console/quotas/01`)
-  await heading(page, 'There is no such page')
+  await heading(page, 'Page not found')
 })
 
-test('past windows go by pages that the address keeps', async () => {
+test('pages through past windows, with the cursor in the URL', async () => {
   const clock = site.clock.now
   const { id } = await make({
     user_id: 33,
@@ -253,7 +253,7 @@ test('past windows go by pages that the address keeps', async () => {
 })
 
 test.each(['light', 'dark'] as const)(
-  '%s: nothing hinders anybody and hostile text breaks nothing',
+  '%s: is accessible and fits 1280 and 360 px with hostile text',
   async colorScheme => {
     const name = `\u202E${SCRIPT} שלום 😀${'x'.repeat(80)}`
     const metadata = { key: `${'y'.repeat(500)} 😀` }

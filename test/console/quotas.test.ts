@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 
 const site = await startSite()
 for (let n = 1; n <= 45; n++) {
@@ -20,13 +21,13 @@ for (let n = 1; n <= 45; n++) {
 const LIST = '/quotas'
 const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allTextContents()
 
-/** Settles when the list shows these quotas, and no others. */
+/** Waits until the list shows exactly these quotas. */
 const untilListed = (page: Page, numbers: number[]) =>
   expect.poll(() => names(page), { timeout: 5_000 }).toEqual(numbers.map(n => `Quota ${n}`))
 
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index)
 
-test('lists the newest first, with what is used and left in words', async () => {
+test('lists the newest quotas first, with usage as text', async () => {
   const page = await site.visit(LIST)
   await untilListed(page, down(45, 26))
   const row = page.getByRole('row').filter({ hasText: 'Quota 44' })
@@ -37,7 +38,7 @@ test('lists the newest first, with what is used and left in words', async () => 
   await page.getByText('1–20 of 45').waitFor()
 })
 
-test('pages, keeps the page in the address, and goes back', async () => {
+test('pages through the list, keeps the page in the URL, and goes back', async () => {
   const page = await site.visit(LIST)
   await untilListed(page, down(45, 26))
   await page.getByRole('button', { name: 'Next' }).click()
@@ -67,12 +68,12 @@ test('filters by user, status and kind', async () => {
   await untilListed(page, [40, 30, 20, 10])
   expect(page.url()).toBe(`${site.url}/console/quotas?status=suspended`)
   await page.getByLabel('User id').fill('many')
-  await page.getByText('A whole number').waitFor()
+  await page.getByText('Enter a whole number').waitFor()
   await page.goBack()
   await untilListed(page, down(45, 26))
 })
 
-test('sorts by its columns', async () => {
+test('sorts by columns', async () => {
   const page = await site.visit(`${LIST}?user_id=4`)
   await untilListed(page, [44, 39, 34, 29, 24, 19, 14, 9, 4])
   await page.getByRole('button', { name: 'Usage' }).click()
@@ -86,7 +87,7 @@ test('sorts by its columns', async () => {
   await untilListed(page, [41, 42, 43, 44, 45, ...Array.from({ length: 15 }, (_, index) => index + 1)])
 })
 
-test('an address that makes no sense shows what there is', async () => {
+test('ignores invalid parameters in the URL', async () => {
   const page = await site.visit(`${LIST}?page=-1&page_size=9999&status=odd&user_id=x&sort=name`)
   await untilListed(page, down(45, 26))
   await page.goto(`${site.url}/console/quotas?page=99`)
@@ -95,7 +96,7 @@ test('an address that makes no sense shows what there is', async () => {
   await page.getByRole('alert').filter({ hasText: 'possible only for a single user' }).waitFor()
 })
 
-test('the keyboard alone is enough', async () => {
+test('filters and navigates by keyboard', async () => {
   const page = await site.visit(LIST)
   await untilListed(page, down(45, 26))
   await page.keyboard.press('Tab')
@@ -107,22 +108,22 @@ test('the keyboard alone is enough', async () => {
   await page.keyboard.type('3')
   await page.keyboard.press('Enter')
   await untilListed(page, [43, 38, 33, 28, 23, 18, 13, 8, 3])
-  // Another page is gone on with from its top.
+  // A new page gets the focus at its top.
   await page.getByRole('link', { name: 'New quota' }).press('Enter')
   await page.getByRole('heading', { level: 1, name: 'New quota' }).waitFor()
   await page.locator('main:focus').waitFor()
 })
 
-test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
+test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
   for (const width of [1280, 360]) {
     const page = await site.visit(LIST, { colorScheme, viewport: { width, height: 800 } })
     await untilListed(page, down(45, 26))
     await expectAccessible(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await expectNoHorizontalScroll(page)
   }
 })
 
-test('on a narrow screen the navigation opens, leads on and closes', async () => {
+test('on a narrow screen the navigation opens, navigates and closes', async () => {
   const page = await site.visit(LIST, { viewport: { width: 360, height: 740 } })
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' })
   await untilListed(page, down(45, 26))

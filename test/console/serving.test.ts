@@ -13,12 +13,12 @@ const assets = await readdir(ASSETS)
 const script = assets.find(name => /^index-.*\.js$/.test(name)) ?? ''
 const get = (url: string, headers = {}) => app.inject({ url, headers })
 
-test('the bare address leads to the page', async () => {
+test('/console redirects to /console/', async () => {
   const answer = await get('/console')
   expect([answer.statusCode, answer.headers.location]).toEqual([302, '/console/'])
 })
 
-test('every address that is no file is the page, of which nothing is kept', async () => {
+test('every path that is not a file serves the page, which is not cached', async () => {
   for (const path of ['', 'quotas', 'quotas/164?page=2', 'assets', 'users/7/', '%3Cscript%3E']) {
     const answer = await get(`/console/${path}`)
     expect(answer.statusCode, path).toBe(200)
@@ -28,7 +28,7 @@ test('every address that is no file is the page, of which nothing is kept', asyn
   }
 })
 
-test('the page may run and load only what this service serves, and each answer has a nonce of its own', async () => {
+test('the content security policy allows only this service, with a new nonce in each response', async () => {
   const nonces = await Promise.all(
     [1, 2].map(async () => {
       const { headers, body } = await get('/console/')
@@ -56,14 +56,14 @@ test('the page may run and load only what this service serves, and each answer h
   expect(new Set(nonces).size).toBe(2)
 })
 
-test('files are kept for good, for their names change with their content', async () => {
+test('files are cached forever, because their names contain a hash', async () => {
   const { statusCode, headers } = await get(`/console/assets/${script}`)
   expect(statusCode).toBe(200)
   expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
   expect(headers['content-type']).toMatch(/^(text|application)\/javascript/)
 })
 
-test('files come compressed to who understands it', async () => {
+test('files are compressed if the client accepts it', async () => {
   const original = await readFile(join(ASSETS, script))
   const brotli = await get(`/console/assets/${script}`, { 'accept-encoding': 'gzip, br' })
   expect(brotli.headers).toMatchObject({ 'content-encoding': 'br', vary: expect.stringMatching(/accept-encoding/i) })
@@ -76,11 +76,11 @@ test('files come compressed to who understands it', async () => {
   expect(plain.rawPayload.equals(original)).toBe(true)
 })
 
-test('a file that is not there is not found, and nothing outside of the folder is', async () => {
+test('a missing file is not found, nor is a file outside of the folder', async () => {
   await access(join(PROJECT, 'console/dist/.vite/manifest.json'))
   for (const path of ['nothing.js', '', '../.vite/manifest.json', '..%2f.vite%2fmanifest.json', '%2e%2e/index.html']) {
     const { statusCode, body } = await get(`/console/assets/${path}`)
-    // What the address itself climbs out of the folder is a page like any other.
+    // A normalized path outside of the folder is a page.
     if (statusCode === 200) expect(body).toContain('<div id="root">')
     else expect({ path, statusCode }).toEqual({ path, statusCode: 404 })
   }
@@ -89,17 +89,17 @@ test('a file that is not there is not found, and nothing outside of the folder i
   expect((await get(`/console/assets/${script}`, headers)).statusCode).toBe(404)
 })
 
-test('how to sign in elsewhere is told', async () => {
+test('serves the sign-in options', async () => {
   expect((await get('/console/config.json')).json()).toEqual({ oidc: null })
   expect((await get('/console/provider.json')).json()).toMatchObject({ status: 404, code: 'not_found' })
 })
 
-test('only reading is answered', async () => {
+test('accepts only GET and HEAD', async () => {
   expect((await app.inject({ method: 'POST', url: '/console/' })).statusCode).toBe(404)
   expect((await app.inject({ method: 'HEAD', url: '/console/' })).statusCode).toBe(200)
 })
 
-test('where it is not built, the page says how to', async () => {
+test('without a build the page explains how to build it', async () => {
   const bare = Fastify()
   await bare.register(consoleRoutes, { prefix: '/console', provider: null, folder: '/nowhere' })
   const answer = await bare.inject('/console/')

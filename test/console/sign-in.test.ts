@@ -5,14 +5,14 @@ import { START } from '../support/service.ts'
 const site = await startSite()
 const minute = START / 1_000 + 60
 
-test('a link signs in, and its token leaves the address at once', async () => {
+test('a link signs in, and its token is removed from the URL', async () => {
   const page = await site.visit('/quotas?kind=cap')
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
   expect(await page.title()).toBe('Quotas · sms-quota')
 })
 
-test('no request but to the API carries the token, and none has it in its address', async () => {
+test('only API requests carry the token, and no URL contains it', async () => {
   const page = await site.visit('/', { token: null })
   const carrying: string[] = []
   page.on('request', request => {
@@ -22,12 +22,12 @@ test('no request but to the API carries the token, and none has it in its addres
   })
   await page.goto(`${site.url}/console/quotas#token=${site.adminToken}`)
   await page.reload()
-  await page.getByRole('table').or(page.getByText('No quotas here')).waitFor()
+  await page.getByRole('table').or(page.getByText('No quotas')).waitFor()
   expect(carrying.length).toBeGreaterThan(0)
   expect(carrying.filter(path => !path.startsWith('/api/sms/'))).toEqual([])
 })
 
-test('a link opened in a tab that is signed in signs in as its own user', async () => {
+test('a link opened in a signed-in tab signs in its own user', async () => {
   const page = await site.visit('/mine')
   await page.getByText('User 1', { exact: true }).waitFor()
   const token = await site.userToken(7)
@@ -36,7 +36,7 @@ test('a link opened in a tab that is signed in signs in as its own user', async 
   await page.getByRole('heading', { level: 1, name: 'My quotas' }).waitFor()
 })
 
-test('a pasted token signs in, whole header lines too, and the page that was asked for opens', async () => {
+test('a pasted token or header line signs in and opens the requested page', async () => {
   const page = await site.visit('/quotas', { token: null })
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
   await expectAccessible(page)
@@ -47,7 +47,7 @@ test('a pasted token signs in, whole header lines too, and the page that was ask
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
 })
 
-test('what is wrong with a token is said, and it is not kept', async () => {
+test('shows why a token is rejected, and does not store it', async () => {
   const page = await site.visit('/', { token: null })
   const cases: [string, string | RegExp][] = [
     ['', 'Paste a token first.'],
@@ -56,33 +56,33 @@ test('what is wrong with a token is said, and it is not kept', async () => {
     [await site.token({ sub: '1', exp: START / 1_000 - 60 }), /The token has expired/],
     [`${site.adminToken.slice(0, -8)}AAAAAAAA`, /The signature of the token is wrong/],
   ]
-  for (const [token, words] of cases) {
+  for (const [token, message] of cases) {
     await page.getByLabel('Token', { exact: true }).fill(token)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').filter({ hasText: words }).waitFor()
+    await page.getByRole('alert').filter({ hasText: message }).waitFor()
   }
   await expectAccessible(page)
   expect(await page.evaluate('JSON.stringify(sessionStorage)')).toBe('{}')
 })
 
-test('a link whose token is no good says so', async () => {
+test('shows why the token of a link is rejected', async () => {
   const page = await site.visit('/quotas', { token: await site.token({ sub: '1', exp: START / 1_000 - 60 }) })
   await page.getByRole('alert').filter({ hasText: 'The token has expired.' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas`)
 })
 
-test('a machine’s token, with which there is nothing to see, gets a clear word', async () => {
+test('explains that a sender token has no access', async () => {
   const page = await site.visit('/', { token: site.senderToken })
-  await page.getByRole('heading', { level: 1, name: 'Nothing to see with this token' }).waitFor()
-  await page.getByText('it is for a machine that sends').waitFor()
+  await page.getByRole('heading', { level: 1, name: 'No access with this token' }).waitFor()
+  await page.getByText('it is a sender’s token').waitFor()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Sign in with another token' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
 })
 
-test('each sees the pages that are theirs', async () => {
+test('shows users and administrators their pages', async () => {
   const user = await site.visit('/quotas', { token: await site.userToken(7) })
-  await user.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+  await user.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   expect(await user.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
     'My quotas',
     'Message cost',
@@ -96,7 +96,7 @@ test('each sees the pages that are theirs', async () => {
   ])
 })
 
-test('signing out forgets the token', async () => {
+test('signing out deletes the token', async () => {
   const page = await site.visit('/quotas')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
@@ -104,17 +104,17 @@ test('signing out forgets the token', async () => {
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
 })
 
-test('a sign-in that ends in mid-work is renewed in place, with what was typed kept', async () => {
+test('renews an expired session in place, and keeps the input', async () => {
   const clock = site.clock.now
   const page = await site.visit('/quotas', {
     token: await site.token({ sub: '5', roles: ['sms-quota:admin'], exp: minute }),
   })
-  await page.getByText('No quotas here').waitFor()
+  await page.getByText('No quotas').waitFor()
   site.clock.now += 120_000
   try {
     await page.getByLabel('User id').fill('4711')
     await page.getByLabel('Kind').selectOption('cap')
-    const dialog = page.getByRole('dialog', { name: 'Your sign-in has ended' })
+    const dialog = page.getByRole('dialog', { name: 'Your session has expired' })
     await dialog.waitFor()
     await expectAccessible(page)
     await dialog.getByLabel('Token', { exact: true }).fill(site.adminToken)

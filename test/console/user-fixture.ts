@@ -2,18 +2,18 @@ import { expect } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
 import type { Site } from '../support/browser.ts'
 
-/** How many days of use there are, today included. */
+/** Days with usage, including today. */
 export const DAYS = 90
 
 export interface BusyUser {
   userId: number
-  /** Ids by what they are called. */
+  /** Quota ids by name. */
   quotas: Readonly<Record<'Monthly package' | 'Codes to Germany and Austria' | 'Daily ceiling', number>>
 }
 
 /**
- * A user who sent, took back and was denied on each of 90 days, by the service's own calls; its clock stands at noon of
- * the last one. Among the days is the one of 23 hours.
+ * Creates a user with commits, refunds and denials on each of 90 days, through the API; the clock ends at noon of the
+ * last day. One of the days has 23 hours.
  */
 export async function startBusyUser(site: Site, userId: number): Promise<BusyUser> {
   const start = site.clock.now
@@ -53,7 +53,7 @@ export async function startBusyUser(site: Site, userId: number): Promise<BusyUse
   return { userId, quotas }
 }
 
-/** The same on each day of the week, more on some. */
+/** Sends the messages of a day: more on weekdays, and a denied campaign on every tenth day. */
 async function send(site: Site, userId: number, day: number): Promise<void> {
   const isBusy = day % 7 < 5
   const consume = (name: string, units: number, what: object) => ({

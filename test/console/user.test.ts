@@ -8,15 +8,15 @@ const site = await startSite()
 const { quotas } = await startBusyUser(site, 7)
 const SENDER = '/api/sms/sender/quota'
 
-/** What the API says of user 7's days that the page shows: the first begins at midnight in Berlin, in winter. */
+/** The API request of the shown period of user 7, in days of Europe/Berlin across the start of daylight saving time. */
 const REPORT = `/api/sms/admin/quota/usage?user_id=7&from=2026-03-14T23:00:00Z&to=2026-06-12T22:00:00Z&interval=day&time_zone=Europe/Berlin`
 
 const format = new Intl.NumberFormat('en-GB')
 
-/** The number of a total above the chart. */
+/** The button of a total above the chart. */
 const total = (page: Page, label: string) => page.getByRole('button', { name: new RegExp(`^${label}`) })
 
-/** Settles when the table of numbers has so many rows; answers their cells. */
+/** Waits until the table has this number of rows. @returns the text of its cells */
 async function tableOf(page: Page, rows: number): Promise<string[][]> {
   const table = page.getByRole('region', { name: 'Units by day' })
   await expect.poll(() => table.getByRole('rowheader').count(), { timeout: 5_000 }).toBe(rows)
@@ -24,7 +24,7 @@ async function tableOf(page: Page, rows: number): Promise<string[][]> {
   return Promise.all(lines.slice(1).map(line => line.locator('th,td').allTextContents()))
 }
 
-test('tells what a user has, as the summary has it', async () => {
+test('shows the summary of a user as the API returns it', async () => {
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=7')
   const page = await site.visit('/users/7')
   await page.getByText(`${format.format(body.remaining)} units left until 1 July 2026, when`).waitFor()
@@ -35,9 +35,9 @@ test('tells what a user has, as the summary has it', async () => {
     `Reserved${body.reserved}`,
     `Remaining${format.format(body.remaining)}`,
   ])
-  expect(terms[4]).toBe(`Available now${body.available}At once, within caps and scopes`)
-  expect(terms[6]).toBe(`Next reset1 Jul 2026, 00:00${body.next_reset.units} come back`)
-  await page.getByText('About 91 units a day; that lasts for a year and more.').waitFor()
+  expect(terms[4]).toBe(`Available now${body.available}In one message, within caps and scopes`)
+  expect(terms[6]).toBe(`Next reset1 Jul 2026, 00:00${format.format(body.next_reset.units)} units restored`)
+  await page.getByText('About 91 units per day; lasts more than a year.').waitFor()
 
   const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
   expect(await cap.textContent()).toContain(`${body.caps[0].remaining}headroom`)
@@ -50,7 +50,7 @@ test('tells what a user has, as the summary has it', async () => {
   expect(page.url()).toBe(`${site.url}/console/quotas/${quotas['Monthly package']}`)
 })
 
-test('totals and days of ninety days are those of the API, ungrouped and grouped', async () => {
+test('totals and days of 90 days match the API, ungrouped and grouped', async () => {
   const { body } = await site.call('GET', REPORT)
   const page = await site.visit('/users/7')
   for (const measure of ['committed', 'refunded', 'denied']) {
@@ -83,12 +83,12 @@ test('totals and days of ninety days are those of the API, ungrouped and grouped
   expect(page.url()).toBe(`${site.url}/console/users/7?as=table&days=7&group_by=quota`)
 })
 
-test('the chart tells its days to the pointer and to the keyboard, and what its colours are', async () => {
+test('the chart shows its days on hover and by keyboard, and has a legend', async () => {
   const page = await site.visit('/users/7?days=7&group_by=country')
   const chart = page.getByRole('application')
   await chart.waitFor()
   expect(await page.locator('.recharts-bar-rectangle').count()).toBe(28)
-  await page.getByText('Forecast: about 91 units a day').waitFor()
+  await page.getByText('Forecast: about 91 units per day').waitFor()
   await page
     .getByRole('region', { name: 'Usage' })
     .getByRole('listitem')
@@ -97,25 +97,25 @@ test('the chart tells its days to the pointer and to the keyboard, and what its 
   await chart.focus()
   await page.keyboard.press('ArrowRight')
   const tip = page.getByRole('status').filter({ hasText: '2026' })
-  const saidOfSunday = 'Sunday, 7 June 2026No country told3Austria (AT)10France (FR)40Germany (DE)60All113'
-  await expect.poll(() => tip.textContent()).toBe(saidOfSunday)
+  const sunday = 'Sunday, 7 June 2026No country3Austria (AT)10France (FR)40Germany (DE)60Total113'
+  await expect.poll(() => tip.textContent()).toBe(sunday)
   await chart.hover({ position: { x: 80, y: 200 } })
   await tip.filter({ hasText: 'Saturday, 6 June 2026' }).waitFor()
   await total(page, 'Denied').click()
-  await page.getByText('Nothing denied in these days').waitFor()
+  await page.getByText('Nothing denied in this period').waitFor()
   await page.goBack()
   await page.locator('.recharts-bar-rectangle').first().waitFor()
 })
 
-test('any days can be asked for; what the API refuses of them stands at the field', async () => {
+test('shows a custom period, and errors of the API at its fields', async () => {
   const page = await site.visit('/users/7?as=table')
-  await page.getByLabel('Period').selectOption('From … to …')
+  await page.getByLabel('Period').selectOption('Custom')
   expect(await page.getByLabel('From').inputValue()).toBe('2026-03-15')
   await page.getByLabel('From').fill('2026-03-29')
   await page.keyboard.press('Enter')
   await page.getByLabel('To', { exact: true }).fill('2026-03-30')
   await page.keyboard.press('Enter')
-  // The first of them has 23 hours.
+  // 29 March has 23 hours.
   expect(await tableOf(page, 2)).toEqual([
     ['30 Mar', '116', '2', '0'],
     ['29 Mar', expect.any(String), '2', '0'],
@@ -132,22 +132,22 @@ test('any days can be asked for; what the API refuses of them stands at the fiel
   expect(page.url()).toBe(`${site.url}/console/users/7?as=table&days=30`)
 })
 
-test('reservations are found by state, quota and time, and walked back', async () => {
+test('filters reservations by state, quota and time, and pages through them', async () => {
   const page = await site.visit('/users/7/reservations')
   const rows = page.getByRole('table', { name: 'Reservations' }).getByRole('rowheader')
   const first = () => rows.first().textContent()
-  await expect.poll(first).toContain('waiting')
+  await expect.poll(first, { timeout: 5_000 }).toContain('waiting')
   await page.getByRole('button', { name: 'Older' }).click()
-  await expect.poll(first).toContain('other-83')
+  await expect.poll(first, { timeout: 5_000 }).toContain('other-83')
   await page.reload()
-  await expect.poll(first).toContain('other-83')
+  await expect.poll(first, { timeout: 5_000 }).toContain('other-83')
   await page.getByRole('button', { name: 'Newest' }).click()
   await page.getByLabel('State').selectOption('Reserved')
   await expect.poll(() => rows.count()).toBe(1)
   await page.getByText('Until 12 Jun 2026, 15:00').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
-  await page.getByLabel('Counted in').selectOption('Codes to Germany and Austria')
+  await page.getByLabel('Charged to').selectOption('Codes to Germany and Austria')
   await page.getByLabel('From').fill('2026-03-15')
   await page.keyboard.press('Enter')
   await page.getByLabel('To', { exact: true }).fill('2026-03-16')
@@ -159,10 +159,10 @@ test('reservations are found by state, quota and time, and walked back', async (
   const { body } = await site.call('GET', `/api/sms/admin/quota/reservations?${query}`)
   expect(body.items.map((item: { id: string }) => item.id)).toEqual(['code-1', 'code-0'])
   await page.getByLabel('State').selectOption('Expired')
-  await page.getByText('None matches these filters.').waitFor()
+  await page.getByText('No reservation matches these filters.').waitFor()
 })
 
-test('a user sees their own in words for them, and no way to others', async () => {
+test('a user sees only their own data, in the second person', async () => {
   const token = await site.userToken(7)
   const page = await site.visit('/mine', { token })
   const asked: string[] = []
@@ -179,15 +179,15 @@ test('a user sees their own in words for them, and no way to others', async () =
   await page.getByRole('rowheader').filter({ hasText: 'waiting' }).waitFor()
   expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
   await page.goto(`${site.url}/console/users/7`)
-  await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 
   const other = await site.visit('/mine', { token: await site.userToken(8_000) })
   await other.getByText('You have no quotas yet.').waitFor()
-  await other.getByText('An administrator can make one for you.').waitFor()
-  await other.getByText('Nothing committed in these days').waitFor()
+  await other.getByText('Ask an administrator to create one.').waitFor()
+  await other.getByText('Nothing committed in this period').waitFor()
 })
 
-test('a forecast that ends says when, in words and in the chart', async () => {
+test('shows when the units run out, as text and in the chart', async () => {
   const last = site.clock.now
   site.clock.now = last - 14 * DAY_MS
   const { body: grant } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 160 } })
@@ -197,17 +197,17 @@ test('a forecast that ends says when, in words and in the chart', async () => {
     await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
     if (day === 9) {
       const early = await site.visit('/users/9')
-      await early.getByText('Too early to tell: a forecast needs a week of use.').waitFor()
+      await early.getByText('No forecast yet: it needs a week of usage.').waitFor()
     }
   }
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=9')
   expect(body).toMatchObject({ remaining: 20, forecast: { daily_rate: 10, runs_out_at: expect.any(String) } })
   const page = await site.visit('/users/9?days=30')
-  await page.getByText('About 10 units a day; runs out around 14 June 2026.').waitFor()
+  await page.getByText('About 10 units per day; runs out around 14 June 2026.').waitFor()
   await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
   await page.getByText('20 units left').waitFor()
 
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
   await page.reload()
-  await page.getByText('About 10 units a day, without a limit.').waitFor()
+  await page.getByText('About 10 units per day, unlimited.').waitFor()
 })

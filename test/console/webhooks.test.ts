@@ -2,11 +2,12 @@ import type { Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
 import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { createReceiver, type Delivery } from '../support/receiver.ts'
 
 const site = await startSite({ webhooks: { allowPrivate: true, timeoutMs: 1_000 } })
 const { call, clock, webhooks } = site
-// The oracle compares timestamps with the machine's clock.
+// The Standard Webhooks library compares timestamps with the machine's clock.
 clock.now = Date.now()
 const WEBHOOKS = '/api/sms/admin/webhooks'
 const HOSTILE = '<script>alert(1)</script> \u202eabc\u202c مرحبا שלום 🎉'
@@ -23,8 +24,8 @@ async function make(body: object): Promise<{ id: number; secret: string }> {
 }
 
 let lastUser = 0
-/** Something happens, and is sent to whom it concerns. */
-async function happen(): Promise<void> {
+/** Emits an event and delivers it. */
+async function emitEvent(): Promise<void> {
   lastUser += 1
   await call('POST', '/api/sms/admin/quota', { body: { user_id: lastUser, limit: 10 } })
   await dispatch()
@@ -38,7 +39,7 @@ function verify(secret: string, delivery: Delivery | undefined): unknown {
   return new Webhook(secret).verify(delivery.body, delivery.headers)
 }
 
-test('by keyboard alone: makes one, copies its secret, and the test event is signed with it', async () => {
+test('by keyboard: creates a webhook, copies its secret, and verifies the test event with it', async () => {
   const receiver = await createReceiver()
   const page = await site.visit('/webhooks', { permissions: ['clipboard-read', 'clipboard-write'] })
   await page.getByText('No webhooks yet').waitFor()
@@ -48,7 +49,7 @@ test('by keyboard alone: makes one, copies its secret, and the test event is sig
   await page.getByRole('heading', { level: 1, name: 'New webhook' }).waitFor()
   await expectAccessible(page)
 
-  await page.getByLabel('Address').focus()
+  await page.getByLabel('URL').focus()
   await page.keyboard.type('ftp://nowhere')
   await page.keyboard.press('Enter')
   await page.getByText('Must be an http or https URL without user and password').waitFor()
@@ -61,20 +62,20 @@ test('by keyboard alone: makes one, copies its secret, and the test event is sig
   await page.keyboard.press('Space')
   await page.getByLabel('Description').focus()
   await page.keyboard.type(HOSTILE)
-  await page.getByRole('button', { name: 'Make the webhook' }).focus()
+  await page.getByRole('button', { name: 'Create webhook' }).focus()
   await page.keyboard.press('Enter')
 
-  await page.getByText('it is not shown again').waitFor()
+  await page.getByText('It is not shown again').waitFor()
   await expectAccessible(page)
   const secret = await page.getByLabel('Signing secret').inputValue()
   await page.getByRole('button', { name: 'Copy' }).press('Enter')
   await page.getByText('Copied.').waitFor()
   expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret)
-  await page.getByRole('button', { name: 'Send a test event' }).press('Enter')
+  await page.getByRole('button', { name: 'Send test event' }).press('Enter')
   await page.getByText('Delivered: the receiver answered 204').waitFor()
   expect(verify(secret, receiver.deliveries[0])).toMatchObject({ type: 'webhook.test' })
 
-  await page.getByRole('link', { name: 'go to the webhook' }).press('Enter')
+  await page.getByRole('link', { name: 'Go to the webhook' }).press('Enter')
   await page.getByRole('heading', { level: 1, name: HOSTILE }).waitFor()
   const id = idOf(page)
   expect(await stored(id)).toMatchObject({ url: receiver.url, types: ['quota.created'], description: HOSTILE })
@@ -86,27 +87,27 @@ test('by keyboard alone: makes one, copies its secret, and the test event is sig
   expect((await call('GET', `${WEBHOOKS}/${id}`)).status).toBe(404)
 })
 
-test('what fails is shown, tried again, and sent again', async () => {
+test('shows failed deliveries, retries and redelivers them', async () => {
   const receiver = await createReceiver()
   receiver.answer = 500
   const { id } = await make({ url: receiver.url, types: ['quota.created'] })
-  await happen()
+  await emitEvent()
   const page = await site.visit(`/webhooks/${id}`)
-  await panel(page, 'State').getByText('On, but failing since').waitFor()
+  await panel(page, 'Status').getByText('Enabled, failing since').waitFor()
   const deliveries = panel(page, 'Deliveries')
   const row = deliveries.getByRole('row').filter({ hasText: 'quota.created' })
   await row.getByText('the answer was not a 2xx').waitFor()
   expect((await row.getByRole('cell').allTextContents()).slice(0, 3)).toEqual([
-    'Waiting',
+    'Pending',
     expect.stringContaining('500'),
     '1',
   ])
-  await panel(page, 'State').getByRole('button', { name: 'Send a test event' }).click()
+  await panel(page, 'Status').getByRole('button', { name: 'Send test event' }).click()
   await page.getByText('Not delivered: the receiver answered 500, which is not a 2xx').waitFor()
   await expectAccessible(page)
 
   receiver.answer = 204
-  await row.getByRole('button', { name: /^Send again: evt_/ }).click()
+  await row.getByRole('button', { name: /^Redeliver: evt_/ }).click()
   await expect
     .poll(async () => {
       await dispatch()
@@ -116,94 +117,94 @@ test('what fails is shown, tried again, and sent again', async () => {
   await row.getByText('Delivered').waitFor()
 
   await deliveries.getByLabel('Status').selectOption('failed')
-  await deliveries.getByText('None has this status.').waitFor()
+  await deliveries.getByText('No delivery has this status.').waitFor()
   expect(new URL(page.url()).search).toBe('?status=failed')
   await page.goBack()
   await row.waitFor()
-  await deliveries.getByRole('button', { name: 'Send again', exact: true }).click()
+  await deliveries.getByRole('button', { name: 'Redeliver', exact: true }).click()
   await deliveries.getByText(/Must be an RFC 3339 time/).waitFor()
-  await deliveries.getByLabel('Send everything again since').fill('2020-01-01T00:00:00')
-  await deliveries.getByRole('button', { name: 'Send again', exact: true }).click()
-  await deliveries.getByText(/events? (is|are) sent again/).waitFor()
+  await deliveries.getByLabel('Redeliver all events since').fill('2020-01-01T00:00:00')
+  await deliveries.getByRole('button', { name: 'Redeliver', exact: true }).click()
+  await deliveries.getByText(/events? (is|are) being redelivered/).waitFor()
   await dispatch()
   expect(receiver.received.length).toBeGreaterThan(1)
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
-test('a secret is rotated, and both sign for a day', async () => {
+test('rotates a secret, and both secrets sign for a day', async () => {
   const receiver = await createReceiver()
   const { id, secret } = await make({ url: receiver.url })
   const page = await site.visit(`/webhooks/${id}`)
   const signing = panel(page, 'Signing secret')
-  await signing.getByRole('button', { name: 'Rotate the secret…' }).click()
-  await signing.getByRole('button', { name: 'Make a new secret' }).click()
+  await signing.getByRole('button', { name: 'Rotate secret…' }).click()
+  await signing.getByRole('button', { name: 'Create new secret' }).click()
   const rotated = await signing.getByLabel('Signing secret').inputValue()
   await signing.getByText('Two secrets sign').waitFor()
   expect(rotated).not.toBe(secret)
-  await happen()
+  await emitEvent()
   verify(secret, receiver.deliveries[0])
   verify(rotated, receiver.deliveries[0])
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
-test('settings: only what was changed is sent, and what the API refuses stands beside its field', async () => {
+test('settings: sends only changed fields, and shows errors of the API at their fields', async () => {
   const { id } = await make({ url: 'https://receiver.example/', description: 'Before' })
   const page = await site.visit(`/webhooks/${id}`)
   const settings = panel(page, 'Settings')
-  await settings.getByLabel('Address').fill('https://receiver.example/other')
-  await call('PUT', `${WEBHOOKS}/${id}`, { body: { description: 'By somebody else' } })
+  await settings.getByLabel('URL').fill('https://receiver.example/other')
+  await call('PUT', `${WEBHOOKS}/${id}`, { body: { description: 'By another administrator' } })
   await settings.getByRole('button', { name: 'Save' }).click()
   await settings.getByText('Saved.').waitFor()
   expect(await stored(id)).toMatchObject({
     url: 'https://receiver.example/other',
     types: null,
-    description: 'By somebody else',
+    description: 'By another administrator',
   })
 
   await settings.getByLabel('Description').fill('x'.repeat(10_000))
-  await settings.getByLabel('Only these').check()
+  await settings.getByLabel('Selected events').check()
   await settings.getByRole('button', { name: 'Save' }).click()
   await settings.getByText(/of at most 200 characters/).waitFor()
   await settings.getByText(/Must be a list of 1 to 7/).waitFor()
   expect(await settings.getByLabel('Description').inputValue()).toHaveLength(10_000)
   await expectAccessible(page)
-  await settings.getByRole('button', { name: 'Undo the changes' }).click()
-  expect(await settings.getByLabel('Description').inputValue()).toBe('By somebody else')
+  await settings.getByRole('button', { name: 'Discard changes' }).click()
+  expect(await settings.getByLabel('Description').inputValue()).toBe('By another administrator')
 
-  await panel(page, 'State').getByRole('button', { name: 'Disable' }).click()
-  await panel(page, 'State').getByText('Off: events are held back').waitFor()
+  await panel(page, 'Status').getByRole('button', { name: 'Disable' }).click()
+  await panel(page, 'Status').getByText('Disabled: events are kept').waitFor()
   expect(await stored(id)).toMatchObject({ enabled: false })
 
   await page.context().setOffline(true)
-  await panel(page, 'State').getByRole('button', { name: 'Enable' }).click()
-  await panel(page, 'State').getByText('look before you try again').waitFor()
+  await panel(page, 'Status').getByRole('button', { name: 'Enable' }).click()
+  await panel(page, 'Status').getByText('Check before you try again').waitFor()
   await page.context().setOffline(false)
   await page.goto(`${site.url}/console/webhooks/99999`)
-  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
-test.each(['light', 'dark'] as const)('%s: nothing hinders anybody, wide or narrow', async colorScheme => {
+test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
   const receiver = await createReceiver()
   receiver.answer = 410
-  const gone = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
+  const disabled = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
   const long = await make({
     url: `https://receiver.example/${'long'.repeat(100)}`,
     types: ['quota.threshold_reached', 'webhook.disabled'],
   })
-  await happen()
+  await emitEvent()
   for (const width of [1280, 360]) {
     const page = await site.visit('/webhooks', { colorScheme, viewport: { width, height: 900 } })
     await page.getByText('Disabled: the receiver answered 410').first().waitFor()
     await expectAccessible(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
-    await page.goto(`${site.url}/console/webhooks/${gone.id}`)
+    await expectNoHorizontalScroll(page)
+    await page.goto(`${site.url}/console/webhooks/${disabled.id}`)
     await page.getByRole('row').filter({ hasText: '410' }).waitFor()
     await expectAccessible(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await expectNoHorizontalScroll(page)
     await page.goto(`${site.url}/console/webhooks/new`)
-    await page.getByLabel('Only these').check()
+    await page.getByLabel('Selected events').check()
     await expectAccessible(page)
   }
-  for (const { id } of [gone, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
+  for (const { id } of [disabled, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

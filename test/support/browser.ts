@@ -1,4 +1,4 @@
-/** The console in a real browser, on the real service. */
+/** The console in a browser, on a running service. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
@@ -6,28 +6,29 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { launchChromium } from './chromium.ts'
+import { expectNoHorizontalScroll } from './horizontal-scroll.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
 interface Visit extends BrowserContextOptions {
-  /** Whose link is opened; null opens the address without a token. An administrator's unless told otherwise. */
+  /** The token of the link; null opens the page without one. By default an administrator's. */
   token?: string | null
-  /** The moment that the visitor's clock shows for as long as they stay; the machine's own unless told otherwise. */
+  /** The fixed time of the browser; by default the machine's clock. */
   now?: EpochMs
 }
 
 export interface Site extends Service {
-  /** Where the service listens. */
+  /** The base URL of the service. */
   readonly url: string
   /**
-   * Opens an address of the console in a browser that nobody has used yet. The test fails if the page breaks its
-   * security policy, logs an error or throws.
+   * Opens a page of the console in a new browser context. The test fails if the page violates its content security
+   * policy, logs an error or throws.
    *
    * @param path below `/console`
    */
   visit(path: string, options?: Visit): Promise<Page>
 }
 
-/** To be called where tests are declared: a service that listens, and one browser for all tests of the file. */
+/** Call it at the top level of a test file: starts a service, and one browser for all tests of the file. */
 export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -56,26 +57,26 @@ async function freshPage(browser: Browser, options: BrowserContextOptions): Prom
   })
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)
-  const complaints: string[] = []
-  page.on('pageerror', error => complaints.push(String(error)))
+  const problems: string[] = []
+  page.on('pageerror', error => problems.push(String(error)))
   page.on('console', message => {
     if (message.type() !== 'error' && message.type() !== 'warning') return
-    // The browser itself notes each answer that is an error; which ones are wrong the tests know.
-    const isAnswer =
+    // The browser logs every error response of the API; the tests check those themselves.
+    const isApiError =
       message.text().startsWith('Failed to load resource') &&
       /\/(?:api|console\/provider\.json)/.test(message.location().url)
-    if (!isAnswer) complaints.push(message.text())
+    if (!isApiError) problems.push(message.text())
   })
   onTestFinished(async () => {
     await context.close()
-    expect(complaints).toEqual([])
+    expect(problems).toEqual([])
   })
   return page
 }
 
 const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
-/** Fails with what hinders people who see, hear or move otherwise. */
+/** Fails with the accessibility violations that axe finds. */
 export async function expectAccessible(page: Page): Promise<void> {
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource)
   const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run())
@@ -85,12 +86,12 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(found).toEqual([])
 }
 
-/** The same on a wide and on a narrow screen, neither of which may have to be scrolled sideways. */
+/** Checks accessibility and horizontal scrolling at 1280 and 360 px. */
 export async function expectAccessibleWideAndNarrow(page: Page): Promise<void> {
   for (const width of [1280, 360]) {
     await page.setViewportSize({ width, height: 800 })
     await expectAccessible(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width)
+    await expectNoHorizontalScroll(page)
   }
   await page.setViewportSize({ width: 1280, height: 800 })
 }

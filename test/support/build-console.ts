@@ -4,9 +4,9 @@ import { promisify } from 'node:util'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
 
-/** Builds the console before a test run, so that no test sees another one than that of the sources. */
+/** Builds the console before a test run, so that tests use the current sources. */
 export default async function setup(): Promise<void> {
-  // Vitest's own NODE_ENV would build the slow React that warns.
+  // With the NODE_ENV of Vitest the build would contain the development version of React.
   const env = { ...process.env, NODE_ENV: 'production' }
   await promisify(execFile)('npm', ['run', '--silent', 'console'], { cwd: PROJECT, env })
 }

@@ -1,6 +1,6 @@
 /**
- * The browser that the tests drive: the one CHROME_PATH names, else one that is installed, else the one that npm
- * brings, which needs nothing of the machine but its C library.
+ * Finds the browser for the tests: CHROME_PATH, an installed Chromium or Chrome, or the one of the npm package
+ * @sparticuz/chromium, which needs only the C library of the machine.
  */
 import { execFile } from 'node:child_process'
 import { createReadStream, createWriteStream } from 'node:fs'
@@ -14,12 +14,12 @@ import { type Browser, chromium } from 'playwright-core'
 
 interface Chromium {
   readonly executablePath: string
-  /** What it must find in its environment beside what is there. */
+  /** Additional environment variables. */
   readonly env: Readonly<Record<string, string>>
 }
 
 const INSTALLED = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-/** The package's own fonts and those of the machine, if it has any: without a single one Chromium ends itself. */
+/** The fonts of the package and of the machine: Chromium exits without any font. */
 const FONTS = `<?xml version="1.0"?>
 <fontconfig>
   <dir prefix="relative">fonts</dir>
@@ -35,13 +35,13 @@ export async function launchChromium(): Promise<Browser> {
   const options = {
     executablePath,
     env: { ...process.env, ...env },
-    // Pages are drawn without a graphics card everywhere.
+    // The same rendering with and without a GPU.
     args: ['--disable-gpu', '--font-render-hinting=none'],
   }
-  const unguarded = () => chromium.launch({ ...options, chromiumSandbox: false })
-  // Its sandbox cannot be had by root, nor where the system forbids user namespaces.
-  if (process.getuid?.() === 0) return unguarded()
-  return chromium.launch({ ...options, chromiumSandbox: true }).catch(unguarded)
+  const withoutSandbox = () => chromium.launch({ ...options, chromiumSandbox: false })
+  // The sandbox is not available to root, nor on systems that forbid user namespaces.
+  if (process.getuid?.() === 0) return withoutSandbox()
+  return chromium.launch({ ...options, chromiumSandbox: true }).catch(withoutSandbox)
 }
 
 async function findChromium(): Promise<Chromium> {
@@ -64,8 +64,8 @@ async function isExecutable(path: string): Promise<boolean> {
 }
 
 /**
- * The package is made for a cloud's functions: compressed, with the libraries and fonts that are missing there. It
- * unpacks them elsewhere only if it thinks itself there, so that is done here, once for each version.
+ * The package is made for cloud functions: compressed, with the libraries and fonts that they lack. It unpacks those
+ * only on a cloud platform, so this unpacks them, once per version.
  */
 async function fromPackage(): Promise<Chromium> {
   const packed = resolve(dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))), '../bin')
@@ -78,18 +78,18 @@ async function fromPackage(): Promise<Chromium> {
   if (await isExecutable(unpacked.executablePath)) return unpacked
 
   await mkdir(CACHE, { recursive: true })
-  // Unpacked aside and moved, so that nobody finds half of it.
-  const aside = await mkdtemp(join(CACHE, 'unpacking-'))
-  await chmod(aside, 0o755)
+  // Unpacked elsewhere and moved, so that no other run finds an incomplete folder.
+  const temporary = await mkdtemp(join(CACHE, 'unpacking-'))
+  await chmod(temporary, 0o755)
   await Promise.all([
-    unpackFile(join(packed, 'chromium.br'), join(aside, 'chromium')),
-    unpackFolder(join(packed, 'al2023.tar.br'), join(aside, 'al2023')),
-    unpackFolder(join(packed, 'fonts.tar.br'), join(aside, 'fonts')),
-    writeFile(join(aside, 'fonts.conf'), FONTS),
+    unpackFile(join(packed, 'chromium.br'), join(temporary, 'chromium')),
+    unpackFolder(join(packed, 'al2023.tar.br'), join(temporary, 'al2023')),
+    unpackFolder(join(packed, 'fonts.tar.br'), join(temporary, 'fonts')),
+    writeFile(join(temporary, 'fonts.conf'), FONTS),
   ])
-  await rename(aside, folder).catch(async error => {
-    await rm(aside, { recursive: true, force: true })
-    // Another run was faster; its copy is as good.
+  await rename(temporary, folder).catch(async error => {
+    await rm(temporary, { recursive: true, force: true })
+    // Another run was faster.
     if (!(await isExecutable(unpacked.executablePath))) throw error
   })
   return unpacked

@@ -1,4 +1,4 @@
-/** A real OpenID Connect provider, in this process: whoever types a name at its form is that user. */
+/** A certified OpenID Connect provider in this process. Its form signs in any name without a password. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -11,17 +11,17 @@ export const CLIENT_ID = 'console'
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** While it is, whatever is asked is answered 503. */
-  isAway: boolean
-  /** Takes the console in as a client, and begins to answer. */
+  /** Answers every request with 503. */
+  isDown: boolean
+  /** Registers the console as a client and starts to answer requests. */
   serve(consoleUrl: string): Promise<void>
 }
 
-/** To be called where tests are declared. User 1 is an administrator. */
+/** Call it at the top level of a test file. User 1 is an administrator. */
 export async function startProvider(): Promise<IdentityProvider> {
   let answer: RequestListener | null = null
   const server = createServer((request, response) => {
-    if (answer === null || provider.isAway) response.writeHead(503).end()
+    if (answer === null || provider.isDown) response.writeHead(503).end()
     else answer(request, response)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -33,18 +33,18 @@ export async function startProvider(): Promise<IdentityProvider> {
 
   const provider: IdentityProvider = {
     issuer,
-    isAway: false,
+    isDown: false,
     async serve(consoleUrl) {
       const { privateKey } = await generateKeyPair('RS256', { extractable: true })
       const key = { ...(await exportJWK(privateKey)), alg: 'RS256', use: 'sig', kid: 'of the tests' }
       const openid = new Provider(issuer, {
-        ...BEHAVIOUR,
+        ...BEHAVIOR,
         jwks: { keys: [key] },
         clients: [
           {
             client_id: CLIENT_ID,
             redirect_uris: [`${consoleUrl}/console/signed-in`],
-            // A public client: there is no secret.
+            // A public client without a secret.
             token_endpoint_auth_method: 'none',
           },
         ],
@@ -52,26 +52,26 @@ export async function startProvider(): Promise<IdentityProvider> {
       const protocol = openid.callback()
       answer = (request, response) => {
         const isForm = request.url?.startsWith('/interaction/') === true
-        const answering = isForm ? answerForm(openid, request, response) : protocol(request, response)
-        answering.catch(error => response.destroy(error))
+        const handling = isForm ? handleForm(openid, request, response) : protocol(request, response)
+        handling.catch(error => response.destroy(error))
       }
     },
   }
   return provider
 }
 
-const BEHAVIOUR: Configuration = {
+const BEHAVIOR: Configuration = {
   cookies: { keys: ['a key for tests only'] },
   pkce: { required: () => true },
   clientBasedCORS: () => true,
   interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
   findAccount: (_ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   extraTokenClaims: (_ctx, token) => ('accountId' in token && token.accountId === '1' ? ADMIN : {}),
-  loadExistingGrant: grantWhatIsAsked,
+  loadExistingGrant: grantConsent,
   ttl: { AccessToken: 600, Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 600 },
   features: {
     devInteractions: { enabled: false },
-    // Access tokens are JWTs for the service.
+    // Issues access tokens as JWTs for the service.
     resourceIndicators: {
       enabled: true,
       defaultResource: () => AUDIENCE,
@@ -89,8 +89,8 @@ const BEHAVIOUR: Configuration = {
 
 const ADMIN = { roles: ['sms-quota:admin'] }
 
-/** Who signs in agrees; who does not, cancels. */
-async function grantWhatIsAsked({ oidc }: KoaContextWithOIDC) {
+/** Grants the consent of every user who signs in. */
+async function grantConsent({ oidc }: KoaContextWithOIDC) {
   const { client, session, provider } = oidc
   if (client === undefined || session?.accountId === undefined) return undefined
   const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId })
@@ -99,9 +99,9 @@ async function grantWhatIsAsked({ oidc }: KoaContextWithOIDC) {
   return grant
 }
 
-async function answerForm(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handleForm(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') {
-    // Providers cut the tie between a window and who opened it; the console must do without.
+    // Like real providers, isolates its window from the opener, so that the console cannot rely on it.
     response.setHeader('cross-origin-opener-policy', 'same-origin')
     response.setHeader('content-type', 'text/html; charset=utf-8')
     response.end(FORM)
@@ -120,7 +120,7 @@ const FORM = `<!doctype html>
 <body>
 <form method="post">
 <label>Name <input name="name" autofocus></label>
-<button>Let me in</button>
+<button>Sign in</button>
 <button name="cancel">Cancel</button>
 </form>
 </body>

@@ -1,77 +1,77 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { request } from './client.ts'
 import { ApiProblem, retryDelayOf } from './problem.ts'
-import { queries } from './queries.ts'
+import { queryClient } from './query-client.ts'
 import type { Api } from './types.ts'
 
 type Event = Api['Event']
 
 export interface Feed {
-  /** Since when it has been followed. */
+  /** When the console began to follow the feed. */
   since: string
-  /** The newest first, at most `MAX_KEPT`; some of them had happened before. */
+  /** Newest first, at most `MAX_KEPT`; up to `INITIAL_EVENTS` are older than `since`. */
   events: readonly Event[]
-  /** How many have come since then. */
+  /** Number of events since `since`. */
   count: number
-  /** More came at once than anybody reads, and some were passed over. */
+  /** Whether events were skipped: a full page arrived at once, or the cursor became invalid. */
   hasGap: boolean
-  /** Where to go on. */
+  /** The cursor of the next request. */
   next: string
 }
 
 const MAX_KEPT = 50
-/** So many of what had happened before are shown to begin with. */
-const LAST = 20
+/** Older events shown at the start. */
+const INITIAL_EVENTS = 20
 const PAGE_SIZE = 100
 
-/** How long one request waits for an event. */
+/** How long a request waits for an event. */
 const WAIT_SECONDS = 25
 
-/** Longer than the service ever waits: a connection that died without a word is given up. */
+/** Longer than the service waits, to detect a dead connection. */
 const TIMEOUT_MS = (WAIT_SECONDS + 10) * 1_000
 
-/** Between two requests, so that a burst comes as one page. */
-const BREATH_MS = 250
+/** Pause between requests, so that a burst arrives as one page. */
+const PAUSE_MS = 250
 
 const KEY = ['events']
 
-/** What was read of these is no longer so, once something of the kind has happened. */
-const CONCERNED = {
+/** Query keys that an event invalidates, by the part of its type before the dot. */
+const AFFECTED_QUERIES = {
   quota: ['quotas', 'alerts', 'summary'],
   reservation: ['quotas', 'summary', 'reservations'],
   webhook: ['webhooks'],
 }
 
 /**
- * What happens, while it happens: one long poll for everybody who looks. It stops when nobody does or the tab is
- * hidden, and goes on from where it was within the time that queries are kept.
+ * Follows the event feed with one long poll, shared by all components. It stops while no component uses it or the tab
+ * is hidden, and resumes at its cursor as long as the query is cached.
  */
 export function useFeed(): UseQueryResult<Feed> {
   return useQuery({
     queryKey: KEY,
-    queryFn: ({ signal }) => follow(queries.getQueryData<Feed>(KEY), signal),
-    refetchInterval: ({ state: { error } }) => (error === null ? BREATH_MS : (retryDelayOf(error) ?? 10_000)),
+    queryFn: ({ signal }) => follow(queryClient.getQueryData<Feed>(KEY), signal),
+    refetchInterval: ({ state: { error } }) => (error === null ? PAUSE_MS : (retryDelayOf(error) ?? 10_000)),
     staleTime: 0,
   })
 }
 
 async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Feed> {
-  return before === undefined ? begin(signal) : goOn(before, signal)
+  return before === undefined ? readFirst(signal) : readNext(before, signal)
 }
 
-async function begin(signal: AbortSignal): Promise<Feed> {
+async function readFirst(signal: AbortSignal): Promise<Feed> {
   const since = new Date().toISOString()
-  const { items, next } = await read({ last: LAST, limit: PAGE_SIZE }, signal)
+  const { items, next } = await read({ last: INITIAL_EVENTS, limit: PAGE_SIZE }, signal)
   return { since, events: items.toReversed(), count: 0, hasGap: false, next }
 }
 
-async function goOn(before: Feed, signal: AbortSignal): Promise<Feed> {
-  // The first page after a failure says at once that the service is there; the others wait.
-  const isKnownThere = queries.getQueryState(KEY)?.error === null
-  const query = { after: before.next, limit: PAGE_SIZE, wait_seconds: isKnownThere ? WAIT_SECONDS : 0 }
+async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
+  // After a failure the first request does not wait, to show at once that the service is back.
+  const isConnected = queryClient.getQueryState(KEY)?.error === null
+  const query = { after: before.next, limit: PAGE_SIZE, wait_seconds: isConnected ? WAIT_SECONDS : 0 }
   try {
     const { items, next } = await read(query, signal)
-    refresh(items)
+    invalidate(items)
     const isBehind = items.length === PAGE_SIZE
     return {
       since: before.since,
@@ -81,7 +81,7 @@ async function goOn(before: Feed, signal: AbortSignal): Promise<Feed> {
       next: isBehind ? 'latest' : next,
     }
   } catch (error) {
-    // An older backup was restored, and the cursor is ahead of it.
+    // The database was restored from a backup that is older than the cursor.
     if (!(error instanceof ApiProblem) || error.code !== 'invalid_request') throw error
     return { ...before, hasGap: true, next: 'latest' }
   }
@@ -92,11 +92,11 @@ function read(query: Record<string, string | number>, signal: AbortSignal): Prom
   return request<Api['EventPage']>('/admin/events', { query, signal: ending })
 }
 
-function refresh(events: readonly Event[]): void {
-  const happened = Object.entries(CONCERNED).filter(([about]) =>
-    events.some(({ type }) => type.startsWith(`${about}.`)),
+function invalidate(events: readonly Event[]): void {
+  const affected = Object.entries(AFFECTED_QUERIES).filter(([prefix]) =>
+    events.some(({ type }) => type.startsWith(`${prefix}.`)),
   )
-  for (const resource of new Set(happened.flatMap(([, resources]) => resources))) {
-    void queries.invalidateQueries({ queryKey: [resource] })
+  for (const resource of new Set(affected.flatMap(([, resources]) => resources))) {
+    void queryClient.invalidateQueries({ queryKey: [resource] })
   }
 }

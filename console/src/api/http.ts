@@ -2,61 +2,62 @@ import { ApiProblem, Unreachable } from './problem.ts'
 import { setReachable } from './reachability.ts'
 import type { Api } from './types.ts'
 
-/** What to ask beside a path. */
-export interface Call {
+/** Options of a request. */
+export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Parameters; those that are undefined or null are left out. */
+  /** Query parameters; undefined and null are left out. */
   query?: Record<string, string | number | boolean | null | undefined>
   body?: unknown
-  /** The version that a change is meant for. */
+  /** The version that the change is based on. */
   ifMatch?: number
-  /** Makes a POST safe to repeat. */
+  /** Makes a POST safe to retry. */
   idempotencyKey?: string
   signal?: AbortSignal
 }
 
 /**
- * Calls the API with this token. The caller names the shape of the answer, for the path decides it.
+ * Calls the API with a token. The caller names the type of the response, which depends on the path.
  *
  * @param path below `/api/sms`
- * @throws ApiProblem for what the service says is wrong, Unreachable if it does not answer
+ * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
-export async function send<T>(path: string, call: Call, token: string): Promise<T> {
-  const answer = await fetch(urlOf(path, call.query), {
-    method: call.method ?? 'GET',
-    headers: headersOf(call, token),
-    body: call.body === undefined ? null : JSON.stringify(call.body),
-    signal: call.signal ?? null,
+export async function send<T>(path: string, options: RequestOptions, token: string): Promise<T> {
+  const response = await fetch(urlOf(path, options.query), {
+    method: options.method ?? 'GET',
+    headers: headersOf(options, token),
+    body: options.body === undefined ? null : JSON.stringify(options.body),
+    signal: options.signal ?? null,
     credentials: 'omit',
     cache: 'no-store',
   }).catch(error => {
-    throw noAnswer(error)
+    throw toUnreachable(error)
   })
-  const content = await contentOf(answer)
+  const content = await contentOf(response)
   setReachable(true)
-  if (answer.ok) return content as T
-  throw new ApiProblem(content as Api['Problem'], retryAfterOf(answer))
+  if (response.ok) return content as T
+  throw new ApiProblem(content as Api['Problem'], retryAfterOf(response))
 }
 
-/** A call that the page itself gave up says nothing about the service. */
-function noAnswer(error: unknown): unknown {
+/** Converts a failed fetch. An aborted request says nothing about the service. */
+function toUnreachable(error: unknown): unknown {
   if (error instanceof DOMException && error.name === 'AbortError') return error
   setReachable(false)
   return new Unreachable(error)
 }
 
-/** What does not speak JSON is not the service, but something before it that cannot reach it. */
-async function contentOf(answer: Response): Promise<unknown> {
-  if (answer.status === 204) return undefined
+/** A response without JSON comes from a proxy that cannot reach the service. */
+async function contentOf(response: Response): Promise<unknown> {
+  if (response.status === 204) return undefined
   try {
-    if (!answer.headers.get('content-type')?.includes('json')) throw new Error(`status ${answer.status} without JSON`)
-    return await answer.json()
+    if (!response.headers.get('content-type')?.includes('json'))
+      throw new Error(`status ${response.status} without JSON`)
+    return await response.json()
   } catch (error) {
-    throw noAnswer(error)
+    throw toUnreachable(error)
   }
 }
 
-function urlOf(path: string, query: Call['query'] = {}): string {
+function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null) parameters.set(name, String(value))
@@ -64,7 +65,7 @@ function urlOf(path: string, query: Call['query'] = {}): string {
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }
 
-function headersOf({ body, ifMatch, idempotencyKey }: Call, token: string): Record<string, string> {
+function headersOf({ body, ifMatch, idempotencyKey }: RequestOptions, token: string): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -73,7 +74,7 @@ function headersOf({ body, ifMatch, idempotencyKey }: Call, token: string): Reco
   }
 }
 
-function retryAfterOf(answer: Response): number | null {
-  const seconds = Number.parseInt(answer.headers.get('retry-after') ?? '', 10)
+function retryAfterOf(response: Response): number | null {
+  const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
   return Number.isNaN(seconds) ? null : seconds * 1_000
 }

@@ -1,17 +1,17 @@
 import type { Api } from './types.ts'
 
-/** What the service said is wrong (RFC 9457), as an error to be thrown and shown. */
+/** An error response of the service (RFC 9457). */
 export class ApiProblem extends Error {
   readonly status: number
   readonly code: Api['Problem']['code']
   readonly title: string
-  /** Finds the call in the service's log. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string
-  /** The faults of the input, each by a JSON pointer into the body or a parameter's name; empty for other problems. */
-  readonly faults: readonly { path: string; message: string }[]
-  /** Of a `conflict`: the quota that has the reference already. */
+  /** Validation issues, each with a JSON pointer into the body or the name of a parameter; empty for other problems. */
+  readonly issues: readonly { path: string; message: string }[]
+  /** For a `conflict`: the quota that already has the reference. */
   readonly existingId: number | null
-  /** How long the service asks to wait; null if it does not. */
+  /** The delay of `Retry-After`; null without one. */
   readonly retryAfterMs: number | null
 
   constructor(problem: Api['Problem'], retryAfterMs: number | null) {
@@ -21,24 +21,24 @@ export class ApiProblem extends Error {
     this.code = problem.code
     this.title = problem.title
     this.requestId = problem.request_id
-    this.faults = problem.errors ?? []
+    this.issues = problem.errors ?? []
     this.existingId = problem.existing_id ?? null
     this.retryAfterMs = retryAfterMs
   }
 }
 
-/** There was no answer, or none of this service: nobody knows whether the call was carried out. */
+/** No response from the service. The request may have been processed. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super('The service does not answer.', { cause })
+    super('The service is not responding.', { cause })
     this.name = 'Unreachable'
   }
 }
 
-/** How long to wait where nobody says how long. */
+/** Delay before a retry if the response names none. */
 const RETRY_MS = 2_000
 
-/** When to ask again, in milliseconds: the fault is not the caller's and may go by itself. Null: asking again is no use. */
+/** Delay in milliseconds before a retry of a transient error; null for errors that a retry does not resolve. */
 export function retryDelayOf(error: unknown): number | null {
   if (error instanceof Unreachable) return RETRY_MS
   if (error instanceof ApiProblem && (error.status === 503 || error.status === 429)) {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Whether the service answered last. Every call tells; the shell shows it. */
+/** Whether the service responded to the last request. Every request sets it; the shell shows it. */
 let reachable = true
 const listeners = new Set<() => void>()
 

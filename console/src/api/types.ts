@@ -21,8 +21,8 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof USAGE_COMPONENTS &
   typeof CALLER_COMPONENTS
 
-/** How the schemas name each other: `Type.Ref('SmsQuota#')`. */
+/** Resolves references between schemas, such as `Type.Ref('SmsQuota#')`. */
 type References = { [Name in keyof Schemas & string as `${Name}#`]: Schemas[Name] }
 
-/** Every shape of the API by the name it has in the document, inferred from the service's own schemas. */
+/** Every type of the API by its name in the OpenAPI document, inferred from the schemas of `src/contract`. */
 export type Api = { [Name in keyof Schemas]: Static<Schemas[Name], References> }

@@ -3,18 +3,18 @@ import { setReachable } from '../api/reachability.ts'
 
 const RETRY_MS = 2_000
 
-let asked: Promise<ConsoleConfig> | null = null
+let config: Promise<ConsoleConfig> | null = null
 
-/** How people sign in here. Asked once; waits as long as the service does not answer. */
+/** The sign-in options. Requested once; retries until the service responds. */
 export function consoleConfig(): Promise<ConsoleConfig> {
-  asked ??= ask()
-  return asked
+  config ??= load()
+  return config
 }
 
-async function ask(): Promise<ConsoleConfig> {
-  const answer = await fetch('/console/config.json', { credentials: 'omit', cache: 'no-store' }).catch(() => null)
-  setReachable(answer?.ok === true)
-  if (answer?.ok) return answer.json()
+async function load(): Promise<ConsoleConfig> {
+  const response = await fetch('/console/config.json', { credentials: 'omit', cache: 'no-store' }).catch(() => null)
+  setReachable(response?.ok === true)
+  if (response?.ok) return response.json()
   await new Promise(resolve => setTimeout(resolve, RETRY_MS))
-  return ask()
+  return load()
 }

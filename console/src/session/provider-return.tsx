@@ -1,29 +1,29 @@
 import { Button, Paper, Text, Title } from '@mantine/core'
 import { useEffect, useState } from 'react'
-import { usePageTitle } from '../parts/page-title.tsx'
-import { Opening } from './opening.tsx'
+import { usePageTitle } from '../components/page-title.tsx'
 import { beginSignIn, finishSignIn } from './provider.ts'
-import { wordsFor } from './provider-words.ts'
+import { signInErrorMessage } from './provider-messages.ts'
 import { keepToken } from './session.ts'
 import classes from './sign-in.module.css'
+import { SigningIn } from './signing-in.tsx'
 
-let passing: Promise<void> | null = null
+let redirecting: Promise<void> | null = null
 
-/** Where the provider sends people back to, and where a window that was opened to sign in again begins. */
+/** The redirect URI of the identity provider, and the start page of the popup that renews a session. */
 export default function ProviderReturn() {
-  const [fault, setFault] = useState<string | null>(null)
+  const [message, setMessage] = useState<string | null>(null)
   useEffect(() => {
-    // What is in the address can be used once.
-    passing ??= passThrough()
-    passing.catch(error => setFault(wordsFor(error)))
+    // The authorization code can be used only once, and effects run twice in development.
+    redirecting ??= handleRedirect()
+    redirecting.catch(error => setMessage(signInErrorMessage(error)))
   }, [])
-  return fault === null ? <Opening /> : <NotSignedIn why={fault} />
+  return message === null ? <SigningIn /> : <SignInFailedCard message={message} />
 }
 
-/** Ends on another page, or with this window closed. */
-async function passThrough(): Promise<void> {
+/** Navigates to another page, or closes this window. */
+async function handleRedirect(): Promise<void> {
   const { search, hash, pathname } = location
-  // The code is good for one use only; all the same it need not be in the history.
+  // Keeps the authorization code out of the history.
   history.replaceState(null, '', pathname)
   const channel = new URLSearchParams(hash.slice(1)).get('again')
   if (channel !== null) return beginSignIn({ channel })
@@ -40,19 +40,19 @@ async function passThrough(): Promise<void> {
   location.replace(purpose.returnTo)
 }
 
-function NotSignedIn({ why }: { why: string }) {
-  usePageTitle('You are not signed in')
+function SignInFailedCard({ message }: { message: string }) {
+  usePageTitle('Sign-in failed')
   return (
     <main className={classes.page}>
       <Paper className={classes.card} withBorder p="xl" role="alert">
         <Title order={1} size="h3" mb="xs">
-          You are not signed in
+          Sign-in failed
         </Title>
-        <Text size="sm" mb="md" className={classes.why ?? ''}>
-          {why}
+        <Text size="sm" mb="md" className={classes.message ?? ''}>
+          {message}
         </Text>
         <Button component="a" href="/console/" fullWidth>
-          Back to signing in
+          Back to sign-in
         </Button>
       </Paper>
     </main>

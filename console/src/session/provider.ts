@@ -1,4 +1,4 @@
-/** Signing in through an OpenID Connect provider: authorization code with PKCE, as a public client. Loaded when used. */
+/** Signs in through an OpenID Connect provider: authorization code with PKCE, as a public client. Loaded on demand. */
 import {
   type AuthorizationServer,
   allowInsecureRequests,
@@ -15,24 +15,24 @@ import {
 import type { ConsoleConfig } from '../../../src/contract/console.ts'
 import { consoleConfig } from './console-config.ts'
 
-/** What is to happen with the token. */
+/** What to do with the token. */
 type Purpose =
-  /** The address that was asked for opens with it. */
+  /** Open this URL of the console. */
   | { returnTo: string }
-  /** Another window waits for it, on the broadcast channel of this name. */
+  /** Send it to another window on the broadcast channel of this name. */
   | { channel: string }
 
-/** What must be known again when the provider sends people back. The verifier never leaves this tab but to the provider. */
+/** The state of a sign-in across the redirect. The verifier is sent only to the provider. */
 type Pending = Purpose & { state: string; nonce: string; verifier: string }
 
 type Settings = NonNullable<ConsoleConfig['oidc']>
 
-/** Why there is no sign-in, in words for people. */
+/** A failed sign-in, with a message for the user. */
 export class SignInFailed extends Error {}
 
 const STORED = 'sms-quota.sign-in'
 
-/** Leaves this page for the provider's. @throws SignInFailed */
+/** Navigates to the provider. @throws SignInFailed */
 export async function beginSignIn(purpose: Purpose): Promise<void> {
   const { settings, server } = await findProvider()
   const pending: Pending = {
@@ -58,10 +58,10 @@ export async function beginSignIn(purpose: Purpose): Promise<void> {
 }
 
 /**
- * Exchanges what the provider has put into the address for a token. Can be done once.
+ * Exchanges the authorization code for a token. Works only once per sign-in.
  *
- * @param answer the query of the address, which is to be taken out of it first
- * @throws SignInFailed; whatever the library finds wrong with the provider's answers
+ * @param answer the query of the redirect URL
+ * @throws SignInFailed; errors of `oauth4webapi` for invalid responses of the provider
  */
 export async function finishSignIn(answer: URLSearchParams): Promise<{ token: string; purpose: Purpose }> {
   const pending = takePending()
@@ -75,7 +75,7 @@ export async function finishSignIn(answer: URLSearchParams): Promise<{ token: st
     parameters,
     redirectUri(),
     pending.verifier,
-    // Only a provider on this machine itself may be configured without https.
+    // The configuration allows http only for a provider on localhost.
     { [allowInsecureRequests]: settings.issuer.startsWith('http:') },
   )
   const { access_token } = await processAuthorizationCodeResponse(server, client, response, {
@@ -88,16 +88,16 @@ export async function finishSignIn(answer: URLSearchParams): Promise<{ token: st
 function takePending(): Pending {
   const stored = sessionStorage.getItem(STORED)
   sessionStorage.removeItem(STORED)
-  if (stored === null) throw new SignInFailed('No sign-in was begun in this tab, or it is over already.')
+  if (stored === null) throw new SignInFailed('No sign-in was started in this tab, or it has already ended.')
   return JSON.parse(stored)
 }
 
-/** The service asks the provider for us, so that no page but the one to return to may call somebody else. */
+/** The service proxies the discovery document, so that only the redirect page may call the provider. */
 async function findProvider(): Promise<{ settings: Settings; server: AuthorizationServer }> {
   const { oidc } = await consoleConfig()
-  if (oidc === null) throw new SignInFailed('No identity provider is configured here.')
+  if (oidc === null) throw new SignInFailed('No identity provider is configured.')
   const answer = await fetch('/console/provider.json', { credentials: 'omit', cache: 'no-store' }).catch(() => null)
-  if (!answer?.ok) throw new SignInFailed('The identity provider does not answer. Try again in a moment.')
+  if (!answer?.ok) throw new SignInFailed('The identity provider is not responding. Try again later.')
   return { settings: oidc, server: await processDiscoveryResponse(new URL(oidc.issuer), answer) }
 }
 

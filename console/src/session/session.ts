@@ -3,39 +3,39 @@ import { send } from '../api/http.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 
-/** Who is signed in. The token itself stays in this file and in the tab's session storage. */
+/** The session. Only this file and the tab's session storage hold the token. */
 
 export type Caller = Api['Caller']
 
 export type Session =
-  /** `refusal`: why the token that was there is no good. */
-  | { state: 'signed-out'; refusal: string | null }
-  /** A token is there, and the service is asked whose it is. */
+  /** `error`: why the previous token was rejected. */
+  | { state: 'signed-out'; error: string | null }
+  /** The service is checking the token. */
   | { state: 'opening' }
   | { state: 'signed-in'; caller: Caller }
-  /** The token is not good any more; the pages stay as they are until it is renewed. */
+  /** The token has expired; the pages keep their state until the user signs in again. */
   | { state: 'ended'; caller: Caller }
 
-/** A call was waiting for a new sign-in when the user left. */
+/** The user signed out while a request waited for a new token. */
 class SignedOut extends Error {}
 
 const STORED = 'sms-quota.token'
 
-let session: Session = { state: 'signed-out', refusal: null }
+let session: Session = { state: 'signed-out', error: null }
 let token: string | null = null
 let renewing: PromiseWithResolvers<void> | null = null
 const listeners = new Set<() => void>()
 
-function become(next: Session): void {
+function setSession(next: Session): void {
   session = next
   for (const listener of listeners) listener()
 }
 
-/** Goes on with the token of this tab, if there is one. Waits as long as the service does not answer. */
+/** Resumes the session of this tab, if any. Retries until the service responds. */
 export async function resume(): Promise<void> {
   const stored = sessionStorage.getItem(STORED)
   if (stored === null) return
-  become({ state: 'opening' })
+  setSession({ state: 'opening' })
   try {
     await signIn(stored)
   } catch (error) {
@@ -45,55 +45,55 @@ export async function resume(): Promise<void> {
       return
     }
     sessionStorage.removeItem(STORED)
-    become({ state: 'signed-out', refusal: error instanceof ApiProblem ? error.message : String(error) })
+    setSession({ state: 'signed-out', error: error instanceof ApiProblem ? error.message : String(error) })
   }
 }
 
 /**
- * Signs in with a token that the service finds good, or renews the sign-in that has ended.
- * @throws ApiProblem if it is no good, Unreachable; SomebodyElse if it would put another's name to what is on the page
+ * Signs in with a token, or renews an expired session.
+ * @throws ApiProblem for a rejected token, Unreachable; DifferentUser if the token has another subject than the session
  */
 export async function signIn(offered: string): Promise<void> {
   const caller = await send<Caller>('/me', {}, offered)
-  if (session.state === 'ended' && caller.subject !== session.caller.subject) throw new SomebodyElse(session.caller)
+  if (session.state === 'ended' && caller.subject !== session.caller.subject) throw new DifferentUser(session.caller)
   token = offered
   keepToken(offered)
-  become({ state: 'signed-in', caller })
+  setSession({ state: 'signed-in', caller })
   renewing?.resolve()
   renewing = null
 }
 
-class SomebodyElse extends Error {
+class DifferentUser extends Error {
   constructor({ subject }: Caller) {
-    super(`This token is not for “${subject}”, whose work this is. Sign out to go on as somebody else.`)
+    super(`This token is not for “${subject}”. To continue as another user, sign out first.`)
   }
 }
 
 export function signOut(): void {
   token = null
   sessionStorage.removeItem(STORED)
-  become({ state: 'signed-out', refusal: null })
+  setSession({ state: 'signed-out', error: null })
   renewing?.reject(new SignedOut())
   renewing = null
 }
 
-/** The token to call with. @throws SignedOut if nobody is signed in */
+/** The token for requests. @throws SignedOut without a session */
 export function currentToken(): string {
   if (token === null) throw new SignedOut()
   return token
 }
 
-/** To be called when the service refuses a token: settles when there is another. @throws SignedOut */
-export function renewal(refused: string): Promise<void> {
-  if (session.state === 'signed-in' && token === refused) become({ state: 'ended', caller: session.caller })
+/** Call it when the service rejects a token: resolves when the user has signed in again. @throws SignedOut */
+export function renewal(rejected: string): Promise<void> {
+  if (session.state === 'signed-in' && token === rejected) setSession({ state: 'ended', caller: session.caller })
   if (session.state !== 'ended') return Promise.resolve()
   renewing ??= Promise.withResolvers()
   return renewing.promise
 }
 
 /**
- * Takes over the token of a link (`#token=…`) and takes it out of the address, so that it is neither kept in the
- * history nor copied along. A fragment is never sent to a server. Answers whether there was one.
+ * Stores the token of a sign-in link (`#token=…`) and removes it from the URL and the history. Browsers do not send
+ * fragments to servers. Returns whether there was a token.
  */
 export function takeLinkToken(): boolean {
   const offered = new URLSearchParams(location.hash.slice(1)).get('token')
@@ -103,7 +103,7 @@ export function takeLinkToken(): boolean {
   return true
 }
 
-/** Lets the next page that this tab loads go on with a token. */
+/** Stores a token for the next page load of this tab. */
 export function keepToken(offered: string): void {
   sessionStorage.setItem(STORED, offered)
 }
@@ -112,10 +112,10 @@ export function useSession(): Session {
   return useSyncExternalStore(subscribe, () => session)
 }
 
-/** Whoever is signed in, on a page that only they see. */
+/** The signed-in caller, for components that are shown only with a session. */
 export function useCaller(): Caller {
   const current = useSession()
-  if (!('caller' in current)) throw new Error('a page was shown to nobody')
+  if (!('caller' in current)) throw new Error('there is no session')
   return current.caller
 }
 

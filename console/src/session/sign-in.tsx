@@ -1,13 +1,13 @@
 import { Anchor, Code, Divider, Paper, Text, Title } from '@mantine/core'
 import { use } from 'react'
-import { usePageTitle } from '../parts/page-title.tsx'
+import { usePageTitle } from '../components/page-title.tsx'
 import { consoleConfig } from './console-config.ts'
 import { ProviderSignIn } from './provider-button.tsx'
 import classes from './sign-in.module.css'
 import { TokenForm } from './token-form.tsx'
 
-/** The page for who is not signed in. It stands over whatever address was asked for, which then opens. Suspends. */
-export function SignIn({ refusal }: { refusal: string | null }) {
+/** The sign-in page. It keeps the URL, which opens after the sign-in. Suspends until the options are loaded. */
+export function SignIn({ error }: { error: string | null }) {
   usePageTitle('Sign in')
   const { oidc } = use(consoleConfig())
   return (
@@ -23,20 +23,20 @@ export function SignIn({ refusal }: { refusal: string | null }) {
         ) : (
           <>
             <Text size="sm" c="dimmed" mb="lg">
-              With your account, or with a token.
+              Sign in with your account or with a token.
             </Text>
-            {refusal !== null && (
+            {error !== null && (
               <Text size="sm" c="var(--mantine-color-error)" mb="sm" role="alert">
-                {refusal}
+                {error}
               </Text>
             )}
             <ProviderSignIn issuer={oidc.issuer} />
             <Divider label="or" my="lg" />
           </>
         )}
-        <TokenForm initialError={oidc === null ? refusal : null} isSecond={oidc !== null} />
+        <TokenForm initialError={oidc === null ? error : null} isSecond={oidc !== null} />
         <Text size="sm" c="dimmed" mt="lg">
-          The token stays in this tab and goes when you close it. Programs use the same tokens: see the{' '}
+          The token is stored in this tab until you close it. Programs use the same tokens: see the{' '}
           <Anchor href="/docs" inherit underline="always">
             API documentation
           </Anchor>

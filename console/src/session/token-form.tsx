@@ -4,13 +4,12 @@ import { ApiProblem } from '../api/problem.ts'
 import { signIn } from './session.ts'
 
 interface TokenFormProps {
-  /** What was wrong with the token before. */
+  /** Why the previous token was rejected. */
   initialError?: string | null
-  /** Whether there is a better way to sign in above it. */
+  /** Whether it is the alternative to an identity provider. */
   isSecond?: boolean
 }
 
-/** Where a token is pasted. */
 export function TokenForm({ initialError = null, isSecond = false }: TokenFormProps) {
   const [token, setToken] = useState('')
   const [error, setError] = useState(initialError)
@@ -19,14 +18,14 @@ export function TokenForm({ initialError = null, isSecond = false }: TokenFormPr
   async function submit(event: FormEvent) {
     event.preventDefault()
     const offered = withoutScheme(token)
-    const fault = faultOf(offered)
-    setError(fault)
-    if (fault !== null) return
+    const formatError = formatErrorOf(offered)
+    setError(formatError)
+    if (formatError !== null) return
     setBusy(true)
     try {
       await signIn(offered)
     } catch (reason) {
-      setError(wordsFor(reason))
+      setError(messageOf(reason))
       setBusy(false)
     }
   }
@@ -35,7 +34,7 @@ export function TokenForm({ initialError = null, isSecond = false }: TokenFormPr
     <form onSubmit={submit} noValidate>
       <PasswordInput
         label="Token"
-        description="A JWT: three parts with dots between them, beginning with “eyJ”."
+        description="A JWT: three parts separated by dots, starting with “eyJ”."
         value={token}
         onChange={event => setToken(event.currentTarget.value)}
         error={error}
@@ -52,19 +51,19 @@ export function TokenForm({ initialError = null, isSecond = false }: TokenFormPr
   )
 }
 
-/** People copy whole header lines. */
+/** Users paste whole header lines. */
 function withoutScheme(text: string): string {
   return text.trim().replace(/^(?:authorization:\s*)?bearer\s+/i, '')
 }
 
-/** What can be told without asking; what is no header value would not even be sent. */
-function faultOf(token: string): string | null {
+/** Errors found without a request; fetch rejects invalid header values. */
+function formatErrorOf(token: string): string | null {
   if (token === '') return 'Paste a token first.'
-  if (!/^[\x21-\x7e]+$/.test(token)) return 'This is not a token: it holds spaces or letters that no token has.'
+  if (!/^[\x21-\x7e]+$/.test(token)) return 'This is not a token: it contains spaces or invalid characters.'
   return null
 }
 
-function wordsFor(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof ApiProblem && error.code === 'unauthenticated') return `${error.message} Get a new one.`
   return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { signOut, useCaller } from '../session/session.ts'
 import classes from './shell.module.css'
 
-/** Who is signed in, and the way out. */
+/** The signed-in user and the sign-out button. */
 export function Account() {
   const { subject, user_id } = useCaller()
   return (

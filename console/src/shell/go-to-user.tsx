@@ -1,19 +1,19 @@
 import { TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
-import { uint } from '../parts/url-state.ts'
+import { uint } from '../components/url-state.ts'
 import classes from './shell.module.css'
 
-/** The way to a user's page for who knows the id: users belong to another system, so there is no list of them. */
+/** Opens a user's page by id. There is no list of users, because they belong to another system. */
 export function GoToUser({ onGo }: { onGo: () => void }) {
   const [, navigate] = useLocation()
   const [text, setText] = useState('')
-  const [isWrong, setWrong] = useState(false)
+  const [isInvalid, setInvalid] = useState(false)
 
   function go(event: FormEvent) {
     event.preventDefault()
     const user_id = uint(text.trim())
-    setWrong(user_id === null)
+    setInvalid(user_id === null)
     if (user_id === null) return
     setText('')
     navigate(`/users/${user_id}`)
@@ -30,9 +30,9 @@ export function GoToUser({ onGo }: { onGo: () => void }) {
         value={text}
         onChange={event => {
           setText(event.currentTarget.value)
-          setWrong(false)
+          setInvalid(false)
         }}
-        error={isWrong && 'A user id is a whole number'}
+        error={isInvalid && 'Enter a whole number'}
         errorProps={{ role: 'alert' }}
       />
     </form>

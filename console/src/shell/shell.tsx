@@ -2,16 +2,16 @@ import { AppShell, Burger, Group, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
-import type { PageEntry } from '../pages.ts'
+import type { PageEntry } from '../pages.tsx'
 import { useCaller } from '../session/session.ts'
 import { Account } from './account.tsx'
-import { AwayNotice } from './away-notice.tsx'
-import { ColourScheme } from './colour-scheme.tsx'
+import { ColorScheme } from './color-scheme.tsx'
 import { GoToUser } from './go-to-user.tsx'
 import iconUrl from './icon.svg'
 import classes from './shell.module.css'
+import { UnreachableNotice } from './unreachable-notice.tsx'
 
-/** What stands around every page: header, navigation, and a word when the service is away. */
+/** The frame of every page: header, navigation and connection banner. */
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
   const { roles } = useCaller()
   const [location] = useLocation()
@@ -21,7 +21,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
   useEffect(() => {
     if (shown.current === location) return
     shown.current = location
-    // Another page begins at its top, and the keyboard and screen readers go on there.
+    // After a navigation, keyboard and screen readers continue at the top of the new page.
     content.current?.focus()
   }, [location])
 
@@ -52,7 +52,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           </Text>
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
-          <ColourScheme />
+          <ColorScheme />
           <Account />
         </Group>
       </AppShell.Header>
@@ -66,7 +66,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
         {roles.includes('admin') && <GoToUser onGo={close} />}
       </AppShell.Navbar>
       <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
-        <AwayNotice />
+        <UnreachableNotice />
         <div className={classes.page}>{children}</div>
       </AppShell.Main>
     </AppShell>
@@ -77,12 +77,12 @@ interface NavItemProps {
   path: string
   label: string
   location: string
-  /** On narrow screens the navigation has done its work then. */
+  /** Closes the navigation on narrow screens. */
   onClick: () => void
 }
 
 function NavItem({ path, label, location, onClick }: NavItemProps) {
-  const isHere = location === path
+  const isCurrent = location === path
   const isWithin = location.startsWith(`${path}/`)
   return (
     <li>
@@ -90,7 +90,7 @@ function NavItem({ path, label, location, onClick }: NavItemProps) {
         href={path}
         onClick={onClick}
         className={classes.link ?? ''}
-        aria-current={isHere ? 'page' : isWithin ? 'true' : undefined}
+        aria-current={isCurrent ? 'page' : isWithin ? 'true' : undefined}
       >
         {label}
       </Link>

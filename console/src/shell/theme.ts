@@ -2,7 +2,7 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'indigo',
-  // Light enough to be calm, dark enough for white text on it (4.5 : 1).
+  // White text on it has a contrast of at least 4.5:1.
   primaryShade: { light: 7, dark: 8 },
   defaultRadius: 'sm',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Open Sans", sans-serif',
@@ -12,8 +12,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
 })
 
-/** Mantine's own greys and reds are too pale for text; these keep 4.5 : 1 on every surface of theirs. */
-export const colours: CSSVariablesResolver = () => ({
+/** Mantine's grays and reds are too pale for text; these have a contrast of at least 4.5:1 on their surfaces. */
+export const themeVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-body': '#ffffff',

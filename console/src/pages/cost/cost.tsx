@@ -2,32 +2,34 @@ import { Button, Textarea, TextInput } from '@mantine/core'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { findCostly } from '../../../../src/domain/characters.ts'
 import { segmentText } from '../../../../src/domain/segments.ts'
-import { PageTitle } from '../../parts/page-title.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
 import classes from './cost.module.css'
+import { CostSummary } from './cost-summary.tsx'
 import { CostlyCharacters } from './costly-characters.tsx'
 import { useDestination } from './destination.ts'
-import { EXAMPLE } from './example.ts'
-import { Facts } from './facts.tsx'
-import { Left } from './left.tsx'
+import { RemainingUnits } from './remaining-units.tsx'
 import { Segments } from './segments.tsx'
 
-/** What a message would cost. It is counted here: neither its number nor its text leaves the page. */
+/** Shows everything on this page: extension characters of GSM-7, characters outside it, and several segments. */
+const EXAMPLE = {
+  to: '+4915112345678',
+  text: 'Hi Zoë, your order #4711 is on its way – it’s due tomorrow between 9 and 12… You pay 24,90 € [incl. shipping]. Track it here: https://shop.example/t/4711. Thank you for buying with us!',
+}
+
+/** Calculates the cost of a message in the browser: number and text are not sent. */
 export default function Cost() {
   const [to, setTo] = useState('')
   const [text, setText] = useState('')
   const destination = useDestination(to.trim())
-  // Typing comes first: a long text is counted when there is time.
+  // Deferred, so that typing stays responsive with long texts.
   const counted = useDeferredValue(text)
-  const cut = useMemo(() => segmentText(counted), [counted])
+  const segmentation = useMemo(() => segmentText(counted), [counted])
   const costly = useMemo(() => findCostly(counted), [counted])
-  const units = cut.segments.length
+  const units = segmentation.segments.length
 
   return (
     <>
-      <PageTitle
-        title="Message cost"
-        about="What would this message cost? It is counted on this page, and sent to nobody."
-      >
+      <PageTitle title="Message cost" about="Check what a message costs. Number and text stay in your browser.">
         <Button
           variant="default"
           size="xs"
@@ -43,14 +45,14 @@ export default function Cost() {
         <div className={classes.message}>
           <TextInput
             label="Number"
-            description="Optional: tells the country."
+            description="Optional. Shows the country."
             placeholder="+49 151 12345678"
             type="tel"
             inputMode="tel"
             autoComplete="off"
             value={to}
             onChange={event => setTo(event.currentTarget.value)}
-            error={destination.fault}
+            error={destination.error}
             errorProps={{ role: 'alert' }}
           />
           <Textarea
@@ -65,12 +67,12 @@ export default function Cost() {
           />
         </div>
         <aside className={classes.result} aria-label="Cost" aria-busy={counted !== text}>
-          <Facts cut={cut} hasText={counted !== ''} destination={destination} />
-          <Left units={units} />
+          <CostSummary segmentation={segmentation} hasText={counted !== ''} destination={destination} />
+          <RemainingUnits units={units} />
         </aside>
         <div className={classes.details}>
-          <CostlyCharacters text={counted} cut={cut} costly={costly} onReplace={setText} />
-          <Segments cut={cut} costly={costly} />
+          <CostlyCharacters text={counted} segmentation={segmentation} costly={costly} onReplace={setText} />
+          <Segments segmentation={segmentation} costly={costly} />
         </div>
       </div>
     </>

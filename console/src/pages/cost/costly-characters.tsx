@@ -2,29 +2,29 @@ import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, plainerOf, writePlainly } from '../../../../src/domain/characters.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
-import { formatUnits, unitWords } from '../../parts/units.tsx'
-import { codePointsOf, isVisible, nameOf } from './character-words.ts'
+import { formatUnitCount, formatUnits } from '../../components/units.tsx'
+import { characterName, codePointsOf, isVisible } from './character-names.ts'
 import classes from './cost.module.css'
 
-/** Rows before somebody asks for all: a text in another script has a row for each of its letters. */
-const FEW = 8
+/** Rows shown at first: a text in another script has a row for each letter. */
+const INITIAL_ROWS = 8
 
 interface Kind {
   character: string
-  times: number
-  /** What could stand in its place. */
-  plainer: string | null
+  count: number
+  /** A GSM-7 replacement; null if there is none. */
+  replacement: string | null
 }
 
 interface CostlyProps {
   text: string
-  cut: Segmentation
+  segmentation: Segmentation
   costly: readonly CostlyCharacter[]
   onReplace: (text: string) => void
 }
 
-/** Which characters make the text cost more than its length, and what could be done about them. */
-export function CostlyCharacters({ text, cut, costly, onReplace }: CostlyProps) {
+/** Lists the characters that increase the cost, and offers to replace them. */
+export function CostlyCharacters({ text, segmentation, costly, onReplace }: CostlyProps) {
   const foreign = useMemo(() => kindsOf(costly, 'foreign'), [costly])
   const doubles = useMemo(() => (foreign.length === 0 ? kindsOf(costly, 'double') : []), [costly, foreign])
   if (foreign.length === 0 && doubles.length === 0) return null
@@ -35,29 +35,29 @@ export function CostlyCharacters({ text, cut, costly, onReplace }: CostlyProps) 
       </h2>
       <p className={classes.about}>
         {foreign.length === 0
-          ? 'GSM-7 has these only with an escape before them.'
-          : 'One of them is enough: a segment then holds 70 characters instead of 160.'}
+          ? 'GSM-7 encodes these with an escape character.'
+          : 'A single one reduces a segment from 160 to 70 characters.'}
       </p>
       <KindList kinds={foreign.length === 0 ? doubles : foreign} />
-      <Replacing text={text} units={cut.segments.length} costly={costly} onReplace={onReplace} />
+      <ReplaceOffer text={text} units={segmentation.segments.length} costly={costly} onReplace={onReplace} />
     </section>
   )
 }
 
-/** Each character once, in the order of the text. */
+/** Distinct characters in the order of the text. */
 function kindsOf(costly: readonly CostlyCharacter[], why: CostlyCharacter['why']): Kind[] {
   const kinds = new Map<string, Kind>()
   for (const { character } of costly.filter(one => one.why === why)) {
     const kind = kinds.get(character)
-    if (kind !== undefined) kind.times++
-    else kinds.set(character, { character, times: 1, plainer: why === 'foreign' ? plainerOf(character) : null })
+    if (kind !== undefined) kind.count++
+    else kinds.set(character, { character, count: 1, replacement: why === 'foreign' ? plainerOf(character) : null })
   }
   return [...kinds.values()]
 }
 
 function KindList({ kinds }: { kinds: readonly Kind[] }) {
-  const [isWhole, setWhole] = useState(false)
-  const shown = isWhole ? kinds : kinds.slice(0, FEW)
+  const [isExpanded, setExpanded] = useState(false)
+  const shown = isExpanded ? kinds : kinds.slice(0, INITIAL_ROWS)
   return (
     <>
       <ul className={classes.kinds}>
@@ -66,7 +66,7 @@ function KindList({ kinds }: { kinds: readonly Kind[] }) {
         ))}
       </ul>
       {kinds.length > shown.length && (
-        <Button variant="subtle" size="compact-xs" onClick={() => setWhole(true)}>
+        <Button variant="subtle" size="compact-xs" onClick={() => setExpanded(true)}>
           Show {formatUnits(kinds.length - shown.length)} more
         </Button>
       )}
@@ -74,33 +74,33 @@ function KindList({ kinds }: { kinds: readonly Kind[] }) {
   )
 }
 
-function KindRow({ kind: { character, times, plainer } }: { kind: Kind }) {
+function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
   return (
     <li>
       <bdi className={classes.character}>{isVisible(character) ? character : '␣'}</bdi>
-      <span className={classes.what}>
-        {nameOf(character)}{' '}
+      <span className={classes.name}>
+        {characterName(character)}{' '}
         <span className={classes.about}>
           {codePointsOf(character)}
-          {times > 1 && ` · ${formatUnits(times)} times`}
+          {count > 1 && ` · ${formatUnits(count)} times`}
         </span>
       </span>
-      <span>{plainer !== null && <Plainer plainer={plainer} />}</span>
+      <span>{replacement !== null && <Replacement text={replacement} />}</span>
     </li>
   )
 }
 
-function Plainer({ plainer }: { plainer: string }) {
-  if (plainer === '') return 'can be left out'
-  return <>→ {plainer === ' ' ? 'a space' : <bdi className={classes.character}>{plainer}</bdi>}</>
+function Replacement({ text }: { text: string }) {
+  if (text === '') return 'can be removed'
+  return <>→ {text === ' ' ? 'a space' : <bdi className={classes.character}>{text}</bdi>}</>
 }
 
-interface ReplacingProps extends Pick<CostlyProps, 'text' | 'costly' | 'onReplace'> {
+interface ReplaceOfferProps extends Pick<CostlyProps, 'text' | 'costly' | 'onReplace'> {
   units: number
 }
 
-/** Offers to write what can be written plainly so. */
-function Replacing({ text, units, costly, onReplace }: ReplacingProps) {
+/** Offers to replace characters with GSM-7 ones if that saves units or leaves more room. */
+function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
   const offer = useMemo(() => {
     const changed = writePlainly(text, costly)
     return { changed, ...countSegments(changed) }
@@ -111,11 +111,11 @@ function Replacing({ text, units, costly, onReplace }: ReplacingProps) {
     <div className={classes.offer}>
       <p>
         {isFewer
-          ? `Written plainly, the message takes ${unitWords(offer.segments)} instead of ${formatUnits(units)}.`
-          : `Written plainly, the message still takes ${unitWords(units)}, but is GSM-7 and has room for more.`}
+          ? `With replacements, the message takes ${formatUnitCount(offer.segments)} instead of ${formatUnits(units)}.`
+          : `With replacements, the message still takes ${formatUnitCount(units)}, but uses GSM-7 and has more room.`}
       </p>
       <Button variant="light" size="xs" onClick={() => onReplace(offer.changed)}>
-        Replace them
+        Replace characters
       </Button>
     </div>
   )

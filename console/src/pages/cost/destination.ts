@@ -4,42 +4,42 @@ import { E164_PATTERN } from '../../../../src/domain/bounds.ts'
 const E164 = new RegExp(E164_PATTERN)
 
 export interface Destination {
-  /** ISO 3166 alpha-2; null for none. Undefined: no number is there, or it is being looked up. */
+  /** ISO 3166 alpha-2; null if the number belongs to no country; undefined without a number or during the lookup. */
   country: string | null | undefined
-  /** What is wrong with the number; null if nothing is. */
-  fault: string | null
+  /** The error of the number; null if it is valid or incomplete. */
+  error: string | null
 }
 
-/** The country of a number as it is typed. The table of all numbers is large and loaded with the first of them. */
-export function useDestination(typed: string): Destination {
-  // People put spaces and the like between groups of digits, senders do not.
-  const number = typed.replace(/[\s()./-]/g, '')
+/** The country of a typed number. The numbering plan is large, so it is loaded with the first valid number. */
+export function useDestination(text: string): Destination {
+  // Users group digits with spaces and punctuation.
+  const number = text.replace(/[\s()./-]/g, '')
   const isNumber = E164.test(number)
   const [found, setFound] = useState<{ number: string; country: string | null } | null>(null)
 
   useEffect(() => {
     if (!isNumber) return
-    let isOld = false
+    let isStale = false
     import('../../../../src/domain/destination.ts').then(
       ({ countryOf }) => {
-        if (!isOld) setFound({ number, country: countryOf(number) })
+        if (!isStale) setFound({ number, country: countryOf(number) })
       },
       () => {},
     )
     return () => {
-      isOld = true
+      isStale = true
     }
   }, [number, isNumber])
 
-  if (typed === '') return { country: undefined, fault: null }
-  if (!isNumber) return { country: undefined, fault: faultOf(number) }
-  return { country: found?.number === number ? found.country : undefined, fault: null }
+  if (text === '') return { country: undefined, error: null }
+  if (!isNumber) return { country: undefined, error: formatErrorOf(number) }
+  return { country: found?.number === number ? found.country : undefined, error: null }
 }
 
-function faultOf(number: string): string | null {
-  // Half a number is not wrong yet.
+function formatErrorOf(number: string): string | null {
+  // An incomplete number is not an error yet.
   if (/^\+\d?$/.test(number)) return null
-  if (/^00/.test(number)) return 'Begin with + instead of 00.'
-  if (/^\d+$/.test(number)) return 'Begin with + and the country’s code, such as +49.'
-  return 'A number in international form: + and up to 15 digits.'
+  if (/^00/.test(number)) return 'Start with + instead of 00.'
+  if (/^\d+$/.test(number)) return 'Start with + and the country code, such as +49.'
+  return 'Use the international format: + and up to 15 digits.'
 }

@@ -2,29 +2,32 @@ import { Button } from '@mantine/core'
 import { memo, useMemo, useState } from 'react'
 import type { CostlyCharacter } from '../../../../src/domain/characters.ts'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { formatUnits } from '../../parts/units.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { formatUnits } from '../../components/units.tsx'
 import classes from './cost.module.css'
 import { runsOf } from './runs.ts'
 
-/** Segments before somebody asks for all: more would cost time at each key. */
-const FEW = 12
+/** Segments shown at first; rendering more would slow down typing. */
+const INITIAL_SEGMENTS = 12
 
 interface SegmentsProps {
-  cut: Segmentation
+  segmentation: Segmentation
   costly: readonly CostlyCharacter[]
 }
 
-/** The text as it travels, with what costs more marked in it. */
-export const Segments = memo(function Segments({ cut, costly }: SegmentsProps) {
-  const [isWhole, setWhole] = useState(false)
-  const { encoding, capacity, segments } = cut
-  // In UCS-2 nothing counts double.
+/** The segments of the text, with costly characters marked. */
+export const Segments = memo(function Segments({ segmentation, costly }: SegmentsProps) {
+  const [isExpanded, setExpanded] = useState(false)
+  const { encoding, capacity, segments } = segmentation
+  // In UCS-2 no character counts double.
   const marked = useMemo(
     () => (encoding === 'GSM-7' ? costly : costly.filter(({ why }) => why === 'foreign')),
     [encoding, costly],
   )
-  const shown = useMemo(() => runsOf(isWhole ? segments : segments.slice(0, FEW), marked), [isWhole, segments, marked])
+  const shown = useMemo(
+    () => runsOf(isExpanded ? segments : segments.slice(0, INITIAL_SEGMENTS), marked),
+    [isExpanded, segments, marked],
+  )
   const isEmpty = segments.length === 1 && segments[0]?.text === ''
   return (
     <section aria-labelledby="segments" className={classes.section}>
@@ -32,7 +35,7 @@ export const Segments = memo(function Segments({ cut, costly }: SegmentsProps) {
         Segments
       </h2>
       {isEmpty ? (
-        <Empty title="Nothing typed yet">Even an empty message is sent as one segment.</Empty>
+        <EmptyState title="No text yet">An empty message is sent as one segment.</EmptyState>
       ) : (
         <ol className={classes.segments}>
           {shown.map(({ at, filled, runs }, place) => (
@@ -56,7 +59,7 @@ export const Segments = memo(function Segments({ cut, costly }: SegmentsProps) {
         </ol>
       )}
       {segments.length > shown.length && (
-        <Button variant="subtle" size="compact-xs" onClick={() => setWhole(true)}>
+        <Button variant="subtle" size="compact-xs" onClick={() => setExpanded(true)}>
           Show {formatUnits(segments.length - shown.length)} more
         </Button>
       )}

@@ -1,13 +1,13 @@
-import { Announcement } from '../../parts/announcement.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { TimeOfDay } from '../../parts/moment.tsx'
-import { Section } from '../../parts/section.tsx'
-import { formatUnits } from '../../parts/units.tsx'
-import { Figure } from './figure.tsx'
-import { useLastHour } from './figures.ts'
+import { Announcement } from '../../components/announcement.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeOfDay } from '../../components/timestamp.tsx'
+import { formatUnits } from '../../components/units.tsx'
+import { HeadlineNumber } from './headline-number.tsx'
+import { useLastHour } from './overview-queries.ts'
 
-/** How often senders were told no. */
+/** Denied messages and units of the last hour. */
 export function Denials() {
   const usage = useLastHour()
   return (
@@ -15,11 +15,11 @@ export function Denials() {
       <Loaded query={usage} loading={<Loading rows={2} height={34} />}>
         {({ from, total: { denied } }) => (
           <>
-            <Figure value={denied.messages}>
+            <HeadlineNumber value={denied.messages}>
               {denied.messages === 1 ? 'message' : 'messages'}, {formatUnits(denied.units)}{' '}
               {denied.units === 1 ? 'unit' : 'units'}, since <TimeOfDay at={from} />
-            </Figure>
-            <Announcement words={`${formatUnits(denied.messages)} messages denied in the last hour`} />
+            </HeadlineNumber>
+            <Announcement text={`${formatUnits(denied.messages)} messages denied in the last hour`} />
           </>
         )}
       </Loaded>

@@ -1,20 +1,20 @@
 import { useFeed } from '../../api/feed.ts'
-import { PageTitle } from '../../parts/page-title.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { ActivityFeed } from './activity-feed.tsx'
 import { Denials } from './denials.tsx'
-import { Happenings } from './happenings.tsx'
-import { LiveSign } from './live-sign.tsx'
+import { LiveIndicator } from './live-indicator.tsx'
 import classes from './overview.module.css'
 import { RunningOut } from './running-out.tsx'
 import { Today } from './today.tsx'
 import { TopUsers } from './top-users.tsx'
 
-/** What goes on: where an administrator begins the day. */
+/** The start page of administrators: usage, alerts and activity, live. */
 export default function Overview() {
   const feed = useFeed()
   return (
     <>
-      <PageTitle title="Overview" about="What is used, who runs out and what happens, kept up to date while you look.">
-        <LiveSign isConnected={feed.data !== undefined} error={feed.error} />
+      <PageTitle title="Overview" about="Usage, quotas about to run out, and activity, updated live.">
+        <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
       <div className={classes.page}>
         <div className={classes.column}>
@@ -24,7 +24,7 @@ export default function Overview() {
         </div>
         <div className={classes.column}>
           <Denials />
-          <Happenings feed={feed} />
+          <ActivityFeed feed={feed} />
         </div>
       </div>
     </>

@@ -1,20 +1,20 @@
 import { Anchor, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { nameOfQuota } from '../../parts/quota-words.ts'
-import classes from '../../parts/rows.module.css'
-import { Section } from '../../parts/section.tsx'
-import { UsageBar } from '../../parts/usage-bar.tsx'
-import { MAX_ALERTS, useAlerts } from './figures.ts'
+import { Badge } from '../../components/badge.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { quotaName } from '../../components/quota-labels.ts'
+import { Section } from '../../components/section.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { UsageBar } from '../../components/usage-bar.tsx'
+import { MAX_ALERTS, useAlerts } from './overview-queries.ts'
 
 type Alert = Api['QuotaAlerts']['items'][number]
 
-/** Whose quotas have reached a percent that somebody wants to hear of. */
+/** Quotas that have reached one of their alert thresholds in the current window. */
 export function RunningOut() {
   const alerts = useAlerts()
   return (
@@ -22,13 +22,13 @@ export function RunningOut() {
       <Loaded query={alerts} loading={<Loading rows={4} height={44} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="Nobody is about to run out">
-              Quotas come here when they reach a percent that they are to be told of: 80 and 100, unless set otherwise.
-            </Empty>
+            <EmptyState title="No quotas are about to run out">
+              Quotas appear here when they reach an alert threshold, by default 80% and 100%.
+            </EmptyState>
           ) : (
             <>
               <Alerts alerts={items} />
-              {items.length === MAX_ALERTS && <p className={classes.more}>These are the latest {MAX_ALERTS}.</p>}
+              {items.length === MAX_ALERTS && <p className={classes.more}>Showing the latest {MAX_ALERTS}.</p>}
             </>
           )
         }
@@ -45,7 +45,7 @@ function Alerts({ alerts }: { alerts: readonly Alert[] }) {
           <Table.Th scope="col">Quota</Table.Th>
           <Table.Th scope="col">Reached</Table.Th>
           <Table.Th scope="col">Usage</Table.Th>
-          <Table.Th scope="col">Starts anew</Table.Th>
+          <Table.Th scope="col">Resets</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -62,7 +62,7 @@ function Row({ quota, percent, at }: Alert) {
     <Table.Tr>
       <Table.Th scope="row">
         <Anchor component={Link} href={`/quotas/${quota.id}`} size="sm" fw={600} className={classes.name ?? ''}>
-          {nameOfQuota(quota)}
+          {quotaName(quota)}
         </Anchor>
         <div className={classes.about}>
           <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
@@ -72,17 +72,17 @@ function Row({ quota, percent, at }: Alert) {
       </Table.Th>
       <Table.Td data-label="Reached">
         <div>
-          <Badge tone={percent >= 100 ? 'bad' : 'held'}>{percent} %</Badge>
+          <Badge tone={percent >= 100 ? 'bad' : 'held'}>{percent}%</Badge>
           <div className={classes.about}>
-            <Moment at={at} />
+            <Timestamp at={at} />
           </div>
         </div>
       </Table.Td>
       <Table.Td data-label="Usage" className={classes.usage ?? ''}>
         <UsageBar {...quota} />
       </Table.Td>
-      <Table.Td data-label={quota.period === null ? 'Ends' : 'Starts anew'}>
-        <Moment at={quota.window_end} none="Never" />
+      <Table.Td data-label={quota.period === null ? 'Ends' : 'Resets'}>
+        <Timestamp at={quota.window_end} none="Never" />
       </Table.Td>
     </Table.Tr>
   )

@@ -1,19 +1,19 @@
 import type { Api } from '../../api/types.ts'
-import { Announcement } from '../../parts/announcement.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { TimeOfDay } from '../../parts/moment.tsx'
-import { Section } from '../../parts/section.tsx'
-import { formatUnits, Units } from '../../parts/units.tsx'
-import { Figure } from './figure.tsx'
-import { useToday, useYesterday, useYesterdayUntilNow } from './figures.ts'
-import { Hours } from './hours.tsx'
+import { Announcement } from '../../components/announcement.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { Section } from '../../components/section.tsx'
+import { TimeOfDay } from '../../components/timestamp.tsx'
+import { formatUnits, Units } from '../../components/units.tsx'
+import { HeadlineNumber } from './headline-number.tsx'
+import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
+import { useToday, useYesterday, useYesterdayUntilNow } from './overview-queries.ts'
 
 type Hour = Api['Usage']['items'][number]
 type Kind = 'committed' | 'refunded' | 'unfunded'
 
-/** What has been used since midnight, beside yesterday. */
+/** Usage since midnight, compared with yesterday. */
 export function Today() {
   const today = useToday()
   const yesterday = useYesterday(new Date())
@@ -23,17 +23,17 @@ export function Today() {
         {({ items }) => (
           <div className={classes.today}>
             <div>
-              <Figure value={sum(items, 'committed', 'units')}>
+              <HeadlineNumber value={sum(items, 'committed', 'units')}>
                 <Comparison units={sum(items, 'committed', 'units')} asOf={today.dataUpdatedAt} />
-              </Figure>
+              </HeadlineNumber>
               <dl className={classes.details}>
                 <Detail name="Messages" count={sum(items, 'committed', 'messages')} />
                 <Detail name="Units refunded" count={sum(items, 'refunded', 'units')} />
-                <Detail name="Paid by no grant" count={sum(items, 'unfunded', 'units')} />
+                <Detail name="Unfunded units" count={sum(items, 'unfunded', 'units')} />
               </dl>
             </div>
-            <Hours today={items} yesterday={yesterday.data?.items ?? []} />
-            <Announcement words={`${formatUnits(sum(items, 'committed', 'units'))} units used today`} />
+            <HourlyChart today={items} yesterday={yesterday.data?.items ?? []} />
+            <Announcement text={`${formatUnits(sum(items, 'committed', 'units'))} units used today`} />
           </div>
         )}
       </Loaded>
@@ -45,7 +45,7 @@ const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFrac
 
 function Comparison({ units, asOf }: { units: number; asOf: number }) {
   const { data } = useYesterdayUntilNow(new Date(asOf))
-  // As high as the words that come.
+  // Keeps the height of the line.
   if (data === undefined) return <>&nbsp;</>
   const before = data.total.committed.units
   return (
@@ -59,7 +59,7 @@ function Comparison({ units, asOf }: { units: number; asOf: number }) {
 function compare(units: number, before: number): string {
   if (before === 0) return 'None yesterday'
   const change = (units - before) / before
-  if (Math.abs(change) < 0.005) return 'As yesterday'
+  if (Math.abs(change) < 0.005) return 'Same as yesterday'
   if (change >= 9) return `${formatUnits(Math.round(units / before))} times as much as yesterday`
   return `${PERCENT.format(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than yesterday`
 }

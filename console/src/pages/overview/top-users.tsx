@@ -1,19 +1,19 @@
 import { Anchor, SegmentedControl, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import classes from '../../parts/rows.module.css'
-import { Section } from '../../parts/section.tsx'
-import { Units } from '../../parts/units.tsx'
-import { oneOf, useUrlState } from '../../parts/url-state.ts'
-import { TOP_PERIODS, type TopPeriod, useTopUsers } from './figures.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { Section } from '../../components/section.tsx'
+import { Units } from '../../components/units.tsx'
+import { oneOf, useUrlState } from '../../components/url-state.ts'
+import { TOP_PERIODS, type TopPeriod, useTopUsers } from './overview-queries.ts'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
-const PERIOD_WORDS: Record<TopPeriod, string> = { today: 'Today', week: '7 days' }
+const TOP_PERIOD_LABELS: Record<TopPeriod, string> = { today: 'Today', week: '7 days' }
 
-/** Who used most, of today or of the seven days that end with it. */
+/** Users with the most units, today or in the last 7 days including today. */
 export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
@@ -26,7 +26,7 @@ export function TopUsers() {
           size="xs"
           aria-label="Period"
           value={top}
-          data={TOP_PERIODS.map(value => ({ value, label: PERIOD_WORDS[value] }))}
+          data={TOP_PERIODS.map(value => ({ value, label: TOP_PERIOD_LABELS[value] }))}
           onChange={value => change({ top: TOP_PERIODS.find(period => period === value) ?? 'today' })}
         />
       }
@@ -34,11 +34,11 @@ export function TopUsers() {
       <Loaded query={users} loading={<Loading rows={5} height={30} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title={top === 'today' ? 'Nothing was sent today' : 'Nothing was sent in 7 days'}>
-              Users come here with their first message.
-            </Empty>
+            <EmptyState title={top === 'today' ? 'No messages today' : 'No messages in the last 7 days'}>
+              Users appear here after their first message.
+            </EmptyState>
           ) : (
-            <Users users={items} isOld={users.isPlaceholderData} />
+            <Users users={items} isStale={users.isPlaceholderData} />
           )
         }
       </Loaded>
@@ -46,10 +46,10 @@ export function TopUsers() {
   )
 }
 
-function Users({ users, isOld }: { users: Api['TopUsers']['items']; isOld: boolean }) {
-  const most = users[0]?.committed.units ?? 0
+function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: boolean }) {
+  const max = users[0]?.committed.units ?? 0
   return (
-    <Table className={classes.table ?? ''} aria-label="Top users" aria-busy={isOld} data-old={isOld || undefined}>
+    <Table className={classes.table ?? ''} aria-label="Top users" aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">User</Table.Th>
@@ -72,7 +72,7 @@ function Users({ users, isOld }: { users: Api['TopUsers']['items']; isOld: boole
                 User {user_id}
               </Anchor>
               <div className={classes.share} aria-hidden>
-                <span style={{ width: `${most === 0 ? 0 : (committed.units / most) * 100}%` }} />
+                <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />
               </div>
             </Table.Th>
             <Table.Td data-label="Units" className={classes.number ?? ''}>

@@ -5,25 +5,25 @@ import { request } from '../../api/client.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { fieldFaults } from '../../parts/field-faults.ts'
-import { useLeadToFault } from '../../parts/lead-to-fault.ts'
-import { Refusal } from '../../parts/refusal.tsx'
-import { formatUnits } from '../../parts/units.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { useFocusFirstError } from '../../components/focus-first-error.ts'
+import { formatUnits } from '../../components/units.tsx'
 import { BelowUsage } from './below-usage.tsx'
 import { TextField } from './fields.tsx'
-import { wholeNumber } from './typed.ts'
+import { wholeNumber } from './form-values.ts'
 
 type Quota = Api['SmsQuota']
 
 interface AdjustProps {
   quota: Quota
   onClose: () => void
-  /** Says what has been done. */
-  onDone: (words: string) => void
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
 }
 
-/** Moves a limit by so many units, whatever it is by then: two who do it at once both count. */
+/** Changes a limit by a number of units, so that concurrent adjustments add up. */
 export function AdjustDialog({ isOpen, ...props }: AdjustProps & { isOpen: boolean }) {
   return (
     <Dialog title="Adjust the limit" isOpen={isOpen} onClose={props.onClose}>
@@ -33,28 +33,28 @@ export function AdjustDialog({ isOpen, ...props }: AdjustProps & { isOpen: boole
 }
 
 function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
-  const [isLess, setLess] = useState(false)
+  const [isDecrease, setDecrease] = useState(false)
   const [units, setUnits] = useState('')
   const [reason, setReason] = useState('')
   const [idempotencyKey] = useState(newIdempotencyKey)
-  const delta = deltaOf(units, isLess)
-  const queries = useQueryClient()
+  const delta = deltaOf(units, isDecrease)
+  const queryClient = useQueryClient()
   const adjusting = useMutation({
-    mutationFn: (mayGoBelow: boolean) =>
+    mutationFn: (allowBelowUsage: boolean) =>
       request<Quota>(`/admin/quota/${quota.id}/adjust`, {
         method: 'POST',
-        body: { delta, reason, ...(mayGoBelow ? { allow_below_usage: true } : {}) },
+        body: { delta, reason, ...(allowBelowUsage ? { allow_below_usage: true } : {}) },
         idempotencyKey,
       }),
     onSuccess: ({ limit }) => {
-      void queries.invalidateQueries({ queryKey: ['quotas'] })
-      onDone(`The limit is ${formatUnits(limit ?? 0)} now.`)
+      void queryClient.invalidateQueries({ queryKey: ['quotas'] })
+      onDone(`The limit is now ${formatUnits(limit ?? 0)}.`)
       onClose()
     },
   })
   const element = useRef<HTMLFormElement>(null)
-  useLeadToFault(element, adjusting.error)
-  const faults = fieldFaults(adjusting.error, ['delta', 'reason'])
+  useFocusFirstError(element, adjusting.error)
+  const errors = fieldErrors(adjusting.error, ['delta', 'reason'])
   const isBelowUsage = adjusting.error instanceof ApiProblem && adjusting.error.code === 'below_usage'
 
   function submit(event: FormEvent) {
@@ -64,32 +64,36 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
   return (
     <form ref={element} onSubmit={submit} noValidate>
       <Stack gap="md">
-        {faults.rest !== null && (
-          <Refusal error={faults.rest}>
+        {errors.rest !== null && (
+          <ErrorNotice variant="form" error={errors.rest}>
             {isBelowUsage && <BelowUsage onConfirm={() => adjusting.mutate(true)} />}
-          </Refusal>
+          </ErrorNotice>
         )}
-        <Radio.Group label="Direction" value={isLess ? 'less' : 'more'} onChange={value => setLess(value === 'less')}>
+        <Radio.Group
+          label="Direction"
+          value={isDecrease ? 'decrease' : 'increase'}
+          onChange={value => setDecrease(value === 'decrease')}
+        >
           <Stack gap={6} mt={6}>
-            <Radio value="more" label="Add units" />
-            <Radio value="less" label="Take units away" />
+            <Radio value="increase" label="Add units" />
+            <Radio value="decrease" label="Remove units" />
           </Stack>
         </Radio.Group>
         <TextField
           label="Units"
-          about={<AfterWords limit={quota.limit ?? 0} delta={delta} />}
+          about={<NewLimitHint limit={quota.limit ?? 0} delta={delta} />}
           value={units}
           onChange={setUnits}
-          fault={faults.at('delta')}
+          error={errors.at('delta')}
           isRequired
           isNumber
         />
         <TextField
           label="Reason"
-          about="Why, in your words. The history shows it."
+          about="Shown in the history."
           value={reason}
           onChange={setReason}
-          fault={faults.at('reason')}
+          error={errors.at('reason')}
           isRequired
         />
         <Button type="submit" loading={adjusting.isPending}>
@@ -100,7 +104,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
   )
 }
 
-function AfterWords({ limit, delta }: { limit: number; delta: number | string }) {
+function NewLimitHint({ limit, delta }: { limit: number; delta: number | string }) {
   if (typeof delta === 'string') return <>The limit is {formatUnits(limit)}.</>
   return (
     <Text span inherit>
@@ -109,8 +113,8 @@ function AfterWords({ limit, delta }: { limit: number; delta: number | string })
   )
 }
 
-/** What is no number stays what it is, for the service to judge. */
-function deltaOf(units: string, isLess: boolean): number | string {
+/** The signed change; invalid input stays a string, which the service rejects with a message. */
+function deltaOf(units: string, isDecrease: boolean): number | string {
   const value = wholeNumber(units)
-  return typeof value === 'number' && isLess ? -value : value
+  return typeof value === 'number' && isDecrease ? -value : value
 }

@@ -1,15 +1,15 @@
 import { Button, Text } from '@mantine/core'
 
-/** What the service advises against may be meant; it is said first what then happens. */
+/** Explains a limit below the current usage, and lets the user confirm it. */
 export function BelowUsage({ onConfirm }: { onConfirm: () => void }) {
   return (
     <>
       <Text size="sm" mt={6}>
-        You can set it all the same. Nothing is taken back: messages that are paid stay paid, and the quota is exhausted
-        until its window ends or the limit rises.
+        You can still set this limit. Units already used stay used, and the quota is exhausted until its window ends or
+        the limit is raised.
       </Text>
       <Button size="xs" color="red" variant="outline" mt="xs" onClick={onConfirm}>
-        Set it all the same
+        Set limit anyway
       </Button>
     </>
   )

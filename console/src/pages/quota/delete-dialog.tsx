@@ -4,8 +4,8 @@ import { type FormEvent, useState } from 'react'
 import { request } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { Dialog } from '../../parts/dialog.tsx'
-import { Refusal } from '../../parts/refusal.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { TextField } from './fields.tsx'
 
 interface DeleteProps {
@@ -14,7 +14,7 @@ interface DeleteProps {
   onClose: () => void
 }
 
-/** Asks for the quota's id before it deletes: what is deleted does not come back. */
+/** Asks for the id of the quota as a confirmation, because deleting cannot be undone. */
 export function DeleteDialog({ quota, isOpen, onClose }: DeleteProps) {
   return (
     <Dialog title={`Delete quota ${quota.id}`} isOpen={isOpen} onClose={onClose}>
@@ -24,40 +24,40 @@ export function DeleteDialog({ quota, isOpen, onClose }: DeleteProps) {
 }
 
 function DeleteForm({ quota: { id, user_id, version } }: Pick<DeleteProps, 'quota'>) {
-  const [word, setWord] = useState('')
-  const [fault, setFault] = useState<string>()
-  const queries = useQueryClient()
+  const [confirmation, setConfirmation] = useState('')
+  const [error, setError] = useState<string>()
+  const queryClient = useQueryClient()
   const deletion = useMutation({
     mutationFn: () => request(`/admin/quota/${id}`, { method: 'DELETE', ifMatch: version }),
-    // Changed or deleted meanwhile: what is shown beneath is not true any more.
-    onSettled: () => queries.invalidateQueries({ queryKey: ['quotas'] }),
+    // Also after an error: the quota may have been changed or deleted, so the page is stale.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['quotas'] }),
   })
   const isChanged = deletion.error instanceof ApiProblem && deletion.error.code === 'version_mismatch'
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    const isMeant = word.trim() === String(id)
-    setFault(isMeant ? undefined : `Type ${id}, the id of this quota.`)
-    if (isMeant && !deletion.isPending) deletion.mutate()
+    const isConfirmed = confirmation.trim() === String(id)
+    setError(isConfirmed ? undefined : `Type ${id}, the id of this quota.`)
+    if (isConfirmed && !deletion.isPending) deletion.mutate()
   }
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap="md">
         {deletion.error !== null && (
-          <Refusal error={deletion.error}>
-            {isChanged && ' Somebody changed it meanwhile; press again if you still want to delete it.'}
-          </Refusal>
+          <ErrorNotice variant="form" error={deletion.error}>
+            {isChanged && ' The quota was changed by someone else. Confirm again to delete it.'}
+          </ErrorNotice>
         )}
         <Text size="sm">
-          User {user_id} can spend nothing of it any more, and it does not come back. Its history stays, and what is
-          reserved on it can still be settled.
+          User {user_id} can no longer use this quota. This cannot be undone. The history is kept, and open reservations
+          can still be committed or released.
         </Text>
         <TextField
           label={`Type ${id} to delete it`}
-          about="The id of the quota, so that it is not the wrong one."
-          value={word}
-          onChange={setWord}
-          fault={fault}
+          about="The id of the quota."
+          value={confirmation}
+          onChange={setConfirmation}
+          error={error}
           isNumber
         />
         <Button type="submit" color="red" loading={deletion.isPending}>

@@ -3,84 +3,87 @@ import { useState } from 'react'
 import { request } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { nameOfQuota } from '../../parts/quota-words.ts'
+import { PageTitle } from '../../components/page-title.tsx'
+import { quotaName } from '../../components/quota-labels.ts'
 import { BelowUsage } from './below-usage.tsx'
+import { changedSettings, type FormValues, formValuesOf } from './form-values.ts'
 import { MergePanel } from './merge-panel.tsx'
 import { QuotaForm } from './quota-form.tsx'
-import { changesOf, type Typed, typedOf } from './typed.ts'
 
 type Quota = Api['SmsQuota']
 
-/** What is typed, and the quota that it began with. */
-interface Work {
-  typed: Typed
-  was: Quota
+/** The form values, and the quota they are based on. */
+interface Draft {
+  values: FormValues
+  original: Quota
 }
 
 interface EditQuotaProps {
-  /** As it is when the form opens; what becomes of it meanwhile does not touch what is typed. */
+  /** The quota when the form opens; later changes of it do not affect the form. */
   quota: Quota
   onDone: () => void
 }
 
-/** The form in which a quota is changed. */
+/** The form that edits a quota. */
 export function EditQuota({ quota, onDone }: EditQuotaProps) {
-  const [{ typed, was }, setWork] = useState<Work>({ typed: typedOf(quota), was: quota })
-  /** What somebody else saved meanwhile. */
+  const [{ values, original }, setDraft] = useState<Draft>({ values: formValuesOf(quota), original: quota })
+  /** The version saved by someone else after this form was opened. */
   const [theirs, setTheirs] = useState<Quota | null>(null)
-  const queries = useQueryClient()
+  const queryClient = useQueryClient()
   const path = `/admin/quota/${quota.id}`
 
   const saving = useMutation({
-    mutationFn: ({ work, mayGoBelow }: { work: Work; mayGoBelow: boolean }) =>
+    mutationFn: ({ draft, allowBelowUsage }: { draft: Draft; allowBelowUsage: boolean }) =>
       request<Quota>(path, {
         method: 'PUT',
-        body: { ...changesOf(work.typed, work.was), ...(mayGoBelow ? { allow_below_usage: true } : {}) },
-        ifMatch: work.was.version,
+        body: {
+          ...changedSettings(draft.values, draft.original),
+          ...(allowBelowUsage ? { allow_below_usage: true } : {}),
+        },
+        ifMatch: draft.original.version,
       }).catch(async error => {
         if (isMismatch(error)) setTheirs(await request<Quota>(path))
         throw error
       }),
     onSuccess: async saved => {
-      queries.setQueryData(['quotas', quota.id], saved)
-      void queries.invalidateQueries({ queryKey: ['quotas'] })
+      queryClient.setQueryData(['quotas', quota.id], saved)
+      void queryClient.invalidateQueries({ queryKey: ['quotas'] })
       onDone()
     },
   })
 
-  function save(work: Work, mayGoBelow = false) {
-    const isChanged = Object.keys(changesOf(work.typed, work.was)).length > 0
-    setWork(work)
+  function save(draft: Draft, allowBelowUsage = false) {
+    const isChanged = Object.keys(changedSettings(draft.values, draft.original)).length > 0
+    setDraft(draft)
     setTheirs(null)
-    if (isChanged) saving.mutate({ work, mayGoBelow })
+    if (isChanged) saving.mutate({ draft, allowBelowUsage })
     else onDone()
   }
   const isBelowUsage = saving.error instanceof ApiProblem && saving.error.code === 'below_usage'
 
   return (
     <>
-      <PageTitle title={`Edit ${nameOfQuota(quota)}`} about={`Version ${was.version}`} />
+      <PageTitle title={`Edit ${quotaName(quota)}`} about={`Version ${original.version}`} />
       {theirs !== null ? (
         <MergePanel
-          typed={typed}
-          was={was}
+          values={values}
+          original={original}
           theirs={theirs}
           isBusy={saving.isPending}
-          onSave={merged => save({ typed: merged, was: theirs })}
+          onSave={merged => save({ values: merged, original: theirs })}
           onDiscard={onDone}
         />
       ) : (
         <QuotaForm
-          typed={typed}
-          onChange={next => setWork({ typed: next, was })}
-          was={was}
+          values={values}
+          onChange={next => setDraft({ values: next, original })}
+          original={original}
           error={isMismatch(saving.error) ? null : saving.error}
           isBusy={saving.isPending}
-          onSubmit={() => save({ typed, was })}
+          onSubmit={() => save({ values, original })}
           submitLabel="Save changes"
           onCancel={onDone}
-          remedy={isBelowUsage && <BelowUsage onConfirm={() => save({ typed, was }, true)} />}
+          remedy={isBelowUsage && <BelowUsage onConfirm={() => save({ values, original }, true)} />}
         />
       )}
     </>

@@ -1,19 +1,19 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { COUNTRIES } from '../../../../src/domain/country.ts'
-import { countryLabel } from '../../parts/country.ts'
-import { utcOf } from '../../parts/moment.tsx'
-import { momentOf, READERS_ZONE } from './local-time.ts'
+import { countryLabel } from '../../components/country.ts'
+import { formatUtc } from '../../components/timestamp.tsx'
+import { LOCAL_ZONE, toTimestamp } from './local-time.ts'
 
-/** The kinds of fields that the form of a quota is made of. */
+/** The form fields of a quota. */
 interface FieldProps<Value> {
   label: string
-  /** What it means, in a short line. */
+  /** A short description. */
   about: ReactNode
   value: Value
   onChange: (value: Value) => void
-  /** What is wrong with it. */
-  fault: ReactNode
+  /** The error message; undefined if there is none. */
+  error: ReactNode
 }
 
 interface TextFieldProps extends FieldProps<string> {
@@ -23,7 +23,7 @@ interface TextFieldProps extends FieldProps<string> {
   placeholder?: string
 }
 
-export function TextField({ label, about, value, onChange, fault, isNumber, ...more }: TextFieldProps) {
+export function TextField({ label, about, value, onChange, error, isNumber, ...more }: TextFieldProps) {
   const { isRequired = false, isDisabled = false, placeholder } = more
   return (
     <TextInput
@@ -31,7 +31,7 @@ export function TextField({ label, about, value, onChange, fault, isNumber, ...m
       description={about}
       value={value}
       onChange={event => onChange(event.currentTarget.value)}
-      error={fault}
+      error={error}
       required={isRequired}
       disabled={isDisabled}
       autoComplete="off"
@@ -41,9 +41,9 @@ export function TextField({ label, about, value, onChange, fault, isNumber, ...m
   )
 }
 
-/** A moment on the reader's clock, with UTC beside it. */
-export function MomentField({ label, about, value, onChange, fault }: FieldProps<string>) {
-  const moment = momentOf(value)
+/** A timestamp in the user's time zone, with UTC below it. */
+export function TimestampField({ label, about, value, onChange, error }: FieldProps<string>) {
+  const timestamp = toTimestamp(value)
   return (
     <div>
       <TextInput
@@ -52,29 +52,29 @@ export function MomentField({ label, about, value, onChange, fault }: FieldProps
         description={about}
         value={value}
         onChange={event => onChange(event.currentTarget.value)}
-        error={fault}
+        error={error}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        {value === '' || moment === value
-          ? `Your time, ${READERS_ZONE}`
-          : `${utcOf(moment)} – yours is ${READERS_ZONE}`}
+        {value === '' || timestamp === value
+          ? `Your time zone: ${LOCAL_ZONE}`
+          : `${formatUtc(timestamp)} – your time zone: ${LOCAL_ZONE}`}
       </Text>
     </div>
   )
 }
 
-/** Enter chooses from an open list; with nothing to choose it must not send the form. */
+/** Enter selects an option of an open list; without a match it must not submit the form. */
 function keepEnter(event: KeyboardEvent<HTMLInputElement>): void {
   if (event.key === 'Enter' && event.currentTarget.getAttribute('aria-expanded') === 'true') event.preventDefault()
 }
 
 const ZONES = Intl.supportedValuesOf('timeZone')
 
-/** Any zone that the browser knows, found by typing; the reader's own and the contract's default stand first. */
-export function TimeZoneField({ label, about, value, onChange, fault }: FieldProps<string>) {
-  const first = [...new Set([READERS_ZONE, 'UTC', value])]
+/** All time zones of the browser, with the user's own and the default first. */
+export function TimeZoneField({ label, about, value, onChange, error }: FieldProps<string>) {
+  const first = [...new Set([LOCAL_ZONE, 'UTC', value])]
   const data = [
-    { group: 'Yours and usual', items: first },
+    { group: 'Suggested', items: first },
     { group: 'All', items: ZONES.filter(zone => !first.includes(zone)) },
   ]
   return (
@@ -84,20 +84,20 @@ export function TimeZoneField({ label, about, value, onChange, fault }: FieldPro
       data={data}
       value={value}
       onChange={zone => zone !== null && onChange(zone)}
-      error={fault}
-      // Typing searches anew.
+      error={error}
+      // Typing replaces the text, to start a new search.
       onFocus={event => event.currentTarget.select()}
       onKeyDown={keepEnter}
       searchable
       limit={60}
       allowDeselect={false}
-      nothingFoundMessage="No time zone of this name"
+      nothingFoundMessage="No matching time zone"
     />
   )
 }
 
-export function CountriesField({ label, about, value, onChange, fault }: FieldProps<string[]>) {
-  // What the quota names already is offered, whatever this console knows.
+export function CountriesField({ label, about, value, onChange, error }: FieldProps<string[]>) {
+  // Includes codes of the quota that this version does not know.
   const codes = [...new Set([...COUNTRIES, ...value])]
   const data = codes
     .map(code => ({ value: code, label: countryLabel(code) }))
@@ -109,25 +109,25 @@ export function CountriesField({ label, about, value, onChange, fault }: FieldPr
       data={data}
       value={value}
       onChange={onChange}
-      error={fault}
+      error={error}
       placeholder={value.length === 0 ? 'All countries' : ''}
       onKeyDown={keepEnter}
       searchable
       hidePickedOptions
       limit={40}
-      nothingFoundMessage="No country of this name"
+      nothingFoundMessage="No matching country"
     />
   )
 }
 
-export function SlugsField({ label, about, value, onChange, fault }: FieldProps<string[]>) {
+export function SlugsField({ label, about, value, onChange, error }: FieldProps<string[]>) {
   return (
     <TagsInput
       label={label}
       description={about}
       value={value}
       onChange={onChange}
-      error={fault}
+      error={error}
       placeholder={value.length === 0 ? 'All message types' : ''}
       splitChars={[',', ' ']}
       acceptValueOnBlur

@@ -1,9 +1,9 @@
 import type { Api } from '../../api/types.ts'
+import { hasStarted } from './form-values.ts'
 import classes from './quota-form.module.css'
 import { SETTING_LABELS, type Setting, settingText } from './settings.ts'
-import { hasStarted } from './typed.ts'
 
-/** What was settled for good when the quota was made, as text. */
+/** Settings that cannot be changed after creation, as text. */
 export function FixedSettings({ quota }: { quota: Api['SmsQuota'] }) {
   const names: Setting[] = [
     'user_id',
@@ -13,7 +13,7 @@ export function FixedSettings({ quota }: { quota: Api['SmsQuota'] }) {
     ...(hasStarted(quota) ? ['starts_at' as const] : []),
   ]
   return (
-    <dl className={classes.fixed} aria-label="Settled when it was made">
+    <dl className={classes.fixed} aria-label="Cannot be changed">
       {names.map(name => (
         <div key={name}>
           <dt>{SETTING_LABELS[name]}</dt>

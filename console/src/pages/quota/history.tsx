@@ -1,25 +1,25 @@
 import { Code } from '@mantine/core'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { isSame } from './form-values.ts'
 import classes from './history.module.css'
-import { Records } from './records.tsx'
+import { PagedRecords } from './paged-records.tsx'
 import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
-import { isSame } from './typed.ts'
 
 type Change = Api['QuotaChange']
 
-const NONE = { title: 'No changes', words: 'Every change that an administrator makes is kept here.' }
+const EMPTY = { title: 'No changes', hint: 'Changes by administrators appear here.' }
 
-/** Who changed a quota, when, from what to what, and why. */
+/** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {
   return (
-    <Records<Change>
+    <PagedRecords<Change>
       id={id}
-      of="history"
-      none={NONE}
-      show={(changes, isOld) => (
-        <ol className={classes.changes} aria-label="Changes" aria-busy={isOld} data-old={isOld || undefined}>
+      resource="history"
+      empty={EMPTY}
+      render={(changes, isStale) => (
+        <ol className={classes.changes} aria-label="Changes" aria-busy={isStale} data-stale={isStale || undefined}>
           {changes.map(change => (
             <ChangeItem key={change.version} change={change} />
           ))}
@@ -29,7 +29,7 @@ export function History({ id }: { id: number }) {
   )
 }
 
-const ACTION_WORDS: Record<Change['action'], string> = { created: 'Created', updated: 'Changed', deleted: 'Deleted' }
+const ACTION_LABELS: Record<Change['action'], string> = { created: 'Created', updated: 'Updated', deleted: 'Deleted' }
 
 function ChangeItem({ change }: { change: Change }) {
   const { version, action, at, actor, request_id, reason } = change
@@ -37,9 +37,9 @@ function ChangeItem({ change }: { change: Change }) {
     <li className={classes.change}>
       <div className={classes.head}>
         <span>
-          <strong>{ACTION_WORDS[action]}</strong> by <bdi className={classes.text}>“{actor}”</bdi>
+          <strong>{ACTION_LABELS[action]}</strong> by <bdi className={classes.text}>“{actor}”</bdi>
         </span>
-        <Moment at={at} />
+        <Timestamp at={at} />
       </div>
       {reason !== null && (
         <p className={classes.reason}>
@@ -54,10 +54,10 @@ function ChangeItem({ change }: { change: Change }) {
   )
 }
 
-/** What a quota is where nobody says anything else. */
+/** Values of omitted settings. */
 const DEFAULTS = new Map<string, unknown>(Object.entries(QUOTA_DEFAULTS))
 
-/** Of a creation what was set by it, of a change what it turned into what. */
+/** The settings of a creation that differ from the defaults, or the changed settings with old and new values. */
 function Differences({ change: { action, before, after } }: { change: Change }) {
   if (action === 'deleted') return null
   const names = SETTINGS.filter(name =>

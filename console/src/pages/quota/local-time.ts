@@ -1,19 +1,18 @@
-/** Between moments of the API and what a `datetime-local` field holds: the clock of the reader's zone. */
+/** Converts between API timestamps and values of `datetime-local` fields, which are in the user's time zone. */
 
-/** The zone that the reader's machine is set to. */
-export const READERS_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
+export const LOCAL_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** A moment as the field holds it; empty for none. */
-export function fieldTextOf(at: string | null): string {
+/** The value of the field for a timestamp; empty for null. */
+export function toFieldText(at: string | null): string {
   if (at === null) return ''
   const date = new Date(at)
   const clock = new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString()
-  // Seconds stand there only where they tell something.
+  // Without seconds if they are 0.
   return clock.slice(0, clock.slice(17, 19) === '00' ? 16 : 19)
 }
 
-/** What the field holds as a moment of the API; what is no moment stays as it is, for the service to judge. */
-export function momentOf(fieldText: string): string {
+/** The API timestamp of a field value; an invalid value is returned unchanged, and the service rejects it with a message. */
+export function toTimestamp(fieldText: string): string {
   const date = new Date(fieldText)
   return Number.isNaN(date.getTime()) ? fieldText : date.toISOString()
 }

@@ -1,59 +1,59 @@
 import { Button, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { type Editable, type FormValues, settingsOf } from './form-values.ts'
 import { type Difference, differencesOf, merged, type Side } from './merge.ts'
 import classes from './merge-panel.module.css'
 import { SETTING_LABELS, settingText } from './settings.ts'
-import { type Editable, settingsOf, type Typed } from './typed.ts'
 
 type Quota = Api['SmsQuota']
 
 interface MergePanelProps {
-  typed: Typed
-  /** The quota that the form began with. */
-  was: Quota
-  /** The quota as somebody else has made it since. */
+  values: FormValues
+  /** The quota that the form is based on. */
+  original: Quota
+  /** The quota as someone else has saved it since. */
   theirs: Quota
   isBusy: boolean
-  onSave: (typed: Typed) => void
-  /** Gives up what was typed. */
+  onSave: (values: FormValues) => void
+  /** Discards the form values. */
   onDiscard: () => void
 }
 
-const BY_WORDS: Record<Difference['by'], string> = {
-  me: 'Only you changed it',
-  them: 'Only they changed it',
-  both: 'You both changed it: choose',
+const CHANGED_BY_LABELS: Record<Difference['by'], string> = {
+  me: 'Changed by you',
+  them: 'Changed by them',
+  both: 'Changed by both: choose one',
 }
 
-/** Two people changed a quota at once: what each made of it, side by side, and which of it shall be. */
-export function MergePanel({ typed, was, theirs, isBusy, onSave, onDiscard }: MergePanelProps) {
-  const differences = differencesOf(typed, was, theirs)
+/** Resolves an edit conflict: shows both values of each setting, and the user chooses. */
+export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard }: MergePanelProps) {
+  const differences = differencesOf(values, original, theirs)
   const [chosen, setChosen] = useState<Partial<Record<Editable, Side>>>({})
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => title.current?.focus(), [])
   const sideOf = ({ name, by }: Difference): Side | null =>
     chosen[name] ?? (by === 'me' ? 'mine' : by === 'them' ? 'theirs' : null)
   const isDecided = differences.every(difference => sideOf(difference) !== null)
-  const mine = { ...theirs, ...settingsOf(typed, was) } as Quota
+  const mine = { ...theirs, ...settingsOf(values, original) } as Quota
 
   function save() {
     const keptMine = differences.filter(difference => sideOf(difference) === 'mine').map(({ name }) => name)
-    onSave(merged(typed, theirs, keptMine))
+    onSave(merged(values, theirs, keptMine))
   }
   return (
     <section className={classes.panel} aria-labelledby="merge-title">
       <h2 id="merge-title" className={classes.title} tabIndex={-1} ref={title}>
-        Somebody else changed this quota meanwhile
+        This quota was changed by someone else
       </h2>
-      <Text size="sm" className={classes.words ?? ''}>
-        <bdi>“{theirs.updated_by}”</bdi> saved version {theirs.version}, <Moment at={theirs.updated_at} />. You began
-        with version {was.version}. Nothing of yours is saved yet.
+      <Text size="sm" className={classes.text ?? ''}>
+        <bdi>“{theirs.updated_by}”</bdi> saved version {theirs.version} on <Timestamp at={theirs.updated_at} />. Your
+        changes are based on version {original.version} and are not saved yet.
       </Text>
       {differences.length === 0 ? (
         <Text size="sm" my="md">
-          What they saved is what you wanted, too: there is nothing left to save.
+          Their version already has your changes. There is nothing to save.
         </Text>
       ) : (
         <div className={classes.rows}>
@@ -71,14 +71,14 @@ export function MergePanel({ typed, was, theirs, isBusy, onSave, onDiscard }: Me
       )}
       <div className={classes.foot}>
         <Button onClick={save} loading={isBusy} disabled={!isDecided}>
-          Save on top of version {theirs.version}
+          Save over version {theirs.version}
         </Button>
         <Button variant="default" onClick={onDiscard}>
-          Drop my changes
+          Discard my changes
         </Button>
         {!isDecided && (
           <Text size="sm" c="dimmed">
-            Choose where you both changed something.
+            Choose a value for each setting changed by both.
           </Text>
         )}
       </div>
@@ -100,22 +100,22 @@ function Row({ difference: { name, by }, mine, theirs, side, onSide }: RowProps)
     <Radio.Group
       className={classes.row ?? ''}
       label={label}
-      description={BY_WORDS[by]}
+      description={CHANGED_BY_LABELS[by]}
       value={side}
       onChange={value => onSide(value === 'mine' ? 'mine' : 'theirs')}
     >
       <div className={classes.sides}>
-        <Radio value="mine" label={<Choice words="Keep mine" value={mine} />} />
-        <Radio value="theirs" label={<Choice words="Take theirs" value={theirs} />} />
+        <Radio value="mine" label={<Choice label="Keep mine" value={mine} />} />
+        <Radio value="theirs" label={<Choice label="Use theirs" value={theirs} />} />
       </div>
     </Radio.Group>
   )
 }
 
-function Choice({ words, value }: { words: string; value: string }) {
+function Choice({ label, value }: { label: string; value: string }) {
   return (
     <>
-      {words}: <bdi className={classes.value}>{value}</bdi>
+      {label}: <bdi className={classes.value}>{value}</bdi>
     </>
   )
 }

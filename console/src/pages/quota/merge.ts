@@ -1,31 +1,31 @@
 import type { Api } from '../../api/types.ts'
-import { EDITABLE, type Editable, isSame, settingsOf, type Typed, typedOf } from './typed.ts'
+import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from './form-values.ts'
 
 type Quota = Api['SmsQuota']
 
 /** Whose value of a setting is kept. */
 export type Side = 'mine' | 'theirs'
 
-/** A setting in which what was typed and what somebody else saved meanwhile are not the same. */
+/** A setting whose form value differs from the saved value. */
 export interface Difference {
   name: Editable
-  /** Who changed it; if both did, somebody has to choose. */
+  /** Who changed it; the user chooses if both did. */
   by: 'me' | 'them' | 'both'
 }
 
-/** @param was the quota that the form began with @param theirs the quota as it is now */
-export function differencesOf(typed: Typed, was: Quota, theirs: Quota): Difference[] {
-  const mine = settingsOf(typed, was)
+/** @param original the quota that the form is based on @param theirs the quota as saved now */
+export function differencesOf(values: FormValues, original: Quota, theirs: Quota): Difference[] {
+  const mine = settingsOf(values, original)
   return EDITABLE.filter(name => !isSame(mine[name], theirs[name])).map(name => {
-    const isMine = !isSame(mine[name], was[name])
-    const isTheirs = !isSame(theirs[name], was[name])
+    const isMine = !isSame(mine[name], original[name])
+    const isTheirs = !isSame(theirs[name], original[name])
     return { name, by: isMine && isTheirs ? 'both' : isMine ? 'me' : 'them' }
   })
 }
 
-/** Their quota in the form, with those settings as they were typed. */
-export function merged(typed: Typed, theirs: Quota, keptMine: readonly Editable[]): Typed {
+/** Form values of their version, with the settings of `keptMine` from the form. */
+export function merged(values: FormValues, theirs: Quota, keptMine: readonly Editable[]): FormValues {
   const isKept = (name: Editable) => keptMine.includes(name)
-  const own = Object.fromEntries(keptMine.map(name => [name, typed[name]]))
-  return { ...typedOf(theirs), ...own, ...(isKept('limit') ? { is_unlimited: typed.is_unlimited } : {}) }
+  const own = Object.fromEntries(keptMine.map(name => [name, values[name]]))
+  return { ...formValuesOf(theirs), ...own, ...(isKept('limit') ? { is_unlimited: values.is_unlimited } : {}) }
 }

@@ -1,18 +1,18 @@
 import { Button, CloseButton, Input, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
+import type { MetadataRow } from './form-values.ts'
 import classes from './quota-form.module.css'
-import type { MetadataRow } from './typed.ts'
 
 const MAX_ROWS = 16
 
 interface MetadataProps {
   rows: readonly MetadataRow[]
   onChange: (rows: readonly MetadataRow[]) => void
-  fault: ReactNode
+  error: ReactNode
 }
 
-/** A flat map of texts, a row for each. */
-export function MetadataField({ rows, onChange, fault }: MetadataProps) {
+/** Metadata as rows of key and value. */
+export function MetadataField({ rows, onChange, error }: MetadataProps) {
   const change = (index: number, part: Partial<MetadataRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)))
   return (
@@ -20,7 +20,7 @@ export function MetadataField({ rows, onChange, fault }: MetadataProps) {
       <Input.Label component="legend" labelElement="div">
         Metadata
       </Input.Label>
-      <Input.Description mb={6}>What your own systems keep with it. At most {MAX_ROWS} keys.</Input.Description>
+      <Input.Description mb={6}>Custom data for your own systems, up to {MAX_ROWS} keys.</Input.Description>
       {rows.map((row, index) => (
         <div key={row.id} className={classes.metadataRow}>
           <TextInput
@@ -28,7 +28,7 @@ export function MetadataField({ rows, onChange, fault }: MetadataProps) {
             placeholder="Key"
             value={row.key}
             onChange={event => change(index, { key: event.currentTarget.value })}
-            error={fault !== undefined}
+            error={error !== undefined}
             autoComplete="off"
           />
           <TextInput
@@ -45,7 +45,7 @@ export function MetadataField({ rows, onChange, fault }: MetadataProps) {
           />
         </div>
       ))}
-      {fault !== undefined && <Input.Error mb={6}>{fault}</Input.Error>}
+      {error !== undefined && <Input.Error mb={6}>{error}</Input.Error>}
       <Button
         variant="default"
         size="xs"

@@ -6,67 +6,67 @@ import { request } from '../../api/client.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { uint, useUrlState } from '../../parts/url-state.ts'
+import { PageTitle } from '../../components/page-title.tsx'
+import { uint, useUrlState } from '../../components/url-state.ts'
+import { createBodyOf, emptyFormValues } from './form-values.ts'
 import { QuotaForm } from './quota-form.tsx'
-import { blank, draftOf } from './typed.ts'
 
-const ADDRESS = { user_id: uint }
+const URL_STATE = { user_id: uint }
 
-/** Where a quota is made. `?user_id=7` tells whose. */
+/** The form that creates a quota, for the user of `?user_id=7` if set. */
 export default function NewQuota() {
-  const [{ user_id }] = useUrlState(ADDRESS)
+  const [{ user_id }] = useUrlState(URL_STATE)
   const [, navigate] = useLocation()
-  const [typed, setTyped] = useState(() => blank(user_id))
-  // One for the form: pressed twice, or again after an outage, it makes one quota.
+  const [values, setValues] = useState(() => emptyFormValues(user_id))
+  // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
-  const queries = useQueryClient()
+  const queryClient = useQueryClient()
   const creation = useMutation({
     mutationFn: (idempotencyKey: string) =>
-      request<Api['SmsQuota']>('/admin/quota', { method: 'POST', body: draftOf(typed), idempotencyKey }),
+      request<Api['SmsQuota']>('/admin/quota', { method: 'POST', body: createBodyOf(values), idempotencyKey }),
     onSuccess: quota => {
-      void queries.invalidateQueries({ queryKey: ['quotas'] })
+      void queryClient.invalidateQueries({ queryKey: ['quotas'] })
       navigate(`/quotas/${quota.id}`)
     },
   })
-  const cameBefore = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
+  const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
-  function makeAnother() {
+  function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)
     creation.mutate(next)
   }
   return (
     <>
-      <PageTitle title="New quota" about="A user and a limit are enough; all else has a sensible default." />
+      <PageTitle title="New quota" about="Only user and limit are required." />
       <QuotaForm
-        typed={typed}
-        onChange={setTyped}
-        was={null}
+        values={values}
+        onChange={setValues}
+        original={null}
         error={creation.error}
         isBusy={creation.isPending}
         onSubmit={() => creation.mutate(key)}
         submitLabel="Create quota"
         onCancel={() => navigate(user_id === null ? '/quotas' : `/users/${user_id}`)}
-        remedy={cameBefore && <CameBefore userId={typed.user_id} onAnother={makeAnother} />}
+        remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}
       />
     </>
   )
 }
 
-/** An answer was lost, and the form changed since: what was asked first has been made. */
-function CameBefore({ userId, onAnother }: { userId: string; onAnother: () => void }) {
+/** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */
+function EarlierRequest({ userId, onAnother }: { userId: string; onAnother: () => void }) {
   return (
     <>
       <Text size="sm" mt={6}>
-        So the first press made a quota after all, as the form was then. Look at it among the{' '}
+        An earlier request of this form already created a quota with different values. Check the{' '}
         <Anchor component={Link} href={`/quotas?user_id=${encodeURIComponent(userId)}`} inherit underline="always">
-          quotas of the user
+          quotas of this user
         </Anchor>
-        , or make this one beside it.
+        , or create another one.
       </Text>
       <Button size="xs" variant="default" mt="xs" onClick={onAnother}>
-        Make this one too
+        Create another quota
       </Button>
     </>
   )

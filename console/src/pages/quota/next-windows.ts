@@ -1,31 +1,31 @@
 import { parseTimestamp } from '../../../../src/domain/time.ts'
 import { lastBoundary, nextBoundary, timeZoneName } from '../../../../src/domain/window.ts'
-import type { Terms } from './effect.ts'
+import type { Terms } from './quota-description.ts'
 
-/** In milliseconds since 1970; an end of null never comes. */
+/** In milliseconds since 1970; `end` is null for a window without an end. */
 interface CalendarWindow {
   start: number
   end: number | null
 }
 
 /**
- * The window that holds `at`, or the first one of a quota that starts later, and those after it.
- * @returns at most `most`, fewer if the quota ends before; null if this browser does not know the time zone
+ * The window at `at`, or the first window if the quota starts later, and the windows after it.
+ * @returns at most `max` windows, fewer if the quota expires before; null if the browser does not know the time zone
  */
 export function windowsFrom(
   { period, time_zone, starts_at, expires_at }: Terms,
   at: number,
-  most: number,
+  max: number,
 ): CalendarWindow[] | null {
-  const begin = timestampOf(starts_at) ?? at
+  const first = timestampOf(starts_at) ?? at
   const expiry = timestampOf(expires_at)
-  if (period === null) return [{ start: begin, end: expiry }]
+  if (period === null) return [{ start: first, end: expiry }]
   if (timeZoneName(time_zone) === null) return null
 
   const windows: CalendarWindow[] = []
   const end = expiry ?? Number.POSITIVE_INFINITY
-  let start = Math.max(begin, lastBoundary(period, time_zone, Math.max(at, begin)))
-  while (windows.length < most && start < end) {
+  let start = Math.max(first, lastBoundary(period, time_zone, Math.max(at, first)))
+  while (windows.length < max && start < end) {
     const boundary = nextBoundary(period, time_zone, start)
     windows.push({ start, end: Math.min(boundary, end) })
     start = boundary

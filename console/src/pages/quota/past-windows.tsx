@@ -1,33 +1,38 @@
 import { Table } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
-import { Units } from '../../parts/units.tsx'
-import { UsageBar } from '../../parts/usage-bar.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { Units } from '../../components/units.tsx'
+import { UsageBar } from '../../components/usage-bar.tsx'
+import { PagedRecords } from './paged-records.tsx'
 import classes from './past-windows.module.css'
-import { Records } from './records.tsx'
 
 type Window = Api['QuotaWindow']
 
-const NONE = {
+const EMPTY = {
   title: 'No past windows',
-  words: 'A window comes here when it has ended and something happened in it.',
+  hint: 'Windows with usage appear here after they end.',
 }
 
-/** The windows that a quota has left behind. */
+/** The ended windows of a quota. */
 export function PastWindows({ id }: { id: number }) {
   return (
-    <Records<Window>
+    <PagedRecords<Window>
       id={id}
-      of="windows"
-      none={NONE}
-      show={(windows, isOld) => <WindowTable windows={windows} isOld={isOld} />}
+      resource="windows"
+      empty={EMPTY}
+      render={(windows, isStale) => <WindowTable windows={windows} isStale={isStale} />}
     />
   )
 }
 
-function WindowTable({ windows, isOld }: { windows: Window[]; isOld: boolean }) {
+function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean }) {
   return (
-    <Table className={classes.table ?? ''} aria-label="Past windows" aria-busy={isOld} data-old={isOld || undefined}>
+    <Table
+      className={classes.table ?? ''}
+      aria-label="Past windows"
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+    >
       <Table.Thead>
         <Table.Tr>
           <Table.Th scope="col">From</Table.Th>
@@ -37,13 +42,13 @@ function WindowTable({ windows, isOld }: { windows: Window[]; isOld: boolean }) 
             Limit
           </Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Carried in
+            Rolled over in
           </Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Carried on
+            Rolled over out
           </Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Let go
+            Released
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -51,10 +56,10 @@ function WindowTable({ windows, isOld }: { windows: Window[]; isOld: boolean }) 
         {windows.map(window => (
           <Table.Tr key={window.window_no}>
             <Table.Th scope="row" data-label="From">
-              <Moment at={window.window_start} />
+              <Timestamp at={window.window_start} />
             </Table.Th>
             <Table.Td data-label="Until">
-              <Moment at={window.window_end} />
+              <Timestamp at={window.window_end} />
             </Table.Td>
             <Table.Td data-label="Usage" className={classes.usage ?? ''}>
               <UsageBar {...window} />
@@ -62,13 +67,13 @@ function WindowTable({ windows, isOld }: { windows: Window[]; isOld: boolean }) 
             <Table.Td data-label="Limit" className={classes.number ?? ''}>
               <Units value={window.limit} />
             </Table.Td>
-            <Table.Td data-label="Carried in" className={classes.number ?? ''}>
+            <Table.Td data-label="Rolled over in" className={classes.number ?? ''}>
               <Units value={window.rolled_over} />
             </Table.Td>
-            <Table.Td data-label="Carried on" className={classes.number ?? ''}>
+            <Table.Td data-label="Rolled over out" className={classes.number ?? ''}>
               <Units value={window.carried} />
             </Table.Td>
-            <Table.Td data-label="Let go" className={classes.number ?? ''}>
+            <Table.Td data-label="Released" className={classes.number ?? ''}>
               <Units value={window.released} none="–" />
             </Table.Td>
           </Table.Tr>

@@ -7,14 +7,14 @@ import { DeleteDialog } from './delete-dialog.tsx'
 
 interface QuotaActionsProps {
   quota: Api['SmsQuota']
-  isSwitching: boolean
-  onSwitch: () => void
-  /** Says what has been done. */
-  onDone: (words: string) => void
+  isToggling: boolean
+  onToggle: () => void
+  /** Receives a confirmation message. */
+  onDone: (message: string) => void
 }
 
-/** What can be done with a quota. */
-export function QuotaActions({ quota, isSwitching, onSwitch, onDone }: QuotaActionsProps) {
+/** The actions of a quota. */
+export function QuotaActions({ quota, isToggling, onToggle, onDone }: QuotaActionsProps) {
   const [open, setOpen] = useState<'adjust' | 'delete' | null>(null)
   const close = () => setOpen(null)
   return (
@@ -27,7 +27,7 @@ export function QuotaActions({ quota, isSwitching, onSwitch, onDone }: QuotaActi
           Adjust limit
         </Button>
       )}
-      <Button variant="default" size="xs" loading={isSwitching} onClick={onSwitch}>
+      <Button variant="default" size="xs" loading={isToggling} onClick={onToggle}>
         {quota.enabled ? 'Suspend' : 'Resume'}
       </Button>
       <Button variant="outline" color="red" size="xs" onClick={() => setOpen('delete')}>

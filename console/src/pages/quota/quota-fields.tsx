@@ -1,88 +1,88 @@
 import { Checkbox, Radio } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
+import { AlertsGroup, MoreGroup, PeriodGroup, RolloverGroup, ScheduleGroup, ScopeGroup } from './field-groups.tsx'
 import { TextField } from './fields.tsx'
 import { FixedSettings } from './fixed-settings.tsx'
-import { bound, type Form } from './form.ts'
-import { CoverageGroup, MoreGroup, PastLimitGroup, RhythmGroup, TellingGroup, TimesGroup } from './groups.tsx'
+import { fieldProps, type QuotaFormState } from './form-field.ts'
+import { hasStarted, isUnlimited } from './form-values.ts'
 import classes from './quota-form.module.css'
-import { PERIOD_WORDS, SETTING_LABELS } from './settings.ts'
-import { hasStarted, isUnlimited } from './typed.ts'
+import { PERIOD_LABELS, SETTING_LABELS } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
 /**
- * The fields of a quota: two must be filled, the rest is folded away in groups.
+ * The fields of a quota: two are required, the others are in collapsed groups.
  *
- * @param was the quota that is changed, of which some stands there as text only; null for one that is made
+ * @param original the edited quota, whose fixed settings are shown as text; null for a new one
  */
-export function QuotaFields({ form, was }: { form: Form; was: Quota | null }) {
+export function QuotaFields({ form, original }: { form: QuotaFormState; original: Quota | null }) {
   return (
     <div className={classes.fields}>
-      {was === null ? (
+      {original === null ? (
         <>
           <TextField
-            {...bound(form, 'user_id')}
+            {...fieldProps(form, 'user_id')}
             label={SETTING_LABELS.user_id}
-            about="Whose messages it is about: the number your platform knows the user by."
+            about="The user’s id on your platform."
             isRequired
             isNumber
           />
           <KindField form={form} />
         </>
       ) : (
-        <FixedSettings quota={was} />
+        <FixedSettings quota={original} />
       )}
       <div className={classes.pair}>
         <LimitField form={form} />
-        <TextField {...bound(form, 'name')} label={SETTING_LABELS.name} about="What people read in lists." />
+        <TextField {...fieldProps(form, 'name')} label={SETTING_LABELS.name} about="Shown in lists." />
       </div>
       <div className={classes.groups}>
-        {was === null && <RhythmGroup form={form} />}
-        <PastLimitGroup form={form} />
-        <TimesGroup form={form} mayMoveStart={was === null || !hasStarted(was)} />
-        <CoverageGroup form={form} />
-        <TellingGroup form={form} />
-        <MoreGroup form={form} isNew={was === null} />
+        {original === null && <PeriodGroup form={form} />}
+        <RolloverGroup form={form} />
+        <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />
+        <ScopeGroup form={form} />
+        <AlertsGroup form={form} />
+        <MoreGroup form={form} isNew={original === null} />
       </div>
     </div>
   )
 }
 
-function KindField({ form }: { form: Form }) {
-  const { value, onChange, fault } = bound(form, 'kind')
+function KindField({ form }: { form: QuotaFormState }) {
+  const { value, onChange, error } = fieldProps(form, 'kind')
   return (
     <Radio.Group
       label={SETTING_LABELS.kind}
       value={value}
       onChange={kind => onChange(kind === 'cap' ? 'cap' : 'grant')}
-      error={fault}
+      error={error}
     >
       <div className={classes.kinds}>
-        <Radio value="grant" label="Grant" description="Units that pay for messages. A user’s grants add up." />
-        <Radio value="cap" label="Cap" description="A ceiling over what is sent, whichever grant pays." />
+        <Radio value="grant" label="Grant" description="Units for sending messages. A user’s grants add up." />
+        <Radio value="cap" label="Cap" description="A limit on what is sent across all grants." />
       </div>
     </Radio.Group>
   )
 }
 
-function LimitField({ form }: { form: Form }) {
-  const { typed, change } = form
-  const isOpenEnded = isUnlimited(typed)
+function LimitField({ form }: { form: QuotaFormState }) {
+  const { values, change } = form
+  const isWithoutLimit = isUnlimited(values)
   return (
     <div>
       <TextField
-        {...bound(form, 'limit')}
+        {...fieldProps(form, 'limit')}
         label={SETTING_LABELS.limit}
-        about={typed.period === null ? 'Units in all.' : `Units ${PERIOD_WORDS[typed.period].toLowerCase()}.`}
-        isRequired={!isOpenEnded}
-        isDisabled={isOpenEnded}
+        about={values.period === null ? 'Units in total.' : `Units ${PERIOD_LABELS[values.period].toLowerCase()}.`}
+        isRequired={!isWithoutLimit}
+        isDisabled={isWithoutLimit}
         isNumber
       />
-      {typed.kind === 'grant' && (
+      {values.kind === 'grant' && (
         <Checkbox
           className={classes.unlimited ?? ''}
           label="Unlimited"
-          checked={typed.is_unlimited}
+          checked={values.is_unlimited}
           onChange={event => change({ is_unlimited: event.currentTarget.checked })}
         />
       )}

@@ -1,34 +1,34 @@
 import { Button } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef } from 'react'
 import type { Api } from '../../api/types.ts'
-import { leadToFault, useLeadToFault } from '../../parts/lead-to-fault.ts'
-import { Refusal } from '../../parts/refusal.tsx'
-import { EffectPreview } from './effect-preview.tsx'
-import { quotaFaults } from './faults.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { focusFirstError, useFocusFirstError } from '../../components/focus-first-error.ts'
+import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from './form-values.ts'
 import { QuotaFields } from './quota-fields.tsx'
 import classes from './quota-form.module.css'
-import { EDITABLE, hasStarted, keyTwice, type Typed, termsOf } from './typed.ts'
+import { quotaFormErrors } from './quota-form-errors.tsx'
+import { QuotaPreview } from './quota-preview.tsx'
 
 interface QuotaFormProps {
-  typed: Typed
-  onChange: (typed: Typed) => void
-  /** The quota that is changed; null for one that is made. */
-  was: Api['SmsQuota'] | null
-  /** Why the service did not do it. */
+  values: FormValues
+  onChange: (values: FormValues) => void
+  /** The edited quota; null for a new one. */
+  original: Api['SmsQuota'] | null
+  /** The error of the last request. */
   error: Error | null
   isBusy: boolean
   onSubmit: () => void
   submitLabel: string
   onCancel: () => void
-  /** What more there is to say about `error`, and to do. */
+  /** Explanation and actions for `error`. */
   remedy?: ReactNode
 }
 
-/** The form of a quota, and beside it in words what it does. */
+/** The quota form with a preview beside it. */
 export function QuotaForm({
-  typed,
+  values,
   onChange,
-  was,
+  original,
   error,
   isBusy,
   onSubmit,
@@ -37,29 +37,41 @@ export function QuotaForm({
   remedy,
 }: QuotaFormProps) {
   const element = useRef<HTMLFormElement>(null)
-  useLeadToFault(element, error)
-  const shown = was === null ? Object.keys(typed) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(was))
-  const twice = keyTwice(typed)
-  const told = quotaFaults(error, shown)
-  const faults =
-    twice === null
-      ? told
-      : { ...told, at: (name: string) => (name === 'metadata' ? `The key “${twice}” is there twice.` : told.at(name)) }
+  useFocusFirstError(element, error)
+  const shown =
+    original === null ? Object.keys(values) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original))
+  const duplicateKey = duplicateMetadataKey(values)
+  const serviceErrors = quotaFormErrors(error, shown)
+  const errors =
+    duplicateKey === null
+      ? serviceErrors
+      : {
+          ...serviceErrors,
+          at: (name: string) =>
+            name === 'metadata' ? `The key “${duplicateKey}” is used twice.` : serviceErrors.at(name),
+        }
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    // Of two values for a key one would be lost without a word: nothing is sent then.
-    if (twice !== null && element.current !== null) leadToFault(element.current)
+    // Not sent, because one of the two values would be lost.
+    if (duplicateKey !== null && element.current !== null) focusFirstError(element.current)
     else if (!isBusy) onSubmit()
   }
   return (
     <form ref={element} className={classes.layout} onSubmit={submit} noValidate aria-busy={isBusy}>
       <div className={classes.main}>
-        {faults.rest !== null && <Refusal error={faults.rest}>{remedy}</Refusal>}
-        <QuotaFields form={{ typed, change: part => onChange({ ...typed, ...part }), faults }} was={was} />
+        {errors.rest !== null && (
+          <ErrorNotice variant="form" error={errors.rest}>
+            {remedy}
+          </ErrorNotice>
+        )}
+        <QuotaFields form={{ values, change: part => onChange({ ...values, ...part }), errors }} original={original} />
       </div>
-      <div className={classes.effect}>
-        <EffectPreview terms={termsOf(typed, was)} from={was === null ? Date.now() : Date.parse(was.window_start)} />
+      <div className={classes.preview}>
+        <QuotaPreview
+          terms={termsOf(values, original)}
+          from={original === null ? Date.now() : Date.parse(original.window_start)}
+        />
       </div>
       <div className={classes.foot}>
         <Button type="submit" loading={isBusy}>

@@ -3,43 +3,43 @@ import { useParams } from 'wouter'
 import { request } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { Failure } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { NotFound } from '../../parts/not-found.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { uint, useUrlState } from '../../parts/url-state.ts'
-import { QUOTA_ADDRESS } from './address.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { NotFound } from '../../components/not-found.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { uint, useUrlState } from '../../components/url-state.ts'
+import { DeletedQuota } from './deleted-quota.tsx'
 import { EditQuota } from './edit-quota.tsx'
-import { GoneQuota } from './gone-quota.tsx'
-import { StandingQuota } from './standing-quota.tsx'
+import { QuotaDetail } from './quota-detail.tsx'
+import { QUOTA_URL_STATE } from './quota-tabs.ts'
 
-/** One quota: as it stands, what it went through, and what can be done with it. */
+/** The page of a quota: usage, settings, history and actions. */
 export default function Quota() {
   const id = uint(useParams().id ?? null)
-  // With another id everything begins anew, what was typed included.
+  // The key resets all state when the id changes, including form values.
   return id === null ? <NotFound /> : <QuotaOf key={id} id={id} />
 }
 
 function QuotaOf({ id }: { id: number }) {
-  const [{ view }, change] = useUrlState(QUOTA_ADDRESS)
+  const [{ view }, change] = useUrlState(QUOTA_URL_STATE)
   const quota = useQuery({
     queryKey: ['quotas', id],
     queryFn: ({ signal }) => request<Api['SmsQuota']>(`/admin/quota/${id}`, { signal }),
   })
-  const isGone = quota.error instanceof ApiProblem && quota.error.code === 'not_found'
+  const isDeleted = quota.error instanceof ApiProblem && quota.error.code === 'not_found'
 
-  // What is being typed stays, whatever becomes of the quota meanwhile.
+  // The edit form stays open even if the quota is changed or deleted.
   if (view === 'edit' && quota.data !== undefined)
     return <EditQuota quota={quota.data} onDone={() => change({ view: 'settings' })} />
-  if (isGone) return <GoneQuota id={id} />
-  if (quota.data !== undefined) return <StandingQuota quota={quota.data} error={quota.error} />
+  if (isDeleted) return <DeletedQuota id={id} />
+  if (quota.data !== undefined) return <QuotaDetail quota={quota.data} error={quota.error} />
   return (
     <>
       <PageTitle title={`Quota ${id}`} />
       {quota.error === null ? (
         <Loading rows={8} height={36} />
       ) : (
-        <Failure error={quota.error} onRetry={quota.refetch} />
+        <ErrorNotice variant="load" error={quota.error} onRetry={quota.refetch} />
       )}
     </>
   )

@@ -1,9 +1,9 @@
 import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
 import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
 import classes from './settings-list.module.css'
 
-/** All that is set of a quota, in words. */
+/** The settings of a quota as text. */
 export function SettingsList({ quota }: { quota: Api['SmsQuota'] }) {
   return (
     <dl className={classes.list}>
@@ -12,7 +12,7 @@ export function SettingsList({ quota }: { quota: Api['SmsQuota'] }) {
           <dt>{SETTING_LABELS[name]}</dt>
           <dd>
             {name === 'starts_at' || name === 'expires_at' ? (
-              <Moment at={quota[name]} none="Never" />
+              <Timestamp at={quota[name]} none="Never" />
             ) : (
               <bdi>{settingText(name, quota)}</bdi>
             )}
@@ -20,15 +20,15 @@ export function SettingsList({ quota }: { quota: Api['SmsQuota'] }) {
         </div>
       ))}
       <div>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>
-          <Moment at={quota.created_at} /> by <bdi>“{quota.created_by}”</bdi>
+          <Timestamp at={quota.created_at} /> by <bdi>“{quota.created_by}”</bdi>
         </dd>
       </div>
       <div>
         <dt>Last changed</dt>
         <dd>
-          <Moment at={quota.updated_at} /> by <bdi>“{quota.updated_by}”</bdi>, version {quota.version}
+          <Timestamp at={quota.updated_at} /> by <bdi>“{quota.updated_by}”</bdi>, version {quota.version}
         </dd>
       </div>
     </dl>

@@ -1,22 +1,22 @@
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../../parts/country.ts'
-import { formatMoment } from '../../parts/moment.tsx'
-import { KIND_WORDS } from '../../parts/quota-words.ts'
-import { formatUnits } from '../../parts/units.tsx'
+import { countryLabel } from '../../components/country.ts'
+import { KIND_LABELS } from '../../components/quota-labels.ts'
+import { formatTimestamp } from '../../components/timestamp.tsx'
+import { formatUnitCount } from '../../components/units.tsx'
 
-/** A quota, or a change of one. Records of long ago may lack what the contract gained since. */
+/** A quota or a recorded version of it. Old records can lack newer settings. */
 type Shown = Api['QuotaAsShown']
 
-/** What administrators say about a quota, in the order in which it is told, and what each is called. */
+/** Labels of the settings, in display order. */
 export const SETTING_LABELS = {
   user_id: 'User id',
   kind: 'Kind',
   name: 'Name',
   limit: 'Limit',
-  period: 'Starts anew',
+  period: 'Resets',
   time_zone: 'Time zone',
-  rollover_limit: 'Carries over',
-  overage_limit: 'Past the limit',
+  rollover_limit: 'Rollover',
+  overage_limit: 'Overage',
   starts_at: 'Starts',
   expires_at: 'Expires',
   countries: 'Countries',
@@ -28,7 +28,7 @@ export const SETTING_LABELS = {
   metadata: 'Metadata',
 } satisfies Partial<Record<keyof Shown, string>>
 
-export const PERIOD_WORDS: Record<NonNullable<Api['SmsQuota']['period']>, string> = {
+export const PERIOD_LABELS: Record<NonNullable<Api['SmsQuota']['period']>, string> = {
   hour: 'Each hour',
   day: 'Each day',
   week: 'Each week',
@@ -36,29 +36,29 @@ export const PERIOD_WORDS: Record<NonNullable<Api['SmsQuota']['period']>, string
   year: 'Each year',
 }
 
-export const PERIODS = Object.keys(PERIOD_WORDS) as (keyof typeof PERIOD_WORDS)[]
+export const PERIODS = Object.keys(PERIOD_LABELS) as (keyof typeof PERIOD_LABELS)[]
 
 export type Setting = keyof typeof SETTING_LABELS
 export const SETTINGS = Object.keys(SETTING_LABELS) as Setting[]
 
-/** What a setting says, in words for people. */
+/** The value of a setting as text. */
 export function settingText(name: Setting, quota: Shown): string {
   const value = quota[name]
   if (value === undefined) return 'Not recorded'
   switch (name) {
     case 'limit':
-      return value === null ? 'Unlimited' : units(value)
+      return value === null ? 'Unlimited' : formatUnitCount(Number(value))
     case 'period':
-      return quota.period ? PERIOD_WORDS[quota.period] : 'Never'
+      return quota.period ? PERIOD_LABELS[quota.period] : 'One-time (does not reset)'
     case 'kind':
-      return quota.kind === undefined ? '' : KIND_WORDS[quota.kind]
+      return quota.kind === undefined ? '' : KIND_LABELS[quota.kind]
     case 'rollover_limit':
-      return value === 0 ? 'Nothing' : `Up to ${units(value)}`
+      return value === 0 ? 'None' : `Up to ${formatUnitCount(Number(value))}`
     case 'overage_limit':
-      return value === 0 ? 'Nothing: the limit is hard' : `Up to ${units(value)}`
+      return value === 0 ? 'None' : `Up to ${formatUnitCount(Number(value))}`
     case 'starts_at':
     case 'expires_at':
-      return typeof value === 'string' ? formatMoment(value) : 'Never'
+      return typeof value === 'string' ? formatTimestamp(value) : 'Never'
     case 'countries':
       return quota.countries?.map(countryLabel).join(', ') ?? 'All'
     case 'message_types':
@@ -72,10 +72,6 @@ export function settingText(name: Setting, quota: Shown): string {
     default:
       return value === null ? 'None' : String(value)
   }
-}
-
-function units(value: unknown): string {
-  return `${formatUnits(Number(value))} ${value === 1 ? 'unit' : 'units'}`
 }
 
 function listOf(lines: string[]): string {

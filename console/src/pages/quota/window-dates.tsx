@@ -1,24 +1,24 @@
-import { Moment } from '../../parts/moment.tsx'
-import type { Terms } from './effect.ts'
-import classes from './effect-preview.module.css'
-import { READERS_ZONE } from './local-time.ts'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { LOCAL_ZONE } from './local-time.ts'
 import { windowsFrom } from './next-windows.ts'
+import type { Terms } from './quota-description.ts'
+import classes from './quota-preview.module.css'
 
-const SHOWN = 3
+const MAX_WINDOWS = 3
 
-/** When the first windows of a quota begin and end: on the clock of its zone, and on the reader's. */
+/** The next windows of a quota in its time zone, and in the user's if that differs. */
 export default function WindowDates({ terms, from }: { terms: Terms; from: number }) {
-  const windows = windowsFrom(terms, from, SHOWN)
+  const windows = windowsFrom(terms, from, MAX_WINDOWS)
   if (windows === null)
-    return <p className={classes.own}>This browser does not know the time zone {terms.time_zone}.</p>
-  if (windows.length === 0) return <p className={classes.own}>It is over before it begins.</p>
-  const isElsewhere = terms.period !== null && terms.time_zone !== READERS_ZONE
-  const clock = clockOf(isElsewhere ? terms.time_zone : READERS_ZONE)
+    return <p className={classes.note}>This browser does not know the time zone {terms.time_zone}.</p>
+  if (windows.length === 0) return <p className={classes.note}>It expires before it starts.</p>
+  const hasOtherZone = terms.period !== null && terms.time_zone !== LOCAL_ZONE
+  const format = dateTimeFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
   return (
     <table className={classes.windows}>
       <caption>
-        {windows.length === 1 ? 'Its window' : `Its next ${windows.length} windows`},{' '}
-        {isElsewhere ? `in ${terms.time_zone} and in your time` : 'in your time'}
+        {windows.length === 1 ? 'Window' : `Next ${windows.length} windows`},{' '}
+        {hasOtherZone ? `in ${terms.time_zone} and in your time zone` : 'in your time zone'}
       </caption>
       <thead>
         <tr>
@@ -33,10 +33,10 @@ export default function WindowDates({ terms, from }: { terms: Terms; from: numbe
               <td key={index === 0 ? 'start' : 'end'}>
                 {at === null ? (
                   'No end'
-                ) : isElsewhere ? (
-                  <Both at={at} clock={clock} />
+                ) : hasOtherZone ? (
+                  <TwoTimeZones at={at} format={format} />
                 ) : (
-                  <Moment at={new Date(at).toISOString()} />
+                  <Timestamp at={new Date(at).toISOString()} />
                 )}
               </td>
             ))}
@@ -47,17 +47,17 @@ export default function WindowDates({ terms, from }: { terms: Terms; from: numbe
   )
 }
 
-function Both({ at, clock }: { at: number; clock: Intl.DateTimeFormat }) {
+function TwoTimeZones({ at, format }: { at: number; format: Intl.DateTimeFormat }) {
   return (
     <>
-      {clock.format(at)}
-      <div className={classes.own}>
-        <Moment at={new Date(at).toISOString()} />
+      {format.format(at)}
+      <div className={classes.note}>
+        <Timestamp at={new Date(at).toISOString()} />
       </div>
     </>
   )
 }
 
-function clockOf(timeZone: string): Intl.DateTimeFormat {
+function dateTimeFormat(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone })
 }

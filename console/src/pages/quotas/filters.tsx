@@ -1,10 +1,10 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import classes from '../../parts/filters.module.css'
-import { KIND_WORDS } from '../../parts/quota-words.ts'
-import { STATUS_WORDS } from '../../parts/status-badge.tsx'
-import { uint } from '../../parts/url-state.ts'
+import classes from '../../components/filters.module.css'
+import { KIND_LABELS } from '../../components/quota-labels.ts'
+import { STATUS_LABELS } from '../../components/status-badge.tsx'
+import { uint } from '../../components/url-state.ts'
 import { KINDS, type ListState, STATUSES } from './list-state.ts'
 
 const PAGE_SIZES = [20, 50, 100, 200]
@@ -14,7 +14,7 @@ interface FiltersProps {
   onChange: (parts: Partial<ListState>) => void
 }
 
-/** Which quotas are listed, and how many at once. */
+/** Filters and page size of the quota list. */
 export function QuotaFilters({ state, onChange }: FiltersProps) {
   const { user_id, status, kind, page_size } = state
   const isFiltered = user_id !== null || status !== null || kind !== null
@@ -26,8 +26,8 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         size="xs"
         value={status ?? ''}
         data={[
-          { value: '', label: 'All but deleted' },
-          ...STATUSES.map(value => ({ value, label: STATUS_WORDS[value] })),
+          { value: '', label: 'All except deleted' },
+          ...STATUSES.map(value => ({ value, label: STATUS_LABELS[value] })),
         ]}
         onChange={event => onChange({ status: STATUSES.find(value => value === event.currentTarget.value) ?? null })}
       />
@@ -37,7 +37,7 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         value={kind ?? ''}
         data={[
           { value: '', label: 'Grants and caps' },
-          ...KINDS.map(value => ({ value, label: `${KIND_WORDS[value]}s` })),
+          ...KINDS.map(value => ({ value, label: `${KIND_LABELS[value]}s` })),
         ]}
         onChange={event => onChange({ kind: KINDS.find(value => value === event.currentTarget.value) ?? null })}
       />
@@ -66,22 +66,22 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
   )
 }
 
-/** A user id is asked for when it is complete: with Enter, or on leaving the field. */
+/** Applies the user id on Enter or blur. */
 function UserFilter({ state, onChange }: FiltersProps) {
   const shown = state.user_id === null ? '' : String(state.user_id)
   const [text, setText] = useState(shown)
-  // "Back" changes the address without a key being pressed here.
+  // The back button changes the value without input here.
   useEffect(() => setText(shown), [shown])
-  const wanted = text.trim()
-  const isWrong = wanted !== '' && uint(wanted) === null
+  const trimmed = text.trim()
+  const isInvalid = trimmed !== '' && uint(trimmed) === null
 
   function apply(event?: FormEvent) {
     event?.preventDefault()
-    if (isWrong || wanted === shown) return
-    const user_id = uint(wanted)
-    // Only within one user can the list go by what remains.
-    const isLost = user_id === null && state.sort.endsWith('remaining')
-    onChange({ user_id, ...(isLost ? { sort: '-id' } : {}) })
+    if (isInvalid || trimmed === shown) return
+    const user_id = uint(trimmed)
+    // Sorting by remaining units needs a single user.
+    const mustResetSort = user_id === null && state.sort.endsWith('remaining')
+    onChange({ user_id, ...(mustResetSort ? { sort: '-id' } : {}) })
   }
   return (
     <form onSubmit={apply}>
@@ -93,7 +93,7 @@ function UserFilter({ state, onChange }: FiltersProps) {
         value={text}
         onChange={event => setText(event.currentTarget.value)}
         onBlur={() => apply()}
-        error={isWrong && 'A whole number'}
+        error={isInvalid && 'Enter a whole number'}
       />
     </form>
   )

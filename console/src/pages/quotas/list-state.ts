@@ -1,16 +1,16 @@
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { KIND_WORDS, SORTS } from '../../parts/quota-words.ts'
-import { STATUS_WORDS } from '../../parts/status-badge.tsx'
-import { count, oneOf, uint } from '../../parts/url-state.ts'
+import { KIND_LABELS, SORTS } from '../../components/quota-labels.ts'
+import { STATUS_LABELS } from '../../components/status-badge.tsx'
+import { count, oneOf, uint } from '../../components/url-state.ts'
 
 type Quota = Api['SmsQuota']
 
-export const STATUSES = Object.keys(STATUS_WORDS) as Quota['status'][]
+export const STATUSES = Object.keys(STATUS_LABELS) as Quota['status'][]
 
-export const KINDS = Object.keys(KIND_WORDS) as Quota['kind'][]
+export const KINDS = Object.keys(KIND_LABELS) as Quota['kind'][]
 
-/** What the list shows, by the names that the API has for it. */
+/** URL state of the quota list, named like the API parameters. */
 export const LIST_STATE = {
   user_id: uint,
   status: oneOf(STATUSES, null),

@@ -3,24 +3,24 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { QuotaTable } from '../../parts/quota-table.tsx'
-import { useUrlState } from '../../parts/url-state.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { QuotaTable } from '../../components/quota-table.tsx'
+import { useUrlState } from '../../components/url-state.ts'
 import { QuotaFilters } from './filters.tsx'
 import { LIST_STATE, type ListState } from './list-state.ts'
 
-/** The quotas of all users. */
+/** The list of all quotas. */
 export default function Quotas() {
   const [state, change] = useUrlState(LIST_STATE)
-  // Another selection begins at its first page.
+  // A changed filter starts at the first page.
   const select = (parts: Partial<ListState>) => change({ page: 1, ...parts })
   return (
     <>
-      <PageTitle title="Quotas" about="What all users may send: grants that pay for messages, and caps on them.">
+      <PageTitle title="Quotas" about="Grants and caps of all users.">
         <Button component={Link} href="/quotas/new" size="xs">
           New quota
         </Button>
@@ -41,7 +41,7 @@ function List({ state, select, onPage }: ListProps) {
   const list = useQuery({
     queryKey: ['quotas', state],
     queryFn: ({ signal }) => request<Api['QuotaPage']>('/admin/quota/list', { query: state, signal }),
-    // The rows before stay until the next ones are there.
+    // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
   })
   return (
@@ -49,15 +49,15 @@ function List({ state, select, onPage }: ListProps) {
       {({ items, total = 0 }) => (
         <>
           {items.length === 0 ? (
-            <Empty title="No quotas here">{emptyWords(state, total)}</Empty>
+            <EmptyState title="No quotas">{emptyHint(state, total)}</EmptyState>
           ) : (
             <QuotaTable
               quotas={items}
-              whose="everybody"
+              owner="all"
               sort={state.sort}
               onSort={sort => select({ sort })}
               canSortByRemaining={state.user_id !== null}
-              isOld={list.isPlaceholderData}
+              isStale={list.isPlaceholderData}
             />
           )}
           <Pager page={state.page} page_size={state.page_size} total={total} onPage={onPage} />
@@ -67,8 +67,8 @@ function List({ state, select, onPage }: ListProps) {
   )
 }
 
-function emptyWords({ user_id, status, kind }: ListState, total: number): string {
+function emptyHint({ user_id, status, kind }: ListState, total: number): string {
   if (total > 0) return 'This page is past the end of the list.'
   const isFiltered = user_id !== null || status !== null || kind !== null
-  return isFiltered ? 'No quota matches these filters.' : 'Make the first one with “New quota”.'
+  return isFiltered ? 'No quota matches these filters.' : 'Create the first one with “New quota”.'
 }

@@ -2,40 +2,40 @@ import { Anchor, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Failure } from '../../parts/failure.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { nameOfQuota } from '../../parts/quota-words.ts'
-import classes from '../../parts/record-table.module.css'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { quotaName } from '../../components/quota-labels.ts'
+import classes from '../../components/record-table.module.css'
+import { Timestamp } from '../../components/timestamp.tsx'
+import type { ViewedUser } from '../../components/user/viewed-user.ts'
 import { type ChangeOfQuota, latestChanges } from './latest-changes.ts'
 
 const COUNT = 20
 
-const ACTION_WORDS: Record<Api['QuotaChange']['action'], string> = {
+const ACTION_LABELS: Record<Api['QuotaChange']['action'], string> = {
   created: 'Created',
-  updated: 'Changed',
+  updated: 'Updated',
   deleted: 'Deleted',
 }
 
-/** Who changed what of a user's quotas lately. From what to what tells each quota's own page. */
-export function Changes({ userId }: { userId: number }) {
+/** The latest changes of all quotas of a user; the page of each quota shows the changed values. */
+export default function Changes({ user: { user_id } }: { user: ViewedUser }) {
   const changes = useQuery({
-    queryKey: ['history', { user_id: userId }],
-    queryFn: ({ signal }) => latestChanges(userId, COUNT, signal),
+    queryKey: ['history', { user_id }],
+    queryFn: ({ signal }) => latestChanges(user_id, COUNT, signal),
   })
   if (changes.data === undefined) {
     return changes.error === null ? (
       <Loading rows={6} height={44} />
     ) : (
-      <Failure error={changes.error} onRetry={changes.refetch} />
+      <ErrorNotice variant="load" error={changes.error} onRetry={changes.refetch} />
     )
   }
-  if (changes.data.length === 0)
-    return <Empty title="No changes">Administrators have made no quota for this user.</Empty>
+  if (changes.data.length === 0) return <EmptyState title="No changes">This user has no quotas yet.</EmptyState>
   return (
     <>
-      {changes.error !== null && <Failure error={changes.error} onRetry={changes.refetch} />}
+      {changes.error !== null && <ErrorNotice variant="load" error={changes.error} onRetry={changes.refetch} />}
       <Table className={classes.table ?? ''} aria-label="Changes">
         <Table.Thead>
           <Table.Tr>
@@ -53,8 +53,7 @@ export function Changes({ userId }: { userId: number }) {
         </Table.Tbody>
       </Table>
       <Text size="sm" c="dimmed" mt="md">
-        {changes.data.length === COUNT ? `The latest ${COUNT} changes. ` : ''}What each one changed, from what to what,
-        is on the page of its quota.
+        {changes.data.length === COUNT ? `The latest ${COUNT} changes. ` : ''}Open a quota to see the changed values.
       </Text>
     </>
   )
@@ -66,12 +65,12 @@ function Row({ change, quota }: ChangeOfQuota) {
     <Table.Tr>
       <Table.Th scope="row" data-label="Quota">
         <Anchor component={Link} href={`/quotas/${quota.id}`} size="sm" className={classes.name ?? ''}>
-          <bdi>{nameOfQuota(quota)}</bdi>
+          <bdi>{quotaName(quota)}</bdi>
         </Anchor>
       </Table.Th>
       <Table.Td data-label="Change">
         <div>
-          {ACTION_WORDS[action]}
+          {ACTION_LABELS[action]}
           <div className={classes.about}>Version {version}</div>
         </div>
       </Table.Td>
@@ -82,7 +81,7 @@ function Row({ change, quota }: ChangeOfQuota) {
         <bdi>{actor}</bdi>
       </Table.Td>
       <Table.Td data-label="At">
-        <Moment at={at} />
+        <Timestamp at={at} />
       </Table.Td>
     </Table.Tr>
   )

@@ -4,16 +4,15 @@ import type { Api } from '../../api/types.ts'
 
 type Quota = Api['SmsQuota']
 
-/** A change, and whose. */
+/** A change and the quota it belongs to. */
 export interface ChangeOfQuota {
   change: Api['QuotaChange']
   quota: Quota
 }
 
 /**
- * The latest changes of all quotas of a user, the deleted ones included, newest first. The service keeps them by quota.
- * As many quotas as there are changes wanted are enough to ask: an older change of any other quota would be behind the
- * last change of each of these.
+ * The latest `count` changes of all quotas of a user, newest first, including deleted quotas. The API has a history per
+ * quota, so this reads the histories of the `count` quotas updated last: no other quota can have a newer change.
  */
 export async function latestChanges(userId: number, count: number, signal: AbortSignal): Promise<ChangeOfQuota[]> {
   const pages = await Promise.all(
@@ -25,14 +24,14 @@ export async function latestChanges(userId: number, count: number, signal: Abort
     ),
   )
   const quotas = pages.flatMap(({ items }) => items).sort(byTime(quota => quota.updated_at))
-  const changes = await Promise.all(quotas.slice(0, count).map(quota => changesOf(quota, count, signal)))
+  const changes = await Promise.all(quotas.slice(0, count).map(quota => changedSettings(quota, count, signal)))
   return changes
     .flat()
     .sort(byTime(({ change }) => change.at))
     .slice(0, count)
 }
 
-async function changesOf(quota: Quota, count: number, signal: AbortSignal): Promise<ChangeOfQuota[]> {
+async function changedSettings(quota: Quota, count: number, signal: AbortSignal): Promise<ChangeOfQuota[]> {
   const { items } = await request<Api['QuotaHistory']>(`/admin/quota/${quota.id}/history`, {
     query: { page_size: count },
     signal,
@@ -40,7 +39,7 @@ async function changesOf(quota: Quota, count: number, signal: AbortSignal): Prom
   return items.map(change => ({ change, quota }))
 }
 
-/** The latest first; times of the API sort as text. */
+/** Newest first; API timestamps sort as text. */
 function byTime<T>(timeOf: (item: T) => string): (one: T, other: T) => number {
   return (one, other) => (timeOf(one) < timeOf(other) ? 1 : -1)
 }

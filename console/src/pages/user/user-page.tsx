@@ -1,23 +1,23 @@
 import { Button } from '@mantine/core'
-import type { ReactNode } from 'react'
+import type { ComponentType } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
-import { NotFound } from '../../parts/not-found.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { uint } from '../../parts/url-state.ts'
-import type { Subject } from '../../parts/user/subject.ts'
-import { Views } from '../../parts/views.tsx'
+import { NotFound } from '../../components/not-found.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { TabNav } from '../../components/tab-nav.tsx'
+import { uint } from '../../components/url-state.ts'
+import type { ViewedUser } from '../../components/user/viewed-user.ts'
 
-/** What stands around each view of a user: who it is, the other views, and what can be done for them. */
-export function UserPage({ children }: { children: (subject: Subject) => ReactNode }) {
+/** The page of a user: title, tabs and the content of the current tab. */
+export default function UserPage({ Content }: { Content: ComponentType<{ user: ViewedUser }> }) {
   const { id = '' } = useParams<{ id: string }>()
   const [location] = useLocation()
   const user_id = uint(id)
   if (user_id === null) return <NotFound />
-  const views = [
+  const tabs = [
     { label: 'Overview', href: `/users/${user_id}` },
     { label: 'Reservations', href: `/users/${user_id}/reservations` },
     { label: 'Changes', href: `/users/${user_id}/changes` },
-  ].map(view => ({ ...view, isCurrent: view.href === location }))
+  ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
   return (
     <>
       <PageTitle title={`User ${user_id}`}>
@@ -25,9 +25,9 @@ export function UserPage({ children }: { children: (subject: Subject) => ReactNo
           New quota for this user
         </Button>
       </PageTitle>
-      <Views label="Views" views={views} />
-      {/* Nothing of one user may stand for a moment under the name of another. */}
-      <div key={user_id}>{children({ user_id, isOwn: false })}</div>
+      <TabNav label="Sections" tabs={tabs} />
+      {/* The key drops all state when the user changes, so that no data of another user is shown. */}
+      <Content key={user_id} user={{ user_id, isOwn: false }} />
     </>
   )
 }

@@ -3,50 +3,59 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { request } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
-import { NotDone } from '../../parts/not-done.tsx'
-import { Section } from '../../parts/section.tsx'
+import { queryClient } from '../../api/query-client.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Section } from '../../components/section.tsx'
 import classes from './webhook.module.css'
-import { webhookKey } from './webhook-calls.ts'
+import { webhookKey } from './webhook-queries.ts'
 
 const WORD = 'delete'
 
-/** Takes a word, so that nobody does it by a slip of the hand. */
+/** Asks for a word as a confirmation. */
 export function DeleteWebhook({ id }: { id: number }) {
-  const [word, setWord] = useState('')
+  const [confirmation, setConfirmation] = useState('')
   const [, navigate] = useLocation()
   const remove = useMutation({
     mutationFn: () => request(`/admin/webhooks/${id}`, { method: 'DELETE' }),
     onSuccess: () => {
       navigate('/webhooks', { replace: true })
-      queries.removeQueries({ queryKey: webhookKey(id) })
-      void queries.invalidateQueries({ queryKey: ['webhooks', 'list'] })
+      queryClient.removeQueries({ queryKey: webhookKey(id) })
+      void queryClient.invalidateQueries({ queryKey: ['webhooks', 'list'] })
     },
   })
-  const isMeant = word.trim().toLowerCase() === WORD
+  const isConfirmed = confirmation.trim().toLowerCase() === WORD
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isMeant) remove.mutate()
+    if (isConfirmed) remove.mutate()
   }
   return (
     <Section isFramed title="Delete">
       <form className={classes.stack} onSubmit={submit}>
-        <p className={classes.note}>Nothing is sent any more, and its deliveries are forgotten. It cannot be undone.</p>
+        <p className={classes.note}>
+          Events are no longer sent to it, and its deliveries are deleted. This cannot be undone.
+        </p>
         <div className={classes.copy}>
           <TextInput
             label={`Type “${WORD}” to confirm`}
             size="xs"
-            value={word}
+            value={confirmation}
             autoComplete="off"
             spellCheck={false}
-            onChange={event => setWord(event.currentTarget.value)}
+            onChange={event => setConfirmation(event.currentTarget.value)}
           />
-          <Button type="submit" size="xs" color="red" variant="outline" disabled={!isMeant} loading={remove.isPending}>
-            Delete the webhook
+          <Button
+            type="submit"
+            size="xs"
+            color="red"
+            variant="outline"
+            disabled={!isConfirmed}
+            loading={remove.isPending}
+          >
+            Delete webhook
           </Button>
         </div>
-        <NotDone error={remove.error} />
+        <ErrorNotice variant="action" error={remove.error} />
       </form>
     </Section>
   )

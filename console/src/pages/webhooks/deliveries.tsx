@@ -3,23 +3,23 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { request } from '../../api/client.ts'
 import { retryDelayOf } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { CursorPager } from '../../parts/cursor-pager.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import filters from '../../parts/filters.module.css'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Section } from '../../parts/section.tsx'
-import { cursor, oneOf, useUrlState } from '../../parts/url-state.ts'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import filters from '../../components/filters.module.css'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { Section } from '../../components/section.tsx'
+import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
+import { DELIVERY_STATUS_LABELS, DELIVERY_STATUSES } from './delivery-labels.ts'
 import { DeliveryTable } from './delivery-table.tsx'
-import { DELIVERY_STATUSES, DELIVERY_WORDS } from './delivery-words.ts'
 import { RedeliverSince } from './redeliver-since.tsx'
-import { deliveriesKey } from './webhook-calls.ts'
+import { deliveriesKey } from './webhook-queries.ts'
 
 const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor }
 const PAGE_SIZE = 25
-const EVERY_MS = 5_000
+const INTERVAL_MS = 5_000
 
-/** What was sent, and what became of it. */
+/** Deliveries of a webhook with their outcome. */
 export function Deliveries({ id }: { id: number }) {
   const [state, change] = useUrlState(STATE)
   const deliveries = useQuery({
@@ -29,8 +29,8 @@ export function Deliveries({ id }: { id: number }) {
       return request<Api['WebhookDeliveryPage']>(`/admin/webhooks/${id}/deliveries`, { query, signal })
     },
     placeholderData: keepPreviousData,
-    // Attempts are made while one looks.
-    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? EVERY_MS,
+    // Attempts continue in the background.
+    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? INTERVAL_MS,
   })
   return (
     <Section isFramed title="Deliveries">
@@ -41,7 +41,7 @@ export function Deliveries({ id }: { id: number }) {
           value={state.status ?? ''}
           data={[
             { value: '', label: 'All' },
-            ...DELIVERY_STATUSES.map(value => ({ value, label: DELIVERY_WORDS[value] })),
+            ...DELIVERY_STATUSES.map(value => ({ value, label: DELIVERY_STATUS_LABELS[value] })),
           ]}
           onChange={({ currentTarget: { value } }) =>
             change({ status: DELIVERY_STATUSES.find(status => status === value) ?? null, cursor: null })
@@ -53,13 +53,13 @@ export function Deliveries({ id }: { id: number }) {
         {({ items, next_cursor }) => (
           <>
             {items.length === 0 ? (
-              <Empty title="No deliveries here">
+              <EmptyState title="No deliveries">
                 {state.status === null && state.cursor === null
-                  ? 'Events that happen from now on come here as they are sent. A test event does not.'
-                  : 'None has this status.'}
-              </Empty>
+                  ? 'New events appear here when they are sent. Test events do not appear.'
+                  : 'No delivery has this status.'}
+              </EmptyState>
             ) : (
-              <DeliveryTable webhookId={id} deliveries={items} isOld={deliveries.isPlaceholderData} />
+              <DeliveryTable webhookId={id} deliveries={items} isStale={deliveries.isPlaceholderData} />
             )}
             <CursorPager cursor={state.cursor} next={next_cursor} onCursor={cursor => change({ cursor })} />
           </>

@@ -1,53 +1,55 @@
 import { Button, Table, VisuallyHidden } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { request } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import type { Api } from '../../api/types.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { NotDone } from '../../parts/not-done.tsx'
-import rows from '../../parts/rows.module.css'
-import { Units } from '../../parts/units.tsx'
-import { DELIVERY_TONES, DELIVERY_WORDS } from './delivery-words.ts'
-import { deliveriesKey } from './webhook-calls.ts'
+import { Badge } from '../../components/badge.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import rows from '../../components/panel-table.module.css'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { Units } from '../../components/units.tsx'
+import { DELIVERY_STATUS_LABELS, DELIVERY_TONES } from './delivery-labels.ts'
+import { deliveriesKey } from './webhook-queries.ts'
 
 type Delivery = Api['WebhookDelivery']
 
 interface DeliveryTableProps {
   webhookId: number
   deliveries: readonly Delivery[]
-  /** Whether other rows are on their way. */
-  isOld: boolean
+  /** Whether newer rows are being loaded. */
+  isStale: boolean
 }
 
-export function DeliveryTable({ webhookId, deliveries, isOld }: DeliveryTableProps) {
+export function DeliveryTable({ webhookId, deliveries, isStale }: DeliveryTableProps) {
   const redeliver = useMutation({
     mutationFn: (delivery: string) =>
       request<Api['Redelivered']>(`/admin/webhooks/${webhookId}/deliveries/${delivery}/redeliver`, { method: 'POST' }),
-    onSettled: () => queries.invalidateQueries({ queryKey: deliveriesKey(webhookId) }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) }),
   })
   return (
     <>
-      <NotDone error={redeliver.error} />
-      <VisuallyHidden role="status">{redeliver.isSuccess && `${redeliver.variables} is sent again.`}</VisuallyHidden>
+      <ErrorNotice variant="action" error={redeliver.error} />
+      <VisuallyHidden role="status">
+        {redeliver.isSuccess && `${redeliver.variables} is being redelivered.`}
+      </VisuallyHidden>
       <Table
         className={`${rows.table} ${rows.cards}`}
         aria-label="Deliveries"
-        aria-busy={isOld}
-        data-old={isOld || undefined}
+        aria-busy={isStale}
+        data-stale={isStale || undefined}
       >
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">Event</Table.Th>
             <Table.Th scope="col">Status</Table.Th>
-            <Table.Th scope="col">Last answer</Table.Th>
+            <Table.Th scope="col">Last response</Table.Th>
             <Table.Th scope="col" className={rows.number ?? ''}>
               Attempts
             </Table.Th>
             <Table.Th scope="col">Last attempt</Table.Th>
             <Table.Th scope="col">Next attempt</Table.Th>
             <Table.Th scope="col">
-              <VisuallyHidden>Send again</VisuallyHidden>
+              <VisuallyHidden>Redeliver</VisuallyHidden>
             </Table.Th>
           </Table.Tr>
         </Table.Thead>
@@ -77,13 +79,13 @@ function Row({ delivery, isBusy, onRedeliver }: RowProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row">
-        {type ?? 'Not kept any more'}
+        {type ?? 'Event deleted'}
         <div className={rows.about}>{id}</div>
       </Table.Th>
       <Table.Td data-label="Status">
-        <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_WORDS[status]}</Badge>
+        <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_STATUS_LABELS[status]}</Badge>
       </Table.Td>
-      <Table.Td data-label="Last answer">
+      <Table.Td data-label="Last response">
         <div>
           {response_code ?? (attempts === 0 ? '–' : 'None')}
           <div className={`${rows.about} ${rows.name}`}>{error}</div>
@@ -93,10 +95,10 @@ function Row({ delivery, isBusy, onRedeliver }: RowProps) {
         <Units value={attempts} />
       </Table.Td>
       <Table.Td data-label="Last attempt">
-        <Moment at={last_attempt_at} />
+        <Timestamp at={last_attempt_at} />
       </Table.Td>
       <Table.Td data-label="Next attempt">
-        <Moment at={next_attempt_at} />
+        <Timestamp at={next_attempt_at} />
       </Table.Td>
       <Table.Td>
         <Button
@@ -104,9 +106,9 @@ function Row({ delivery, isBusy, onRedeliver }: RowProps) {
           size="compact-xs"
           loading={isBusy}
           onClick={onRedeliver}
-          aria-label={`Send again: ${id}`}
+          aria-label={`Redeliver: ${id}`}
         >
-          Send again
+          Redeliver
         </Button>
       </Table.Td>
     </Table.Tr>

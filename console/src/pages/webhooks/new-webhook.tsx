@@ -3,12 +3,12 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import type { Api } from '../../api/types.ts'
-import { fieldFaults } from '../../parts/field-faults.ts'
-import { useLeadToFault } from '../../parts/lead-to-fault.ts'
-import { NotDone } from '../../parts/not-done.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { useFocusFirstError } from '../../components/focus-first-error.ts'
+import { PageTitle } from '../../components/page-title.tsx'
 import { FIELDS, WebhookFields, type WebhookForm } from './fields.tsx'
 import { Secret } from './secret.tsx'
 import { TestEvent } from './test-event.tsx'
@@ -16,24 +16,24 @@ import classes from './webhook.module.css'
 
 const BLANK: WebhookForm = { url: '', types: null, description: null }
 
-/** Makes a webhook, and shows its secret. */
+/** Creates a webhook and shows its secret. */
 export default function NewWebhook() {
-  const [made, setMade] = useState<Api['WebhookWithSecret'] | null>(null)
-  return made === null ? <Form onMade={setMade} /> : <Made webhook={made} />
+  const [created, setCreated] = useState<Api['WebhookWithSecret'] | null>(null)
+  return created === null ? <Form onCreated={setCreated} /> : <Created webhook={created} />
 }
 
-function Form({ onMade }: { onMade: (webhook: Api['WebhookWithSecret']) => void }) {
+function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) => void }) {
   const form = useRef<HTMLFormElement>(null)
   const [value, setValue] = useState(BLANK)
   const create = useMutation({
     mutationFn: () => request<Api['WebhookWithSecret']>('/admin/webhooks', { method: 'POST', body: value }),
     onSuccess: webhook => {
-      void queries.invalidateQueries({ queryKey: ['webhooks'] })
-      onMade(webhook)
+      void queryClient.invalidateQueries({ queryKey: ['webhooks'] })
+      onCreated(webhook)
     },
   })
-  const faults = fieldFaults(create.error, FIELDS)
-  useLeadToFault(form, create.error)
+  const errors = fieldErrors(create.error, FIELDS)
+  useFocusFirstError(form, create.error)
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -41,13 +41,13 @@ function Form({ onMade }: { onMade: (webhook: Api['WebhookWithSecret']) => void 
   }
   return (
     <>
-      <PageTitle title="New webhook" about="Events from now on are posted to an address of yours, each signed." />
+      <PageTitle title="New webhook" about="New events are signed and posted to your URL." />
       <form ref={form} className={classes.form} onSubmit={submit} noValidate>
-        <WebhookFields value={value} faults={faults} onChange={change => setValue({ ...value, ...change })} />
-        <NotDone error={faults.rest} />
+        <WebhookFields value={value} errors={errors} onChange={change => setValue({ ...value, ...change })} />
+        <ErrorNotice variant="action" error={errors.rest} />
         <Group gap="sm">
           <Button type="submit" loading={create.isPending}>
-            Make the webhook
+            Create webhook
           </Button>
           <Button component={Link} href="/webhooks" variant="default">
             Cancel
@@ -58,15 +58,15 @@ function Form({ onMade }: { onMade: (webhook: Api['WebhookWithSecret']) => void 
   )
 }
 
-function Made({ webhook }: { webhook: Api['WebhookWithSecret'] }) {
+function Created({ webhook }: { webhook: Api['WebhookWithSecret'] }) {
   return (
     <>
-      <PageTitle title="The webhook is made" about={<bdi>{webhook.url}</bdi>} />
+      <PageTitle title="Webhook created" about={<bdi>{webhook.url}</bdi>} />
       <div className={classes.form}>
         <Secret secret={webhook.secret} />
         <TestEvent id={webhook.id} />
         <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" underline="always">
-          I have copied the secret: go to the webhook
+          I copied the secret. Go to the webhook
         </Anchor>
       </div>
     </>

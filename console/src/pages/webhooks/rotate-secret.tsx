@@ -3,21 +3,21 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
-import { Moment } from '../../parts/moment.tsx'
-import { NotDone } from '../../parts/not-done.tsx'
-import { Section } from '../../parts/section.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Section } from '../../components/section.tsx'
+import { Timestamp } from '../../components/timestamp.tsx'
 import { Secret } from './secret.tsx'
 import classes from './webhook.module.css'
-import { keepWebhook } from './webhook-calls.ts'
+import { cacheWebhook } from './webhook-queries.ts'
 
-/** Gives a webhook another secret; the one before signs beside it for a day. */
+/** Rotates the secret of a webhook; both secrets sign for one day. */
 export function RotateSecret({ webhook: { id, previous_until } }: { webhook: Api['Webhook'] }) {
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const rotate = useMutation({
     mutationFn: () => request<Api['WebhookWithSecret']>(`/admin/webhooks/${id}/rotate-secret`, { method: 'POST' }),
     onSuccess: ({ secret: _, ...webhook }) => {
-      setAsked(false)
-      keepWebhook(webhook)
+      setConfirming(false)
+      cacheWebhook(webhook)
     },
   })
   return (
@@ -25,38 +25,38 @@ export function RotateSecret({ webhook: { id, previous_until } }: { webhook: Api
       <div className={classes.stack}>
         <p className={classes.note}>
           {previous_until === null ? (
-            'One secret signs. Rotate it when somebody may have seen it: the old one signs as well for a day.'
+            'Rotate the secret if it may be exposed. Both secrets sign for one day.'
           ) : (
             <>
-              Two secrets sign: the one before does until <Moment at={previous_until} />.
+              Two secrets sign: the previous one until <Timestamp at={previous_until} />.
             </>
           )}
         </p>
-        {rotate.isSuccess && !isAsked && <Secret key={rotate.data.secret} secret={rotate.data.secret} />}
-        {isAsked ? (
+        {rotate.isSuccess && !isConfirming && <Secret key={rotate.data.secret} secret={rotate.data.secret} />}
+        {isConfirming ? (
           <>
             <p className={classes.note}>
               {previous_until === null
-                ? 'A new secret is made and shown once.'
-                : 'A new secret is made and shown once. The one of the time before signs no more from now on.'}
+                ? 'The new secret is shown only once.'
+                : 'The new secret is shown only once. The secret before the current one stops signing now.'}
             </p>
             <Group gap="sm">
               <Button size="xs" loading={rotate.isPending} onClick={() => rotate.mutate()} data-autofocus>
-                Make a new secret
+                Create new secret
               </Button>
-              <Button variant="default" size="xs" onClick={() => setAsked(false)}>
+              <Button variant="default" size="xs" onClick={() => setConfirming(false)}>
                 Cancel
               </Button>
             </Group>
           </>
         ) : (
           <div>
-            <Button variant="default" size="xs" onClick={() => setAsked(true)}>
-              Rotate the secret…
+            <Button variant="default" size="xs" onClick={() => setConfirming(true)}>
+              Rotate secret…
             </Button>
           </div>
         )}
-        <NotDone error={rotate.error} />
+        <ErrorNotice variant="action" error={rotate.error} />
       </div>
     </Section>
   )

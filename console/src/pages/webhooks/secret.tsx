@@ -2,38 +2,38 @@ import { Button, Code, Text, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import classes from './webhook.module.css'
 
-/** A secret, for the one time that it is shown, and what to do with it. */
+/** A new secret, which is shown only once, with instructions. */
 export function Secret({ secret }: { secret: string }) {
   return (
     <div className={classes.secret}>
       <Text size="sm" fw={600}>
-        Copy the secret now: it is not shown again.
+        Copy the secret now. It is not shown again.
       </Text>
       <Text size="sm" mb="sm">
-        Keep it like a password, where the receiver runs. Each call is signed with it.
+        Store it like a password at the receiver. Each delivery is signed with it.
       </Text>
       <CopyField label="Signing secret" value={secret} />
       <Text size="sm" mt="sm" mb={4}>
-        The receiver checks each call with a library of Standard Webhooks, in Node.js for example:
+        Verify deliveries with a Standard Webhooks library, for example in Node.js:
       </Text>
       <Code block>{`import { Webhook } from 'standardwebhooks'\nnew Webhook(secret).verify(body, headers)`}</Code>
     </div>
   )
 }
 
-const NOT_COPIED = 'This browser does not let the page copy: the secret is marked, copy it by hand.'
+const NOT_COPIED = 'The browser does not allow copying. The secret is selected: copy it manually.'
 
 function CopyField({ label, value }: { label: string; value: string }) {
   const field = useRef<HTMLInputElement>(null)
-  const [outcome, setOutcome] = useState('')
+  const [result, setResult] = useState('')
 
   async function copy() {
     field.current?.select()
     try {
       await navigator.clipboard.writeText(value)
-      setOutcome('Copied.')
+      setResult('Copied.')
     } catch {
-      setOutcome(NOT_COPIED)
+      setResult(NOT_COPIED)
     }
   }
   return (
@@ -52,7 +52,7 @@ function CopyField({ label, value }: { label: string; value: string }) {
         <Button onClick={copy}>Copy</Button>
       </div>
       <Text size="sm" role="status">
-        {outcome}
+        {result}
       </Text>
     </>
   )

@@ -2,15 +2,15 @@ import { Button, Group, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { fieldFaults } from '../../parts/field-faults.ts'
-import { useLeadToFault } from '../../parts/lead-to-fault.ts'
-import { NotDone } from '../../parts/not-done.tsx'
-import { Section } from '../../parts/section.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { useFocusFirstError } from '../../components/focus-first-error.ts'
+import { Section } from '../../components/section.tsx'
 import { FIELDS, WebhookFields, type WebhookForm } from './fields.tsx'
 import classes from './webhook.module.css'
-import { keepWebhook, updateWebhook } from './webhook-calls.ts'
+import { cacheWebhook, updateWebhook } from './webhook-queries.ts'
 
-/** How a webhook is set. Only what was changed here is sent, so that nobody else's change is undone. */
+/** Settings of a webhook. Only changed fields are sent, so that concurrent changes of other fields are kept. */
 export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
   const form = useRef<HTMLFormElement>(null)
   const [changes, setChanges] = useState<Partial<WebhookForm>>({})
@@ -18,11 +18,11 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
     mutationFn: () => updateWebhook(webhook.id, changes),
     onSuccess: saved => {
       setChanges({})
-      keepWebhook(saved)
+      cacheWebhook(saved)
     },
   })
-  const faults = fieldFaults(save.error, FIELDS)
-  useLeadToFault(form, save.error)
+  const errors = fieldErrors(save.error, FIELDS)
+  useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
 
   function submit(event: FormEvent) {
@@ -36,8 +36,8 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
   return (
     <Section isFramed title="Settings">
       <form ref={form} className={classes.stack} onSubmit={submit} noValidate>
-        <WebhookFields value={{ ...webhook, ...changes }} faults={faults} onChange={change} />
-        <NotDone error={faults.rest} />
+        <WebhookFields value={{ ...webhook, ...changes }} errors={errors} onChange={change} />
+        <ErrorNotice variant="action" error={errors.rest} />
         <Group gap="sm">
           <Button type="submit" size="xs" disabled={!isChanged} loading={save.isPending}>
             Save
@@ -51,7 +51,7 @@ export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
                 save.reset()
               }}
             >
-              Undo the changes
+              Discard changes
             </Button>
           )}
           <Text size="sm" role="status">

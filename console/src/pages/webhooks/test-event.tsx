@@ -2,25 +2,25 @@ import { Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { NotDone } from '../../parts/not-done.tsx'
+import { Badge } from '../../components/badge.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import classes from './webhook.module.css'
 
-/** Sends an event of no consequence, and tells what the receiver made of it. */
+/** Sends a test event and shows the response of the receiver. */
 export function TestEvent({ id }: { id: number }) {
   const test = useMutation({
     mutationFn: () => request<Api['WebhookAttempt']>(`/admin/webhooks/${id}/test`, { method: 'POST' }),
   })
   return (
-    <div className={classes.act}>
+    <div className={classes.action}>
       <Button variant="default" size="xs" loading={test.isPending} onClick={() => test.mutate()}>
-        Send a test event
+        Send test event
       </Button>
       <Text size="sm" role="status" component="div">
-        {test.isPending && 'Waiting for the receiver, up to 10 seconds…'}
+        {test.isPending && 'Waiting for the receiver (up to 10 seconds)…'}
         {test.isSuccess && <Outcome {...test.data} />}
       </Text>
-      <NotDone error={test.error} />
+      <ErrorNotice variant="action" error={test.error} />
     </div>
   )
 }

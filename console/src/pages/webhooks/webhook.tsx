@@ -4,29 +4,29 @@ import { useParams } from 'wouter'
 import { request } from '../../api/client.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { NotDone } from '../../parts/not-done.tsx'
-import { NotFound } from '../../parts/not-found.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
-import { Section } from '../../parts/section.tsx'
-import { uint } from '../../parts/url-state.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { NotFound } from '../../components/not-found.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import { Section } from '../../components/section.tsx'
+import { uint } from '../../components/url-state.ts'
 import { DeleteWebhook } from './delete-webhook.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
 import { Settings } from './settings.tsx'
 import { TestEvent } from './test-event.tsx'
 import classes from './webhook.module.css'
-import { keepWebhook, updateWebhook, webhookKey } from './webhook-calls.ts'
-import { WebhookState } from './webhook-state.tsx'
+import { cacheWebhook, updateWebhook, webhookKey } from './webhook-queries.ts'
+import { WebhookStatus } from './webhook-status.tsx'
 
-/** One webhook: how it is set, and what became of what was sent. */
+/** The page of a webhook: state, deliveries and settings. */
 export default function WebhookPage() {
   const id = uint(useParams().id ?? null)
-  return id === null ? <NotFound /> : <One key={id} id={id} />
+  return id === null ? <NotFound /> : <WebhookDetail key={id} id={id} />
 }
 
-function One({ id }: { id: number }) {
+function WebhookDetail({ id }: { id: number }) {
   const webhook = useQuery({
     queryKey: webhookKey(id),
     queryFn: ({ signal }) => request<Api['Webhook']>(`/admin/webhooks/${id}`, { signal }),
@@ -40,7 +40,7 @@ function One({ id }: { id: number }) {
         {data => (
           <div className={classes.page}>
             <div className={classes.column}>
-              <State webhook={data} />
+              <StatusSection webhook={data} />
               <Deliveries id={id} />
             </div>
             <div className={`${classes.column} ${classes.aside}`}>
@@ -55,16 +55,16 @@ function One({ id }: { id: number }) {
   )
 }
 
-function State({ webhook }: { webhook: Api['Webhook'] }) {
+function StatusSection({ webhook }: { webhook: Api['Webhook'] }) {
   const { id, enabled } = webhook
   const toggle = useMutation({
     mutationFn: () => updateWebhook(id, { enabled: !enabled }),
-    onSuccess: keepWebhook,
+    onSuccess: cacheWebhook,
   })
   return (
     <Section
       isFramed
-      title="State"
+      title="Status"
       aside={
         <Button variant="default" size="xs" loading={toggle.isPending} onClick={() => toggle.mutate()}>
           {enabled ? 'Disable' : 'Enable'}
@@ -73,14 +73,14 @@ function State({ webhook }: { webhook: Api['Webhook'] }) {
     >
       <div className={classes.stack}>
         <div role="status">
-          <WebhookState {...webhook} />
+          <WebhookStatus {...webhook} />
         </div>
         <p className={classes.note}>
           {enabled
-            ? 'What fails is tried again for three days, ever less often.'
-            : 'What happens meanwhile is kept, and sent when it is enabled again.'}
+            ? 'Failed deliveries are retried for 3 days with increasing delays.'
+            : 'Events are kept and sent when the webhook is enabled again.'}
         </p>
-        <NotDone error={toggle.error} />
+        <ErrorNotice variant="action" error={toggle.error} />
         <TestEvent id={id} />
       </div>
     </Section>

@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { Loading } from '../../parts/loading.tsx'
-import { Moment } from '../../parts/moment.tsx'
-import { PageTitle } from '../../parts/page-title.tsx'
-import rows from '../../parts/rows.module.css'
-import { WebhookState } from './webhook-state.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import rows from '../../components/panel-table.module.css'
+import { Timestamp } from '../../components/timestamp.tsx'
+import { WebhookStatus } from './webhook-status.tsx'
 
-/** Where events are sent. */
+/** The list of webhooks. */
 export default function Webhooks() {
   const list = useQuery({
     queryKey: ['webhooks', 'list'],
@@ -19,7 +19,7 @@ export default function Webhooks() {
   })
   return (
     <>
-      <PageTitle title="Webhooks" about="Where what happens is sent, so that other systems hear of it at once.">
+      <PageTitle title="Webhooks" about="Send events to other systems.">
         <Button component={Link} href="/webhooks/new" size="xs">
           New webhook
         </Button>
@@ -27,10 +27,10 @@ export default function Webhooks() {
       <Loaded query={list} loading={<Loading rows={4} height={44} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No webhooks yet">
-              A webhook posts each event, signed, to an address of yours: a quota was made or changed, units run low, a
-              quota has ended. Make the first one with “New webhook”, and send it a test event.
-            </Empty>
+            <EmptyState title="No webhooks yet">
+              A webhook posts signed events to your URL, for example when a quota is created, reaches an alert threshold
+              or expires. Create the first one with “New webhook”.
+            </EmptyState>
           ) : (
             <List webhooks={items} />
           )
@@ -47,8 +47,8 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
         <Table.Tr>
           <Table.Th scope="col">Webhook</Table.Th>
           <Table.Th scope="col">Events</Table.Th>
-          <Table.Th scope="col">State</Table.Th>
-          <Table.Th scope="col">Made</Table.Th>
+          <Table.Th scope="col">Status</Table.Th>
+          <Table.Th scope="col">Created</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -65,11 +65,11 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
             <Table.Td data-label="Events">
               <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? 'All'}</div>
             </Table.Td>
-            <Table.Td data-label="State" className={rows.state ?? ''}>
-              <WebhookState {...webhook} />
+            <Table.Td data-label="Status" className={rows.state ?? ''}>
+              <WebhookStatus {...webhook} />
             </Table.Td>
-            <Table.Td data-label="Made">
-              <Moment at={webhook.created_at} />
+            <Table.Td data-label="Created">
+              <Timestamp at={webhook.created_at} />
             </Table.Td>
           </Table.Tr>
         ))}

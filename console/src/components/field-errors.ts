@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react'
+import { ApiProblem } from '../api/problem.ts'
+
+export interface FieldErrors<Field extends string = string> {
+  /** The error message of a field; undefined if there is none. */
+  at(field: Field): ReactNode
+  /** The error that the fields do not show; null if they show all of it. */
+  rest: Error | null
+}
+
+/**
+ * Assigns the validation issues of an API error to the fields of a form.
+ *
+ * @param fields names of the shown body properties or parameters; an issue inside a property belongs to its field
+ */
+export function fieldErrors<Field extends string>(error: Error | null, fields: readonly Field[]): FieldErrors<Field> {
+  const messages = new Map<string, string[]>()
+  let isComplete = true
+  for (const { path, message } of issuesOf(error)) {
+    const [name = '', ...inside] = path.replace(/^\//, '').split('/')
+    // The message names the key of a map; the index of a list item would not help the user.
+    const text = sentence([...inside.filter(step => !/^\d+$/.test(step)), message].join(' '))
+    if (fields.some(field => field === name)) messages.set(name, [...(messages.get(name) ?? []), text])
+    else isComplete = false
+  }
+  return { at: field => messages.get(field)?.join(' '), rest: isComplete && messages.size > 0 ? null : error }
+}
+
+function issuesOf(error: Error | null): ApiProblem['issues'] {
+  // The issues of an idempotency mismatch describe an earlier request, not this form.
+  return error instanceof ApiProblem && error.code !== 'idempotency_mismatch' ? error.issues : []
+}
+
+function sentence(text: string): string {
+  const capitalized = text.charAt(0).toUpperCase() + text.slice(1)
+  return capitalized.endsWith('.') ? capitalized : `${capitalized}.`
+}

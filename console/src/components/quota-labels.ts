@@ -1,0 +1,14 @@
+import type { Api } from '../api/types.ts'
+
+type Quota = Api['SmsQuota']
+
+export const KIND_LABELS: Record<Quota['kind'], string> = { grant: 'Grant', cap: 'Cap' }
+
+/** The name of a quota, or its kind and id. */
+export function quotaName({ id, kind, name }: Pick<Quota, 'id' | 'kind' | 'name'>): string {
+  return name ?? `${KIND_LABELS[kind]} ${id}`
+}
+
+/** Sort orders of a list of quotas. Sorting by `remaining` needs a single user. */
+export const SORTS = ['-id', 'id', 'expires_at', '-expires_at', 'remaining', '-remaining'] as const
+export type Sort = (typeof SORTS)[number]

@@ -1,0 +1,24 @@
+import type { Api } from '../api/types.ts'
+import { Badge, type Tone } from './badge.tsx'
+
+type State = Api['ReservationRecord']['state']
+
+export const RESERVATION_STATE_LABELS: Record<State, string> = {
+  reserved: 'Reserved',
+  committed: 'Committed',
+  refunded: 'Refunded',
+  expired: 'Expired',
+  released: 'Released',
+}
+
+const TONES: Record<State, Tone> = {
+  reserved: 'coming',
+  committed: 'good',
+  refunded: 'held',
+  expired: 'over',
+  released: 'over',
+}
+
+export function ReservationBadge({ state }: { state: State }) {
+  return <Badge tone={TONES[state]}>{RESERVATION_STATE_LABELS[state]}</Badge>
+}

@@ -1,0 +1,103 @@
+import type { Api } from '../../api/types.ts'
+import { addDays, dayOf } from './days.ts'
+import type { Group, Measure } from './usage-state.ts'
+
+type Usage = Api['Usage']
+type Item = Usage['items'][number]
+
+/** A series of the chart, with its own color. */
+export interface Series {
+  /** The property of a row that holds its units. */
+  key: `part${number}`
+  label: string
+  /** Units in the whole period. */
+  total: number
+}
+
+/** A day of the chart. */
+export interface DayRow {
+  /** A timestamp within the day. */
+  at: string
+  /** Units of each series; future days have only `forecast`. */
+  [part: `part${number}`]: number
+  forecast?: number
+}
+
+export interface ChartData {
+  series: readonly Series[]
+  rows: readonly DayRow[]
+}
+
+/** More colors are hard to distinguish. */
+const MAX_SERIES = 6
+
+const FIELDS = { country: 'country', message_type: 'message_type', quota: 'quota_id' } as const
+
+/** The group of an item. */
+export function keyOf(item: Item, group: Group): string | number | null {
+  return item[FIELDS[group]] ?? null
+}
+
+/**
+ * A series per group, largest first. Beyond `MAX_SERIES` the smaller groups are one series, the last.
+ * @param labelOf the label of a group
+ */
+export function chartDataOf(
+  { items }: Usage,
+  measure: Measure,
+  group: Group | null,
+  labelOf: (key: string | number | null) => string,
+): ChartData {
+  const groupOf = (item: Item) => (group === null ? null : keyOf(item, group))
+  const totals = new Map<string | number | null, number>()
+  for (const item of items) {
+    const key = groupOf(item)
+    totals.set(key, (totals.get(key) ?? 0) + item[measure].units)
+  }
+  const used = [...totals].filter(([, total]) => total > 0).sort(([, one], [, other]) => other - one)
+  const shown = used.length > MAX_SERIES ? used.slice(0, MAX_SERIES - 1) : used
+  const rest = used.slice(shown.length)
+
+  const series: Series[] = shown.map(([key, total], index) => ({ key: `part${index}`, label: labelOf(key), total }))
+  if (rest.length > 0) {
+    const total = rest.reduce((sum, [, units]) => sum + units, 0)
+    series.push({ key: `part${shown.length}`, label: `${rest.length} others`, total })
+  }
+  const places = new Map(used.map(([key], index) => [key, Math.min(index, shown.length)]))
+
+  const rows = new Map<string, DayRow>()
+  for (const item of items) {
+    const row = rows.get(item.start) ?? { at: item.start }
+    rows.set(item.start, row)
+    const place = places.get(groupOf(item))
+    if (place === undefined) continue
+    const part = `part${place}` as const
+    row[part] = (row[part] ?? 0) + item[measure].units
+  }
+  return { series, rows: [...rows.values()] }
+}
+
+/** Length of the forecast as a share of the period. */
+const FORECAST_SHARE = 0.25
+
+/**
+ * Adds days after today at the daily rate, until the units run out.
+ * @param today a timestamp in the day of the last row
+ */
+export function withForecast(
+  rows: readonly DayRow[],
+  forecast: NonNullable<Api['QuotaSummary']['forecast']>,
+  today: string,
+): DayRow[] {
+  const { daily_rate, runs_out_at } = forecast
+  const first = dayOf(today)
+  const end = runs_out_at === null ? null : dayOf(runs_out_at)
+  const ahead = Array.from({ length: Math.ceil(rows.length * FORECAST_SHARE) }, (_, index) => addDays(first, index + 1))
+  return [
+    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, forecast: daily_rate } : row)),
+    ...ahead
+      .filter(day => end === null || day <= end)
+      // At noon, which exists on every day.
+      .map(day => ({ at: new Date(`${day}T12:00:00`).toISOString(), forecast: daily_rate })),
+  ]
+}

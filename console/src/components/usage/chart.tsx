@@ -1,0 +1,99 @@
+import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
+import { formatUnits } from '../units.tsx'
+import classes from './chart.module.css'
+import type { ChartData, DayRow } from './chart-data.ts'
+import { fullDay, shortDay } from './days.ts'
+import { seriesColor } from './series-color.ts'
+
+interface ChartProps extends ChartData {
+  /** The accessible name. */
+  label: string
+}
+
+const compact = new Intl.NumberFormat(undefined, { notation: 'compact' })
+
+/** Units by day as bars and the forecast as a dashed line. In its own chunk, because recharts is larger than all pages. */
+export default function Chart({ series, rows, label }: ChartProps) {
+  return (
+    <ComposedChart
+      responsive
+      className={classes.chart ?? ''}
+      data={[...rows]}
+      margin={{ top: 8, right: 4, bottom: 0, left: 0 }}
+      barCategoryGap="18%"
+      aria-label={label}
+    >
+      <CartesianGrid vertical={false} stroke="var(--line)" />
+      <XAxis
+        dataKey="at"
+        tickFormatter={shortDay}
+        tickLine={false}
+        axisLine={{ stroke: 'var(--mantine-color-default-border)' }}
+        minTickGap={28}
+        tickMargin={6}
+      />
+      <YAxis
+        tickFormatter={units => compact.format(units)}
+        allowDecimals={false}
+        tickLine={false}
+        axisLine={false}
+        width={44}
+      />
+      <Tooltip
+        content={({ active, payload }) => (active ? <Tip row={payload[0]?.payload} series={series} /> : null)}
+        cursor={{ fill: 'var(--hover)', stroke: 'none' }}
+        isAnimationActive={false}
+      />
+      {series.map(({ key }, index) => (
+        <Bar
+          key={key}
+          dataKey={key}
+          stackId="units"
+          fill={seriesColor(index)}
+          maxBarSize={36}
+          isAnimationActive={false}
+        />
+      ))}
+      <Line
+        dataKey="forecast"
+        stroke="var(--mantine-color-text)"
+        strokeWidth={1.5}
+        strokeDasharray="4 4"
+        dot={false}
+        activeDot={false}
+        isAnimationActive={false}
+      />
+    </ComposedChart>
+  )
+}
+
+/** The tooltip of a day: units by series and in total. */
+function Tip({ row, series }: { row: DayRow | undefined; series: ChartData['series'] }) {
+  if (row === undefined) return null
+  const parts = series.map(({ key, label }, index) => ({ key, label, units: row[key] ?? 0, color: seriesColor(index) }))
+  const isAhead = parts.every(({ key }) => row[key] === undefined) && row.forecast !== undefined
+  const drawn = parts.filter(({ units }) => units > 0).reverse()
+  return (
+    <div className={classes.tip} role="status">
+      <div className={classes.day}>{fullDay(row.at)}</div>
+      {isAhead ? (
+        <div>About {formatUnits(Math.round(row.forecast ?? 0))} units forecast</div>
+      ) : (
+        <>
+          {series.length > 1 &&
+            drawn.map(({ key, label, units, color }) => (
+              <div key={key} className={classes.part}>
+                <span className={classes.swatch} style={{ background: color }} />
+                <bdi className={classes.name}>{label}</bdi>
+                <span className={classes.units}>{formatUnits(units)}</span>
+              </div>
+            ))}
+          <div className={classes.part}>
+            <span className={classes.name}>{series.length > 1 ? 'Total' : 'Units'}</span>
+            <span className={classes.units}>{formatUnits(drawn.reduce((sum, { units }) => sum + units, 0))}</span>
+          </div>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import type { Api } from '../../api/types.ts'
+import { day, oneOf, type StateOf } from '../url-state.ts'
+import { addDays, dayOf } from './days.ts'
+
+/** A counted quantity. */
+export type Measure = keyof Api['Usage']['total']
+
+export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
+export const GROUPS = ['country', 'message_type', 'quota'] as const
+export type Group = (typeof GROUPS)[number]
+
+/** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
+export const USAGE_STATE = {
+  days: oneOf(['7', '30', '90'], '90'),
+  from: day,
+  to: day,
+  measure: oneOf(MEASURES, 'committed'),
+  group_by: oneOf(GROUPS, null),
+  as: oneOf(['chart', 'table'], 'chart'),
+}
+export type UsageState = StateOf<typeof USAGE_STATE>
+
+/** The first and last shown day, inclusive. */
+export interface Period {
+  first: string
+  last: string
+}
+
+/** @param now the time of the service; its day is the last one unless `to` is set */
+export function periodOf({ days, from, to }: UsageState, now: string): Period {
+  const last = to ?? dayOf(now)
+  return { first: from ?? addDays(last, 1 - Number(days)), last }
+}

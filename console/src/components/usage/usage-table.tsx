@@ -1,0 +1,64 @@
+import { Table } from '@mantine/core'
+import type { Api } from '../../api/types.ts'
+import { Units } from '../units.tsx'
+import { keyOf } from './chart-data.ts'
+import { fullDay, shortDay } from './days.ts'
+import classes from './usage.module.css'
+import { GROUP_LABELS, MEASURE_LABELS } from './usage-labels.ts'
+import { type Group, MEASURES } from './usage-state.ts'
+
+interface UsageTableProps {
+  usage: Api['Usage']
+  group: Group | null
+  labelOf: (key: string | number | null) => string
+}
+
+/** The data of the chart, newest day first, without groups that have no usage on a day. */
+export function UsageTable({ usage, group, labelOf }: UsageTableProps) {
+  const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
+  const items = usage.items
+    .filter(item => group === null || MEASURES.some(measure => item[measure].messages > 0 || item[measure].units > 0))
+    .toReversed()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it.
+    <section className={classes.scroll} aria-label="Units by day" tabIndex={0}>
+      <Table className={classes.table ?? ''} stickyHeader>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">Day</Table.Th>
+            {group !== null && <Table.Th scope="col">{GROUP_LABELS[group]}</Table.Th>}
+            {measures.map(measure => (
+              <Table.Th key={measure} scope="col" className={classes.number ?? ''}>
+                {MEASURE_LABELS[measure].label}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {items.map(item => {
+            const key = group === null ? null : keyOf(item, group)
+            return (
+              <Table.Tr key={`${item.start} ${JSON.stringify(key)}`}>
+                <Table.Th scope="row">
+                  <time dateTime={item.start} title={fullDay(item.start)}>
+                    {shortDay(item.start)}
+                  </time>
+                </Table.Th>
+                {group !== null && (
+                  <Table.Td className={classes.group ?? ''}>
+                    <bdi>{labelOf(key)}</bdi>
+                  </Table.Td>
+                )}
+                {measures.map(measure => (
+                  <Table.Td key={measure} className={classes.number ?? ''}>
+                    <Units value={item[measure].units} />
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            )
+          })}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}

@@ -1,0 +1,50 @@
+import { type ComponentType, lazy } from 'react'
+import type { ViewedUser } from './components/user/viewed-user.ts'
+import type { Caller } from './session/session.ts'
+
+/** A page of the console, loaded when it is first opened. */
+export interface PageEntry {
+  path: string
+  /** The label in the navigation; pages without one are reached from other pages. */
+  label?: string
+  isFor(caller: Caller): boolean
+  Page: ComponentType
+}
+
+const admins = ({ roles }: Caller) => roles.includes('admin')
+const users = ({ user_id }: Caller) => user_id !== null
+
+type UserTab = ComponentType<{ user: ViewedUser }>
+type UserFrame = ComponentType<{ Content: UserTab }>
+type Load<Component> = () => Promise<{ default: Component }>
+
+/** A tab in the frame of a user's page. Both are loaded at the same time. */
+function userTab(loadFrame: Load<UserFrame>, loadTab: Load<UserTab>): ComponentType {
+  return lazy(async () => {
+    const [{ default: Frame }, { default: Tab }] = await Promise.all([loadFrame(), loadTab()])
+    return { default: () => <Frame Content={Tab} /> }
+  })
+}
+
+const user = () => import('./pages/user/user-page.tsx')
+const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
+const overview = () => import('./components/user/overview.tsx')
+const reservations = () => import('./components/user/reservations.tsx')
+const changes = () => import('./pages/user/changes.tsx')
+
+/** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
+export const PAGES: readonly PageEntry[] = [
+  { path: '/overview', label: 'Overview', isFor: admins, Page: lazy(() => import('./pages/overview/overview.tsx')) },
+  { path: '/quotas', label: 'Quotas', isFor: admins, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
+  { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
+  { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  { path: '/users/:id', isFor: admins, Page: userTab(user, overview) },
+  { path: '/users/:id/reservations', isFor: admins, Page: userTab(user, reservations) },
+  { path: '/users/:id/changes', isFor: admins, Page: userTab(user, changes) },
+  { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
+  { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
+  { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
+  { path: '/mine', label: 'My quotas', isFor: users, Page: userTab(myQuotas, overview) },
+  { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
+  { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
+]

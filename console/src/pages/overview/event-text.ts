@@ -1,0 +1,71 @@
+import type { Api } from '../../api/types.ts'
+import type { Tone } from '../../components/badge.tsx'
+import { formatUnitCount } from '../../components/units.tsx'
+
+type Quota = Api['SmsQuota']
+
+/** The data of each event type. The contract describes `data` only as an object, so this is the one cast. */
+type TypedEvent =
+  | { type: 'quota.created' | 'quota.updated' | 'quota.deleted' | 'quota.expired'; data: { quota: Quota } }
+  | { type: 'quota.threshold_reached'; data: { quota: Quota; percent: number } }
+  | { type: 'reservation.expired'; data: { reservation: Api['Reservation']; released: number; committed: number } }
+  | { type: 'webhook.disabled'; data: { webhook: Pick<Api['Webhook'], 'id' | 'description' | 'disabled_reason'> } }
+
+/** An event as the activity feed shows it: "Monthly package reached 80%: 20 units left". */
+export interface EventText {
+  tone: Tone
+  /** The name of the quota, reservation or webhook, and the path of its page. */
+  subject: string
+  href?: string
+  /** What happened to it, as a predicate. */
+  text: string
+}
+
+/** Describes an event. An event type that this version does not know is shown by its name. */
+export function eventText(event: Api['Event']): EventText {
+  const { type, data } = event as TypedEvent
+  switch (type) {
+    case 'quota.created':
+      return { ...quotaSubject(data), tone: 'coming', text: `created${by(data)}: ${allowance(data)}` }
+    case 'quota.updated':
+      return { ...quotaSubject(data), tone: 'over', text: `updated${by(data)}: now ${allowance(data)}` }
+    case 'quota.deleted':
+      return { ...quotaSubject(data), tone: 'over', text: `deleted${by(data)}` }
+    case 'quota.threshold_reached':
+      return data.percent >= 100
+        ? { ...quotaSubject(data), tone: 'bad', text: 'exhausted' }
+        : { ...quotaSubject(data), tone: 'held', text: `reached ${data.percent}%${remaining(data)}` }
+    case 'quota.expired':
+      return { ...quotaSubject(data), tone: 'over', text: 'expired' }
+    case 'reservation.expired': {
+      const { reservation, released, committed } = data
+      const units = committed > 0 ? `${formatUnitCount(committed)} committed` : `${formatUnitCount(released)} released`
+      return { subject: `Reservation ${reservation.id}`, tone: 'over', text: `expired, ${units}` }
+    }
+    case 'webhook.disabled': {
+      const { id, description, disabled_reason } = data.webhook
+      const reason = disabled_reason === 'gone' ? 'the receiver answered 410 Gone' : 'all deliveries failed'
+      const subject = description ?? `Webhook ${id}`
+      return { subject, href: `/webhooks/${id}`, tone: 'bad', text: `disabled: ${reason}` }
+    }
+    default:
+      return { subject: '', tone: 'over', text: event.type }
+  }
+}
+
+function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 'href'> {
+  return { subject: quota.name ?? `Quota ${quota.id}`, href: `/quotas/${quota.id}` }
+}
+
+function by({ quota }: { quota: Quota }): string {
+  return ` by ${quota.updated_by}`
+}
+
+function remaining({ quota }: { quota: Quota }): string {
+  return quota.remaining === null ? '' : `: ${formatUnitCount(quota.remaining)} left`
+}
+
+function allowance({ quota: { limit, period, enabled } }: { quota: Quota }): string {
+  const size = limit === null ? 'unlimited' : formatUnitCount(limit)
+  return `${size}${period === null ? '' : ` each ${period}`}${enabled ? '' : ', suspended'}`
+}

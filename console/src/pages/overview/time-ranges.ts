@@ -1,0 +1,50 @@
+import { HOUR_MS } from '../../../../src/domain/time.ts'
+
+/** Time ranges of the overview in the user's time zone. The service stores usage per 15 minutes, so ranges end on those. */
+
+const QUARTER_MS = 900_000
+export interface TimeRange {
+  from: string
+  /** Exclusive. */
+  to: string
+}
+
+export const LOCAL_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** From midnight `daysBack` days ago to the end of the current 15 minutes. */
+export function daysUntilNow(daysBack: number, now: Date): TimeRange {
+  return timeRange(midnight(now, -daysBack), quarterAfter(now))
+}
+
+export function yesterday(now: Date): TimeRange {
+  return timeRange(midnight(now, -1), midnight(now))
+}
+
+/** Yesterday until the same wall-clock time as now. */
+export function yesterdayUntilNow(now: Date): TimeRange {
+  const end = quarterAfter(now)
+  const until = new Date(end)
+  until.setDate(end.getDate() - 1)
+  return timeRange(midnight(now, -1), until)
+}
+
+/** The last hour, from the start of its first 15 minutes. */
+export function lastHour(now: Date): TimeRange {
+  return timeRange(new Date(quarterOf(now.getTime() - HOUR_MS)), quarterAfter(now))
+}
+
+function midnight(now: Date, days = 0): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days)
+}
+
+function quarterAfter(now: Date): Date {
+  return new Date(quarterOf(now.getTime()) + QUARTER_MS)
+}
+
+function quarterOf(at: number): number {
+  return Math.floor(at / QUARTER_MS) * QUARTER_MS
+}
+
+function timeRange(from: Date, to: Date): TimeRange {
+  return { from: from.toISOString(), to: to.toISOString() }
+}

@@ -1,0 +1,171 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
+import { PROJECT } from '../support/process.ts'
+
+interface Entry {
+  path: string
+  label?: string
+  isFor(caller: { user_id: number | null; roles: string[] }): boolean
+}
+
+/** The routes of the console, so that every page is tested. Imported dynamically, because its types need the DOM. */
+const { PAGES }: { PAGES: readonly Entry[] } = await import(join(PROJECT, 'console/src/pages.tsx'))
+
+const site = await startSite()
+const create = async (path: string, body: object) => {
+  const answer = await site.call('POST', `/api/sms/admin${path}`, { body })
+  expect(answer.status).toBe(201)
+  return answer.body.id
+}
+const quota = await create('/quota', { user_id: 7, limit: 1_000, period: 'month', name: 'Monthly package' })
+await create('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
+const webhook = await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
+
+/** An example for each route with a parameter. */
+const EXAMPLES: Record<string, string> = {
+  '/quotas/:id': `/quotas/${quota}`,
+  '/users/:id': '/users/7',
+  '/users/:id/reservations': '/users/7/reservations',
+  '/users/:id/changes': '/users/7/changes',
+  '/webhooks/:id': `/webhooks/${webhook}`,
+}
+
+const CALLERS = [
+  { who: 'an administrator', token: site.adminToken, user_id: 1, roles: ['admin'] },
+  { who: 'a user', token: await site.userToken(7), user_id: 7, roles: [] },
+]
+const visits = CALLERS.flatMap(caller =>
+  PAGES.filter(page => page.isFor(caller)).map(({ path }) => ({ ...caller, path })),
+)
+
+test('every route with a parameter has an example', () => {
+  const parameterized = PAGES.map(({ path }) => path).filter(path => path.includes(':'))
+  expect(parameterized.sort()).toEqual(Object.keys(EXAMPLES).sort())
+})
+
+test.each(visits)('$path as $who fits 360 to 2560 px and is accessible', async ({ path, token }) => {
+  const page = await site.visit(EXAMPLES[path] ?? path, { token })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await settled(page)
+  expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
+  expect(await page.title()).toMatch(/^.+ · sms-quota$/)
+  for (const width of [360, 1280, 2560]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expectNoHorizontalScroll(page)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      // The widest viewport shows the same content as the middle one.
+      if (width < 2560) await expectAccessible(page)
+    }
+  }
+})
+
+test('an unknown URL shows a not-found page', async () => {
+  const page = await site.visit('/nowhere')
+  for (const path of ['/nowhere', '/quotas/none/at/all', '/%3Cscript%3Ealert(1)%3C/script%3E', '/signed-in/x']) {
+    await page.goto(`${site.url}/console${path}`)
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  }
+  await expectAccessible(page)
+})
+
+test('every page of the navigation can be opened by keyboard', async () => {
+  const page = await site.visit('/')
+  for (const { path, label } of PAGES) {
+    if (label === undefined) continue
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: label, exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`${site.url}/console${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+  }
+})
+
+test('shows an outage of the service, keeps the input, and recovers when the service is back', async () => {
+  const page = await site.visit('/quotas')
+  const named = page.getByRole('link', { name: 'Monthly package' })
+  await named.waitFor()
+  await page.getByLabel('User id').fill('7')
+
+  const back = await stopListening(site.app.server)
+  try {
+    await page.getByLabel('Kind').selectOption('grant')
+    await page.getByRole('status').filter({ hasText: 'The service is not responding.' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'Retrying' }).waitFor()
+    expect(await page.getByLabel('User id').inputValue()).toBe('7')
+    await expectAccessible(page)
+  } finally {
+    await back()
+  }
+  await page.getByText('the page shows the last loaded data').waitFor({ state: 'detached' })
+  await named.waitFor()
+  expect(page.url()).toBe(`${site.url}/console/quotas?kind=grant`)
+  expect(await page.getByLabel('User id').inputValue()).toBe('7')
+})
+
+test('shows an outage when a proxy answers with 502, and recovers', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+  const back = await stopListening(site.app.server)
+  const proxy = createServer((_request, response) => {
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>')
+  })
+  await listen(proxy, portOf(site.url))
+  try {
+    await page.getByLabel('Kind').selectOption('cap')
+    await page.getByRole('status').filter({ hasText: 'The service is not responding.' }).waitFor()
+  } finally {
+    await close(proxy)
+    await back()
+  }
+  await page.getByRole('link', { name: 'Cap' }).waitFor()
+  await page.getByText('the page shows the last loaded data').waitFor({ state: 'detached' })
+})
+
+test('a page reloaded during an outage is still signed in at the same URL afterwards', async () => {
+  const page = await site.visit('/quotas?kind=cap')
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  const back = await stopListening(site.app.server)
+  try {
+    await expect(page.reload()).rejects.toThrow(/ERR_CONNECTION_REFUSED/)
+    // The error page of the browser.
+    await page.waitForURL('chrome-error://chromewebdata/')
+  } finally {
+    await back()
+  }
+  await page.goto(`${site.url}/console/quotas?kind=cap`)
+  await page.getByRole('link', { name: 'Cap' }).waitFor()
+})
+
+/** Waits until no part of the page is loading. */
+async function settled(page: Page): Promise<void> {
+  await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+}
+
+/** Closes the port and all connections of the service. @returns a function that listens on the port again */
+async function stopListening(server: Server): Promise<() => Promise<void>> {
+  const { port } = server.address() as AddressInfo
+  await close(server)
+  return () => listen(server, port)
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close(error => (error === undefined ? resolve() : reject(error)))
+    server.closeAllConnections()
+  })
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', () => resolve())
+  })
+}
+
+function portOf(url: string): number {
+  return Number(new URL(url).port)
+}

@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest'
+import { windowsFrom } from '../../console/src/pages/quota/next-windows.ts'
+import { describeQuota, type Formatters, type Terms } from '../../console/src/pages/quota/quota-description.ts'
+
+const number = new Intl.NumberFormat('en-GB')
+const formatters: Formatters = {
+  units: count => number.format(count),
+  timestamp: at => at.slice(0, 10),
+  country: code => ({ DE: 'Germany', AT: 'Austria', CH: 'Switzerland' })[code] ?? code,
+}
+
+const GRANT: Terms = {
+  kind: 'grant',
+  limit: 1_000,
+  period: null,
+  time_zone: 'Europe/Berlin',
+  rollover_limit: 0,
+  overage_limit: 0,
+  starts_at: null,
+  expires_at: null,
+  countries: null,
+  message_types: null,
+}
+const MONTHLY: Partial<Terms> = { period: 'month' }
+const CAP: Partial<Terms> = { kind: 'cap' }
+const UNLIMITED: Partial<Terms> = { limit: null }
+const RESETS = 'resets on the 1st at 00:00 Europe/Berlin'
+
+test.each<[string, Partial<Terms>]>([
+  // Kinds and limits, with one window
+  ['1,000 units in total', {}],
+  ['1 unit in total', { limit: 1 }],
+  ['0 units in total', { limit: 0 }],
+  ['Unlimited units', UNLIMITED],
+  ['At most 1,000 units in total; across all grants', CAP],
+  ['At most 1 unit in total; across all grants', { ...CAP, limit: 1 }],
+  // Periods
+  ['1,000 units each hour, resets on the hour in Europe/Berlin; unused units do not roll over', { period: 'hour' }],
+  ['1,000 units each day, resets at 00:00 Europe/Berlin; unused units do not roll over', { period: 'day' }],
+  ['1,000 units each week, resets on Monday at 00:00 Europe/Berlin; unused units do not roll over', { period: 'week' }],
+  [`1,000 units each month, ${RESETS}; unused units do not roll over`, MONTHLY],
+  [
+    '1,000 units each year, resets on 1 January at 00:00 Europe/Berlin; unused units do not roll over',
+    { period: 'year' },
+  ],
+  ['1,000 units each day, resets at 00:00 UTC; unused units do not roll over', { period: 'day', time_zone: 'UTC' }],
+  ['Unlimited units, counted each month, resets on the 1st at 00:00 Europe/Berlin', { ...UNLIMITED, ...MONTHLY }],
+  [`At most 1,000 units each month, ${RESETS}; across all grants`, { ...CAP, ...MONTHLY }],
+  // Rollover and overage
+  [`1,000 units each month, ${RESETS}; up to 200 unused units roll over`, { ...MONTHLY, rollover_limit: 200 }],
+  [
+    `1,000 units each month, ${RESETS}; unused units do not roll over; overage of up to 50`,
+    { ...MONTHLY, overage_limit: 50 },
+  ],
+  [
+    `1,000 units each month, ${RESETS}; up to 1,200 unused units roll over; overage of up to 50`,
+    { ...MONTHLY, rollover_limit: 1_200, overage_limit: 50 },
+  ],
+  ['1,000 units in total; overage of up to 50', { overage_limit: 50 }],
+  // Scopes
+  ['1,000 units in total to Germany', { countries: ['DE'] }],
+  ['1,000 units in total to Germany, Austria and Switzerland', { countries: ['DE', 'AT', 'CH'] }],
+  ['1,000 units in total to 6 countries', { countries: ['DE', 'AT', 'CH', 'FR', 'IT', 'ES'] }],
+  ['1,000 units in total for otp messages', { message_types: ['otp'] }],
+  ['1,000 units in total for messages of 6 types', { message_types: ['a', 'b', 'c', 'd', 'e', 'f'] }],
+  [
+    '1,000 units in total for marketing and otp messages to Germany',
+    { message_types: ['marketing', 'otp'], countries: ['DE'] },
+  ],
+  [`1,000 units each month to Germany, ${RESETS}; unused units do not roll over`, { ...MONTHLY, countries: ['DE'] }],
+  ['Unlimited units for otp messages', { ...UNLIMITED, message_types: ['otp'] }],
+  [
+    'Unlimited units to Germany, counted each month, resets on the 1st at 00:00 Europe/Berlin',
+    { ...UNLIMITED, ...MONTHLY, countries: ['DE'] },
+  ],
+  ['At most 1,000 units in total to Germany; across all grants', { ...CAP, countries: ['DE'] }],
+  // Dates
+  ['1,000 units in total; from 2026-04-01', { starts_at: '2026-04-01T00:00:00.000Z' }],
+  ['1,000 units in total; until 2026-05-01', { expires_at: '2026-05-01T00:00:00.000Z' }],
+  [
+    'At most 1,000 units in total; across all grants; from 2026-04-01 until 2026-05-01',
+    { ...CAP, starts_at: '2026-04-01T00:00:00.000Z', expires_at: '2026-05-01T00:00:00.000Z' },
+  ],
+  ['Unlimited units; until 2026-05-01', { ...UNLIMITED, expires_at: '2026-05-01T00:00:00.000Z' }],
+])('%s', (text, terms) => {
+  expect(describeQuota({ ...GRANT, ...terms }, formatters)).toBe(text)
+})
+
+test('the description of any terms starts with the units and names each setting', () => {
+  for (const kind of ['grant', 'cap'] as const)
+    for (const limit of kind === 'cap' ? [1_000] : [1_000, null])
+      for (const period of [null, 'hour', 'day', 'week', 'month', 'year'] as const)
+        for (const countries of [null, ['DE']])
+          for (const message_types of [null, ['otp']])
+            for (const expires_at of [null, '2026-05-01T00:00:00.000Z'])
+              for (const rollover_limit of kind === 'grant' && limit !== null && period !== null ? [0, 200] : [0])
+                for (const overage_limit of kind === 'grant' && limit !== null ? [0, 50] : [0]) {
+                  const terms = { kind, limit, period, countries, message_types, expires_at, rollover_limit }
+                  const text = describeQuota({ ...GRANT, ...terms, overage_limit }, formatters)
+                  const holds = (part: string, is: boolean) => expect(text.includes(part), `${part}: ${text}`).toBe(is)
+                  expect(text).toMatch(kind === 'cap' ? /^At most 1,000 units/ : /^(1,000|Unlimited) units/)
+                  holds('Europe/Berlin', period !== null)
+                  holds(`each ${period}`, period !== null)
+                  holds('to Germany', countries !== null)
+                  holds('for otp messages', message_types !== null)
+                  holds('until 2026-05-01', expires_at !== null)
+                  holds('unused units roll over', rollover_limit > 0)
+                  holds('overage', overage_limit > 0)
+                  expect(text).not.toMatch(/null|undefined| {2}| [,;]|[.]$/)
+                }
+})
+
+/** The next windows of some terms, as UTC timestamps to the minute. */
+function windows(terms: Partial<Terms>, at: string, max = 3) {
+  const found = windowsFrom({ ...GRANT, ...terms }, Date.parse(at), max)
+  return found?.map(({ start, end }) =>
+    [start, end].map(at => (at === null ? null : new Date(at).toISOString().slice(0, 16))),
+  )
+}
+
+test('next windows of a running quota, of a later start, and none after the expiry', () => {
+  const at = '2026-03-15T12:00Z'
+  expect(windows(MONTHLY, at)).toEqual([
+    ['2026-03-15T12:00', '2026-03-31T22:00'],
+    ['2026-03-31T22:00', '2026-04-30T22:00'],
+    ['2026-04-30T22:00', '2026-05-31T22:00'],
+  ])
+  const since = { ...MONTHLY, starts_at: '2026-01-10T00:00:00.000Z' }
+  expect(windows(since, at, 1)).toEqual([['2026-02-28T23:00', '2026-03-31T22:00']])
+  const later = { ...MONTHLY, starts_at: '2026-04-10T00:00:00.000Z', expires_at: '2026-05-10T00:00:00.000Z' }
+  expect(windows(later, at)).toEqual([
+    ['2026-04-10T00:00', '2026-04-30T22:00'],
+    ['2026-04-30T22:00', '2026-05-10T00:00'],
+  ])
+  expect(windows({ ...MONTHLY, expires_at: '2026-03-01T00:00:00.000Z' }, at)).toEqual([])
+  expect(windows({ expires_at: '2026-05-01T00:00:00.000Z' }, at)).toEqual([['2026-03-15T12:00', '2026-05-01T00:00']])
+  expect(windows({}, at)).toEqual([['2026-03-15T12:00', null]])
+  expect(windows({ ...MONTHLY, time_zone: 'Nowhere/Nothing' }, at)).toBeUndefined()
+})

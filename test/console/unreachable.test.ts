@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { expectAccessible, startSite } from '../support/browser.ts'
+
+const site = await startSite()
+for (let n = 1; n <= 25; n++) {
+  const body = { user_id: 7, limit: 100, name: `Quota ${n}` }
+  expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+}
+
+test('shows that the service is not responding, and loads the requested page when it is back', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('link', { name: 'Quota 25' }).waitFor()
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Next' }).click()
+  await page.getByRole('status').filter({ hasText: 'The service is not responding.' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'Retrying' }).waitFor()
+  await expectAccessible(page)
+  await page.context().setOffline(false)
+  await page.getByRole('link', { name: 'Quota 5', exact: true }).waitFor()
+  await page.getByText('The service is not responding.').waitFor({ state: 'detached' })
+})
+
+test('shows an error for a sign-in while the service is not responding, and allows a retry', async () => {
+  const page = await site.visit('/quotas', { token: null })
+  await page.getByLabel('Token', { exact: true }).fill(site.adminToken)
+  await page.context().setOffline(true)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('alert').filter({ hasText: 'The service is not responding.' }).waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('link', { name: 'Quota 25' }).waitFor()
+})

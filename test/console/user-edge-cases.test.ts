@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest'
+import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
+import { startBusyUser } from './user-fixture.ts'
+
+const site = await startSite()
+const { quotas } = await startBusyUser(site, 7)
+const QUOTA = '/api/sms/admin/quota'
+
+const HOSTILE = '<script>alert(1)</script> \u202Eשלום مرحبا 🙂 '
+/** A hostile text of the maximum length of a field. */
+const longest = (length: number) => HOSTILE + 'x'.repeat(length - HOSTILE.length)
+
+async function adjust(quotaId: number, reason: string, token = site.adminToken): Promise<void> {
+  const answer = await site.call('POST', `${QUOTA}/${quotaId}/adjust`, { token, body: { delta: 1, reason } })
+  expect(answer.status).toBe(200)
+}
+
+test('by keyboard: opens a user without quotas and goes on to their first quota', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  await page.getByLabel('Go to user').focus()
+  await page.keyboard.insertText(HOSTILE.repeat(250))
+  await page.keyboard.press('Enter')
+  await page.getByText('Enter a whole number').waitFor()
+  await page.keyboard.press('ControlOrMeta+A')
+  await page.keyboard.type('99')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'User 99' }).waitFor()
+  await page.getByText('0 used · 0 left').waitFor()
+  await page.getByText('No forecast yet').waitFor()
+  await page.getByRole('link', { name: 'Create the first one' }).focus()
+  await page.keyboard.press('Enter')
+  expect(page.url()).toBe(`${site.url}/console/quotas/new?user_id=99`)
+
+  await page.goto(`${site.url}/console/users/99/changes`)
+  await page.getByText('This user has no quotas yet.').waitFor()
+  await page.goto(`${site.url}/console/users/99/reservations`)
+  await page.getByText('Reservations and sent messages appear here.').waitFor()
+  for (const id of ['x', '-1', '99999999999999999', '%3Cscript%3E']) {
+    await page.goto(`${site.url}/console/users/${id}`)
+    await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  }
+})
+
+test('the quota list of one user links to the user', async () => {
+  const page = await site.visit('/quotas?user_id=7')
+  await page.getByRole('link', { name: 'Open user 7' }).click()
+  await page.getByRole('heading', { level: 1, name: 'User 7' }).waitFor()
+  await page.getByRole('link', { name: 'New quota for this user' }).click()
+  expect(page.url()).toBe(`${site.url}/console/quotas/new?user_id=7`)
+})
+
+test('shows the latest changes of all quotas of a user, including deleted ones', async () => {
+  const { body: deleted } = await site.call('POST', QUOTA, { body: { user_id: 7, limit: 5, name: 'Given by mistake' } })
+  site.clock.now += 60_000
+  await adjust(quotas['Monthly package'], 'Goodwill')
+  site.clock.now += 60_000
+  await site.call('DELETE', `${QUOTA}/${deleted.id}`)
+  const page = await site.visit('/users/7/changes')
+  await expect
+    .poll(() => page.getByRole('row').allTextContents(), { timeout: 5_000 })
+    .toMatchObject([
+      expect.anything(),
+      expect.stringMatching(/^Given by mistakeDeletedVersion 2/),
+      expect.stringMatching(/^Monthly packageUpdatedVersion 2Goodwill1/),
+      expect.stringMatching(/^Given by mistakeCreated/),
+      expect.stringMatching(/^Daily ceilingCreated/),
+      expect.stringMatching(/^Codes to Germany and AustriaCreated/),
+      expect.stringMatching(/^Monthly packageCreated/),
+    ])
+})
+
+test('shows hostile text as text, without horizontal scrolling', async () => {
+  const actor = await site.token({ sub: longest(200), roles: ['sms-quota:admin'] })
+  const name = longest(120)
+  const type = 'x'.repeat(64)
+  const created = await site.call('POST', QUOTA, {
+    token: actor,
+    body: { user_id: 66, limit: 999_999_999_999, period: 'year', name, message_types: [type] },
+  })
+  expect(created.status).toBe(201)
+  await adjust(created.body.id, longest(500), actor)
+  await site.call('POST', QUOTA, { body: { user_id: 66, kind: 'cap', limit: 1_000_000_000, name } })
+  const send = { user_id: 66, id: `m${'-'.repeat(127)}`, units: 999_999_999, message_type: type }
+  const sent = await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body: send })
+  expect(sent.body.granted).toBe(true)
+  const page = await site.visit('/users/66')
+  const tabs = {
+    '?group_by=message_type': type,
+    '?group_by=quota&as=table': name,
+    '/reservations': type,
+    '/changes': name,
+  }
+  for (const [tab, shown] of Object.entries(tabs)) {
+    await page.goto(`${site.url}/console/users/66${tab}`)
+    await page.getByText(shown).last().waitFor()
+    for (const width of [1280, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      await expectNoHorizontalScroll(page)
+    }
+  }
+  await page.getByText(longest(500)).waitFor()
+  await page.getByText(longest(200)).first().waitFor()
+  await expectAccessible(page)
+  await page.goto(`${site.url}/console/users/66?days=${encodeURIComponent(HOSTILE)}&from=2026-02-30&measure=x&page=0`)
+  await page.getByText('Last 90 days').waitFor({ state: 'attached' })
+  await page.goto(`${site.url}/console/users/66/reservations?cursor=bm90IG91cnM&state=odd`)
+  await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
+})
+
+test('shows an outage where data was requested, and keeps the other sections', async () => {
+  const page = await site.visit('/users/7')
+  await page.getByRole('application').waitFor()
+  await page.context().setOffline(true)
+  await page.getByLabel('Period').selectOption('Last 7 days')
+  await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor()
+  await page.getByRole('region', { name: 'Summary' }).waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor({ state: 'detached' })
+  await page.getByRole('application').waitFor()
+})
+
+test.each([
+  ['light', 1280, 360, 'Reservations'],
+  ['dark', 360, 1280, 'Changes'],
+  // axe takes seconds on a chart of 360 bars, and runs three times.
+] as const)(
+  '%s: is accessible and fits 1280 and 360 px',
+  { timeout: 60_000 },
+  async (colorScheme, width, otherWidth, tab) => {
+    const page = await site.visit('/users/7?group_by=country', { colorScheme })
+    const expectGood = async (wide: number) => {
+      await page.setViewportSize({ width: wide, height: 800 })
+      await expectAccessible(page)
+      await expectNoHorizontalScroll(page)
+    }
+    await page.getByRole('application').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
+    await expectGood(width)
+    await page.getByRole('button', { name: 'Show as table' }).click()
+    await page.getByRole('region', { name: 'Units by day' }).waitFor()
+    await expectGood(otherWidth)
+    await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: tab }).click()
+    await page.getByRole('table', { name: tab }).waitFor()
+    await expectGood(width)
+  },
+)
