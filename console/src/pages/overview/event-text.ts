@@ -4,13 +4,6 @@ import { formatUnitCount } from '../../components/units.tsx'
 
 type Quota = Api['SmsQuota']
 
-/** The data of each event type. The contract describes `data` only as an object, so this is the one cast. */
-type TypedEvent =
-  | { type: 'quota.created' | 'quota.updated' | 'quota.deleted' | 'quota.expired'; data: { quota: Quota } }
-  | { type: 'quota.threshold_reached'; data: { quota: Quota; percent: number } }
-  | { type: 'reservation.expired'; data: { reservation: Api['Reservation']; released: number; committed: number } }
-  | { type: 'webhook.disabled'; data: { webhook: Pick<Api['Webhook'], 'id' | 'description' | 'disabled_reason'> } }
-
 /** An event as the activity feed shows it: "Monthly package reached 80%: 20 units left". */
 export interface EventText {
   tone: Tone
@@ -22,8 +15,7 @@ export interface EventText {
 }
 
 /** Describes an event. An event type that this version does not know is shown by its name. */
-export function eventText(event: Api['Event']): EventText {
-  const { type, data } = event as TypedEvent
+export function eventText({ type, data }: Api['Event']): EventText {
   switch (type) {
     case 'quota.created':
       return { ...quotaSubject(data), tone: 'coming', text: `created${by(data)}: ${allowance(data)}` }
@@ -49,7 +41,7 @@ export function eventText(event: Api['Event']): EventText {
       return { subject, href: `/webhooks/${id}`, tone: 'bad', text: `disabled: ${reason}` }
     }
     default:
-      return { subject: '', tone: 'over', text: event.type }
+      return { subject: '', tone: 'over', text: type }
   }
 }
 
