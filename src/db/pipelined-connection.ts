@@ -13,10 +13,13 @@ export const BEGIN: StatementCall = { name: 'begin', values: [] }
 export const COMMIT: StatementCall = { name: 'commit', values: [] }
 export const ROLLBACK: StatementCall = { name: 'rollback', values: [] }
 
+/** The values of a row as PostgreSQL wrote them, in the order of the select list. */
+export type Cells = readonly (string | null)[]
+
 /** Rows as PostgreSQL wrote them, by position, and the command tag, such as `UPDATE 3`. */
 export interface StatementResult {
   tag: string
-  rows: (string | null)[][]
+  rows: Cells[]
 }
 
 /**
@@ -149,7 +152,7 @@ class PipelinedBatch implements pg.Submittable {
   settle: { resolve: (results: StatementResult[]) => void; reject: (error: Error) => void } | undefined
   readonly calls: readonly StatementCall[]
   readonly results: StatementResult[] = []
-  private rows: (string | null)[][] = []
+  private rows: Cells[] = []
   private wire: Wire | undefined
 
   constructor(calls: readonly StatementCall[]) {
