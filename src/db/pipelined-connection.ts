@@ -53,20 +53,8 @@ export interface PipelinedConnectionOptions {
 /** Longest to wait for the results of a batch: longer than `statement_timeout` lets any of its statements run. */
 const BATCH_TIMEOUT_MS = 15_000
 
-/** Connects and prepares every statement, so that a batch only binds and executes. */
-export async function connectPipelined({
-  url,
-  statements,
-  settings,
-  log,
-  onLost,
-}: PipelinedConnectionOptions): Promise<PipelinedConnection> {
-  const client = new pg.Client({
-    connectionString: url,
-    fallback_application_name: 'sms-quota engine',
-    connectionTimeoutMillis: 3_000,
-    keepAlive: true,
-  })
+/** The connection of a client that is not connected yet, and what sends a batch on it. */
+function createSession(client: pg.Client, log: Log | undefined, onLost: (() => void) | undefined) {
   let lost = false
   let warning: string | undefined
   const lose = () => {
@@ -81,12 +69,6 @@ export async function connectPipelined({
   client.on('notice', notice => {
     if (notice.severity === 'WARNING') warning = notice.message ?? 'a warning'
   })
-  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
-  try {
-    await client.connect()
-  } catch (error) {
-    throw notConnected(error)
-  }
 
   async function send(batch: PipelinedBatch): Promise<StatementResult[]> {
     if (lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
@@ -132,6 +114,30 @@ export async function connectPipelined({
       lost = true
       await client.end().catch(() => {})
     },
+  }
+  return { connection, send }
+}
+
+/** Connects and prepares every statement, so that a batch only binds and executes. */
+export async function connectPipelined({
+  url,
+  statements,
+  settings,
+  log,
+  onLost,
+}: PipelinedConnectionOptions): Promise<PipelinedConnection> {
+  const client = new pg.Client({
+    connectionString: url,
+    fallback_application_name: 'sms-quota engine',
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  })
+  const { connection, send } = createSession(client, log, onLost)
+  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw notConnected(error)
   }
   try {
     await settleSession(client, settings)
