@@ -13,10 +13,13 @@ export const BEGIN: StatementCall = { name: 'begin', values: [] }
 export const COMMIT: StatementCall = { name: 'commit', values: [] }
 export const ROLLBACK: StatementCall = { name: 'rollback', values: [] }
 
+/** The values of a row as PostgreSQL wrote them, in the order of the select list. */
+export type Cells = readonly (string | null)[]
+
 /** Rows as PostgreSQL wrote them, by position, and the command tag, such as `UPDATE 3`. */
 export interface StatementResult {
   tag: string
-  rows: (string | null)[][]
+  rows: Cells[]
 }
 
 /**
@@ -50,20 +53,8 @@ export interface PipelinedConnectionOptions {
 /** Longest to wait for the results of a batch: longer than `statement_timeout` lets any of its statements run. */
 const BATCH_TIMEOUT_MS = 15_000
 
-/** Connects and prepares every statement, so that a batch only binds and executes. */
-export async function connectPipelined({
-  url,
-  statements,
-  settings,
-  log,
-  onLost,
-}: PipelinedConnectionOptions): Promise<PipelinedConnection> {
-  const client = new pg.Client({
-    connectionString: url,
-    fallback_application_name: 'sms-quota engine',
-    connectionTimeoutMillis: 3_000,
-    keepAlive: true,
-  })
+/** The connection of a client that is not connected yet, and what sends a batch on it. */
+function createSession(client: pg.Client, log: Log | undefined, onLost: (() => void) | undefined) {
   let lost = false
   let warning: string | undefined
   const lose = () => {
@@ -78,12 +69,6 @@ export async function connectPipelined({
   client.on('notice', notice => {
     if (notice.severity === 'WARNING') warning = notice.message ?? 'a warning'
   })
-  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
-  try {
-    await client.connect()
-  } catch (error) {
-    throw notConnected(error)
-  }
 
   async function send(batch: PipelinedBatch): Promise<StatementResult[]> {
     if (lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
@@ -130,6 +115,30 @@ export async function connectPipelined({
       await client.end().catch(() => {})
     },
   }
+  return { connection, send }
+}
+
+/** Connects and prepares every statement, so that a batch only binds and executes. */
+export async function connectPipelined({
+  url,
+  statements,
+  settings,
+  log,
+  onLost,
+}: PipelinedConnectionOptions): Promise<PipelinedConnection> {
+  const client = new pg.Client({
+    connectionString: url,
+    fallback_application_name: 'sms-quota engine',
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  })
+  const { connection, send } = createSession(client, log, onLost)
+  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
+  try {
+    await client.connect()
+  } catch (error) {
+    throw notConnected(error)
+  }
   try {
     await configureSession(client, settings)
     await send(new PipelinedPreparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
@@ -149,7 +158,7 @@ class PipelinedBatch implements pg.Submittable {
   settle: { resolve: (results: StatementResult[]) => void; reject: (error: Error) => void } | undefined
   readonly calls: readonly StatementCall[]
   readonly results: StatementResult[] = []
-  private rows: (string | null)[][] = []
+  private rows: Cells[] = []
   private wire: Wire | undefined
 
   constructor(calls: readonly StatementCall[]) {

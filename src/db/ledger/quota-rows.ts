@@ -1,5 +1,5 @@
 import type { Allowance } from '../../domain/quota.ts'
-import type { StatementResult } from '../pipelined-connection.ts'
+import type { Cells, StatementResult } from '../pipelined-connection.ts'
 import {
   boolean,
   type CellColumn,
@@ -49,7 +49,11 @@ const { list, at: AT } = selectionOf(COLUMNS)
 export const QUOTA_LIST = list
 
 export function quotasIn(result: StatementResult | undefined): Stored<Allowance>[] {
-  return (result?.rows ?? []).map(cells => ({
+  return (result?.rows ?? []).map(readQuota)
+}
+
+function readQuota(cells: Cells): Stored<Allowance> {
+  return {
     id: COLUMNS.id.read(cells[AT.id]),
     user_id: COLUMNS.user_id.read(cells[AT.user_id]),
     seq: COLUMNS.seq.read(cells[AT.seq]),
@@ -75,5 +79,5 @@ export function quotasIn(result: StatementResult | undefined): Stored<Allowance>
     deleted_at: COLUMNS.deleted_at.read(cells[AT.deleted_at]),
     alert_at: COLUMNS.alert_at.read(cells[AT.alert_at]),
     alerted: COLUMNS.alerted.read(cells[AT.alerted]),
-  }))
+  }
 }

@@ -1,5 +1,5 @@
 import type { Draw, Reservation } from '../../domain/reservation.ts'
-import type { StatementResult } from '../pipelined-connection.ts'
+import type { Cells, StatementResult } from '../pipelined-connection.ts'
 import {
   boolean,
   type CellColumn,
@@ -44,7 +44,11 @@ const { list, at: AT } = selectionOf(COLUMNS, 'r')
 export const RESERVATION_LIST = list
 
 export function reservationsIn(result: StatementResult | undefined): Stored<Reservation>[] {
-  return (result?.rows ?? []).map(cells => ({
+  return (result?.rows ?? []).map(readReservation)
+}
+
+function readReservation(cells: Cells): Stored<Reservation> {
+  return {
     seq: COLUMNS.seq.read(cells[AT.seq]),
     user_id: COLUMNS.user_id.read(cells[AT.user_id]),
     id: COLUMNS.id.read(cells[AT.id]),
@@ -63,7 +67,7 @@ export function reservationsIn(result: StatementResult | undefined): Stored<Rese
     draws: drawsOf(COLUMNS.draws.read(cells[AT.draws])),
     created_at: COLUMNS.created_at.read(cells[AT.created_at]),
     expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
-  }))
+  }
 }
 
 const NUMBERS_PER_DRAW = 6

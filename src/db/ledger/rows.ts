@@ -14,9 +14,9 @@ export interface CellColumn<Value> {
 }
 
 /**
- * The select list of some columns, and the position of each in it. Readers of rows are written out, one
- * `COLUMNS.name.read(cells[AT.name])` per field, because V8 inlines that: it takes as long as positions written by hand,
- * where a loop over the columns takes twice as long, and a closure per column 5 % longer.
+ * The select list of some columns, and the position of each in it. A reader of rows is a function of its own with one
+ * `COLUMNS.name.read(cells[AT.name])` per field. It takes as long as positions written by hand, because V8 inlines it; a
+ * loop over the columns takes twice as long, and a reader that is a new arrow function per result 5 to 9 % longer.
  */
 export function selectionOf<Name extends string>(
   columns: Readonly<Record<Name, CellColumn<unknown>>>,
