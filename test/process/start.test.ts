@@ -160,7 +160,7 @@ describe('an external database is rejected', async () => {
     await empty.db.query({ text: `alter database ${name} set synchronous_commit = off` })
     await refuse(
       empty.url,
-      /synchronous_commit is off, so it can lose what it has confirmed; set synchronous_commit = on/,
+      /synchronous_commit is off, so it can lose confirmed commits; set synchronous_commit = on/,
     )
   })
 
