@@ -3,7 +3,8 @@
  * comparison does the same work; and with the reservations and usage of years. (`load.ts` makes a realistic mix of
  * quotas, where many sends would be denied.)
  */
-import { type Database, timestampParam } from '../src/db/database.ts'
+import type { Database } from '../src/db/database.ts'
+import { timestampParam } from '../src/db/values.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'

@@ -3,7 +3,7 @@
  * options give the same rows.
  */
 import type { Queryable } from '../src/db/database.ts'
-import { timestampParam } from '../src/db/database.ts'
+import { timestampParam } from '../src/db/values.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 

@@ -36,7 +36,20 @@ const COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 export function createMetrics(registry = new Registry()): Metrics {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  return {
+    ...requestMetrics(registers),
+    ...laneMetrics(registers),
+    ...batchMetrics(registers),
+    ...queueMetrics(registers),
+    ...deliveryMetrics(registers),
+    ...rollupMetrics(registers),
+    ...eventMetrics(registers),
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+  }
+}
 
+function requestMetrics(registers: Registry[]): Pick<Metrics, 'request'> {
   const requests = new Histogram({
     name: 'sms_quota_request_seconds',
     help: 'Time from the receipt of a request to its response.',
@@ -44,6 +57,12 @@ export function createMetrics(registry = new Registry()): Metrics {
     buckets: SECONDS,
     registers,
   })
+  return {
+    request: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
+  }
+}
+
+function laneMetrics(registers: Registry[]): Pick<Metrics, 'lane'> {
   const batchCommands = new Histogram({
     name: 'sms_quota_batch_commands',
     help: 'Commands in a batch.',
@@ -62,6 +81,16 @@ export function createMetrics(registry = new Registry()): Metrics {
     buckets: SECONDS,
     registers,
   })
+  return {
+    lane({ size, queuedMs, ranMs }) {
+      batchCommands.observe(size)
+      batchQueued.observe(queuedMs / 1000)
+      batchRan.observe(ranMs / 1000)
+    },
+  }
+}
+
+function batchMetrics(registers: Registry[]): Pick<Metrics, 'batch'> {
   const stages = new Histogram({
     name: 'sms_quota_batch_stage_seconds',
     help: 'Time that a batch spent in each stage. An optimistic batch loads only what is not in memory.',
@@ -80,7 +109,29 @@ export function createMetrics(registry = new Registry()): Metrics {
     labelNames: ['op', 'outcome'],
     registers,
   })
+  return {
+    batch(report) {
+      if (report.retries > 0) retries.inc(report.retries)
+      for (const [stage, milliseconds] of Object.entries(report.stages)) {
+        stages.observe({ mode: report.mode, stage }, milliseconds / 1000)
+      }
+      for (const { op, outcome, count } of report.outcomes) outcomes.inc({ op, outcome }, count)
+    },
+  }
+}
 
+function queueMetrics(registers: Registry[]): Pick<Metrics, 'watchQueue'> {
+  return {
+    watchQueue(queue) {
+      const commands = () => queue().commands
+      const bytes = () => queue().bytes
+      gaugeAtScrape(registers, 'sms_quota_queue_commands', 'Commands accepted and not yet answered.', commands)
+      gaugeAtScrape(registers, 'sms_quota_queue_bytes', 'Bytes of the commands accepted and not yet answered.', bytes)
+    },
+  }
+}
+
+function deliveryMetrics(registers: Registry[]): Pick<Metrics, 'delivery' | 'pendingDeliveries'> {
   const deliveries = new Counter({
     name: 'sms_quota_webhook_attempts_total',
     help: 'Attempts to deliver an event to a webhook, by outcome.',
@@ -92,7 +143,13 @@ export function createMetrics(registry = new Registry()): Metrics {
     help: 'Webhook deliveries that wait for an attempt, over all processes, counted up to 100000.',
     registers,
   })
+  return {
+    delivery: outcome => deliveries.inc({ outcome }),
+    pendingDeliveries: count => pending.set(count),
+  }
+}
 
+function rollupMetrics(registers: Registry[]): Pick<Metrics, 'rollup'> {
   const rollupBatches = new Counter({
     name: 'sms_quota_usage_rollup_batches_total',
     help: 'Batches whose usage this process has rolled up.',
@@ -108,57 +165,40 @@ export function createMetrics(registry = new Registry()): Metrics {
     help: 'Batches whose usage is not rolled up yet, over all processes, counted up to 100000.',
     registers,
   })
+  return {
+    rollup({ batches, rows, pending }) {
+      rollupBatches.inc(batches)
+      rollupRows.inc(rows)
+      pendingUsage.set(pending)
+    },
+  }
+}
 
+function eventMetrics(registers: Registry[]): Pick<Metrics, 'events' | 'watchFeed'> {
   const events = new Counter({
     name: 'sms_quota_events_total',
     help: 'Events that all processes have emitted since this process started, by type.',
     labelNames: ['type'],
     registers,
   })
-
-  /** A value that is read at each scrape. */
-  const gauge = (name: string, help: string, of: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(of())
-      },
-    })
-
   return {
-    lane({ size, queuedMs, ranMs }) {
-      batchCommands.observe(size)
-      batchQueued.observe(queuedMs / 1000)
-      batchRan.observe(ranMs / 1000)
-    },
-    batch(report) {
-      if (report.retries > 0) retries.inc(report.retries)
-      for (const [stage, milliseconds] of Object.entries(report.stages)) {
-        stages.observe({ mode: report.mode, stage }, milliseconds / 1000)
-      }
-      for (const { op, outcome, count } of report.outcomes) outcomes.inc({ op, outcome }, count)
-    },
-    request: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
-    watchQueue(queue) {
-      gauge('sms_quota_queue_commands', 'Commands accepted and not yet answered.', () => queue().commands)
-      gauge('sms_quota_queue_bytes', 'Bytes of the commands accepted and not yet answered.', () => queue().bytes)
-    },
-    delivery: outcome => deliveries.inc({ outcome }),
-    pendingDeliveries: count => pending.set(count),
-    rollup({ batches, rows, pending: waiting }) {
-      rollupBatches.inc(batches)
-      rollupRows.inc(rows)
-      pendingUsage.set(waiting)
-    },
     events(counts) {
       for (const { type, count } of counts) events.inc({ type }, count)
     },
     watchFeed(waiting) {
-      gauge('sms_quota_feed_waiting', "Requests that wait for the feed's next event.", waiting)
+      gaugeAtScrape(registers, 'sms_quota_feed_waiting', "Requests that wait for the feed's next event.", waiting)
     },
-    contentType: registry.contentType,
-    text: () => registry.metrics(),
   }
+}
+
+/** Registers a gauge whose value is read at each scrape. */
+function gaugeAtScrape(registers: Registry[], name: string, help: string, value: () => number): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      this.set(value())
+    },
+  })
 }

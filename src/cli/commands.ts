@@ -1,22 +1,11 @@
 /** The commands of `sms-quota`. The dispatch and the help come from this table. */
 import { configVariables, describeConfig } from '../config/config.ts'
 import { readPublicKey } from '../http/auth/keys.ts'
-import type { Arguments, Options } from './arguments.ts'
+import type { Options } from './arguments.ts'
+import type { Command } from './command.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
 import { token } from './token.ts'
-
-export interface Command {
-  name: string
-  /** One line that begins with a verb. */
-  summary: string
-  /** Further text of the help. */
-  more?: () => string
-  options: Options
-  examples: readonly string[]
-  /** @returns the exit code. */
-  run(args: Arguments): Promise<number>
-}
 
 const COMMON: Options = {
   'env-file': { value: 'FILE', means: 'also read variables from FILE; those of the environment take precedence' },

@@ -1,5 +1,5 @@
 import type { Options } from './arguments.ts'
-import type { Command } from './commands.ts'
+import type { Command } from './command.ts'
 
 /** Two aligned columns. The second cell may have several lines. */
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {

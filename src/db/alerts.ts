@@ -1,8 +1,9 @@
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, timestampParam } from './database.ts'
+import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { timestampParam } from './values.ts'
 
 /** A quota that has reached a percent of its `alert_at`. */
 export interface Alert {

@@ -4,8 +4,6 @@ import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
 import { getTypeParser } from './values.ts'
 
-export { timestampParam } from './values.ts'
-
 /** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[]
 

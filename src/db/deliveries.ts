@@ -2,8 +2,9 @@
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
-import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
 import { isBehind, type Positions, readEvents } from './outbox.ts'
+import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
 /** A webhook that may have events to fan out, or deliveries to attempt. */

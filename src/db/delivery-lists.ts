@@ -1,9 +1,10 @@
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
-import { type Database, type Queryable, type Transaction, timestampParam } from './database.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
 import { insertDeliveries, RESTART } from './deliveries.ts'
 import type { Positions } from './outbox.ts'
+import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
 /** Lists of deliveries, and redelivery at an administrator's request. */

@@ -1,9 +1,10 @@
 import type { Quota } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, type Transaction, timestampParam } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { lockFreeAccounts } from './ledger-calls.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { timestampParam } from './values.ts'
 
 /** A quota that has expired, and whose quota.expired was not emitted. */
 export interface ExpiredQuota {

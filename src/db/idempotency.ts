@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import type { Quota } from '../domain/quota.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Transaction, timestampParam, violatedUnique } from './database.ts'
+import { type Transaction, violatedUnique } from './database.ts'
+import { timestampParam } from './values.ts'
 
 export interface RememberedAnswer {
   request: Record<string, unknown>

@@ -4,9 +4,10 @@
  */
 import type { OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Transaction, timestampParam } from './database.ts'
+import type { Transaction } from './database.ts'
 import { addEvents } from './ledger/add-events.ts'
 import { runLedgerCalls } from './ledger-calls.ts'
+import { timestampParam } from './values.ts'
 
 /** By how much the numbers of quotas in a shard grow, by kind. */
 export interface QuotaTotals {

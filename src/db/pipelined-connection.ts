@@ -53,101 +53,109 @@ export interface PipelinedConnectionOptions {
 /** Longest to wait for the results of a batch: longer than `statement_timeout` lets any of its statements run. */
 const BATCH_TIMEOUT_MS = 15_000
 
-/** The connection of a client that is not connected yet, and what sends a batch on it. */
-function createSession(client: pg.Client, log: Log | undefined, onLost: (() => void) | undefined) {
-  let lost = false
-  let warning: string | undefined
-  const lose = () => {
-    if (!lost) onLost?.()
-    lost = true
-  }
-  client.on('error', error => {
-    lose()
-    log?.warn({ reason: error.message }, 'engine: connection lost')
-  })
-  client.on('end', lose)
-  client.on('notice', notice => {
-    if (notice.severity === 'WARNING') warning = notice.message ?? 'a warning'
-  })
-
-  async function send(batch: PipelinedBatch): Promise<StatementResult[]> {
-    if (lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
-    warning = undefined
-    // The server itself ends a slow statement. This timeout is for a server that disappeared without closing the socket.
-    const timeout = setTimeout(() => batch.abandon(), BATCH_TIMEOUT_MS)
-    try {
-      return await new Promise<StatementResult[]>((resolve, reject) => {
-        batch.settle = { resolve, reject }
-        client.query(batch)
-      })
-    } catch (error) {
-      // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
-      if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) throw error
-      lose()
-      throw new ConnectionLost('the database connection was lost', error)
-    } finally {
-      clearTimeout(timeout)
-    }
-  }
-
-  const connection: PipelinedConnection = {
-    async run(calls) {
-      const results = await send(new PipelinedBatch(calls))
-      // A commit that stops waiting for a synchronous standby warns: it holds here, and may be missing on the standby.
-      if (warning !== undefined && calls.at(-1)?.name === 'commit') {
-        throw new ConnectionLost('the commit was not confirmed', warning)
-      }
-      return results
-    },
-    async rollback() {
-      try {
-        if (!lost) await send(new PipelinedBatch([ROLLBACK]))
-      } catch {
-        lost = true
-      }
-      if (lost) await connection.close()
-    },
-    get isLost() {
-      return lost
-    },
-    async close() {
-      lost = true
-      await client.end().catch(() => {})
-    },
-  }
-  return { connection, send }
-}
-
 /** Connects and prepares every statement, so that a batch only binds and executes. */
-export async function connectPipelined({
-  url,
-  statements,
-  settings,
-  log,
-  onLost,
-}: PipelinedConnectionOptions): Promise<PipelinedConnection> {
+export async function connectPipelined(options: PipelinedConnectionOptions): Promise<PipelinedConnection> {
   const client = new pg.Client({
-    connectionString: url,
+    connectionString: options.url,
     fallback_application_name: 'sms-quota engine',
     connectionTimeoutMillis: 3_000,
     keepAlive: true,
   })
-  const { connection, send } = createSession(client, log, onLost)
-  const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
+  const connection = new ClientConnection(client, options)
   try {
     await client.connect()
   } catch (error) {
     throw notConnected(error)
   }
   try {
-    await configureSession(client, settings)
-    await send(new PipelinedPreparation({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }))
+    await configureSession(client, options.settings)
+    await connection.prepare({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...options.statements })
   } catch (error) {
     await connection.close()
     // An error that the server reports is a defect of ours; any other means that the connection was lost.
     throw error instanceof pg.DatabaseError ? error : notConnected(error)
   }
   return connection
+}
+
+const notConnected = (error: unknown) => new ConnectionLost('no database connection', error)
+
+/** The connection of one client of `pg`. */
+class ClientConnection implements PipelinedConnection {
+  private readonly client: pg.Client
+  private readonly onLost: (() => void) | undefined
+  private lost = false
+  /** The server's last warning since the current batch was sent. */
+  private warning: string | undefined
+
+  constructor(client: pg.Client, { log, onLost }: Pick<PipelinedConnectionOptions, 'log' | 'onLost'>) {
+    this.client = client
+    this.onLost = onLost
+    client.on('error', error => {
+      this.lose()
+      log?.warn({ reason: error.message }, 'engine: connection lost')
+    })
+    client.on('end', () => this.lose())
+    client.on('notice', notice => {
+      if (notice.severity === 'WARNING') this.warning = notice.message ?? 'a warning'
+    })
+  }
+
+  get isLost(): boolean {
+    return this.lost
+  }
+
+  async prepare(statements: Readonly<Record<string, string>>): Promise<void> {
+    await this.send(new PipelinedPreparation(statements))
+  }
+
+  async run(calls: readonly StatementCall[]): Promise<StatementResult[]> {
+    const results = await this.send(new PipelinedBatch(calls))
+    // A commit that stops waiting for a synchronous standby warns: it holds here, and may be missing on the standby.
+    if (this.warning !== undefined && calls.at(-1)?.name === 'commit') {
+      throw new ConnectionLost('the commit was not confirmed', this.warning)
+    }
+    return results
+  }
+
+  async rollback(): Promise<void> {
+    try {
+      if (!this.lost) await this.send(new PipelinedBatch([ROLLBACK]))
+    } catch {
+      this.lost = true
+    }
+    if (this.lost) await this.close()
+  }
+
+  async close(): Promise<void> {
+    this.lost = true
+    await this.client.end().catch(() => {})
+  }
+
+  private lose(): void {
+    if (!this.lost) this.onLost?.()
+    this.lost = true
+  }
+
+  private async send(batch: PipelinedBatch): Promise<StatementResult[]> {
+    if (this.lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
+    this.warning = undefined
+    // The server itself ends a slow statement. This timeout is for a server that disappeared without closing the socket.
+    const timeout = setTimeout(() => batch.abandon(), BATCH_TIMEOUT_MS)
+    try {
+      return await new Promise<StatementResult[]>((resolve, reject) => {
+        batch.settle = { resolve, reject }
+        this.client.query(batch)
+      })
+    } catch (error) {
+      // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
+      if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) throw error
+      this.lose()
+      throw new ConnectionLost('the database connection was lost', error)
+    } finally {
+      clearTimeout(timeout)
+    }
+  }
 }
 
 /** The part of `pg`'s connection that a batch needs. */

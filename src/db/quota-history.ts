@@ -2,9 +2,10 @@
 import { type ClosedWindow, roll } from '../domain/quota.ts'
 import { shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, type Transaction, timestampParam } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { findQuota } from './quotas.ts'
 import { type Slice, sliceOf } from './slice.ts'
+import { timestampParam } from './values.ts'
 
 export interface RecordedChange {
   version: number

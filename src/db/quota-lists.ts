@@ -1,10 +1,11 @@
 import { type Quota, type QuotaKind, type QuotaStatus, remainingOf, roll } from '../domain/quota.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Queryable, type SqlValue, timestampParam } from './database.ts'
+import type { Queryable, SqlValue } from './database.ts'
 import { bind } from './parameters.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { sliceOf } from './slice.ts'
+import { timestampParam } from './values.ts'
 
 /** What a list selects. Deleted quotas only if the status says so. */
 export interface QuotaFilter {

@@ -2,7 +2,8 @@
 import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Queryable, type SqlValue, type Transaction, timestampParam } from './database.ts'
+import type { Queryable, SqlValue, Transaction } from './database.ts'
+import { timestampParam } from './values.ts'
 
 /** The columns of a quota, which are the fields of `Quota`. */
 const COLUMNS = [

@@ -1,11 +1,12 @@
 import type { Reservation, ReservationState } from '../domain/reservation.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, type Queryable, type SqlValue, timestampParam } from './database.ts'
+import type { Database, Queryable, SqlValue } from './database.ts'
 import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
 import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { sliceOf } from './slice.ts'
+import { timestampParam } from './values.ts'
 
 /** What a list selects; `from` is included, `to` is not. */
 export interface ReservationFilter {

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, timestampParam } from './database.ts'
+import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import { timestampParam } from './values.ts'
 
 /** What one page came to. */
 export interface RemovedPage {

@@ -2,7 +2,8 @@ import { FORECAST_DAYS, type PastUsage } from '../domain/forecast.ts'
 import { shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { USAGE_BUCKET_MS, type UsageGroup, usageBucketOf } from '../domain/usage.ts'
-import { type Queryable, timestampParam } from './database.ts'
+import type { Queryable } from './database.ts'
+import { timestampParam } from './values.ts'
 
 /** Units and messages of each kind. `unfunded` is the part of `committed` that no grant paid for. */
 export interface UsageSums {

@@ -2,8 +2,9 @@
 import { SHARD_COUNT, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import { type Queryable, type Transaction, timestampParam } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 import { readOutboxEnds } from './outbox.ts'
+import { timestampParam } from './values.ts'
 
 const COLUMNS = `id, url, types, description, enabled, disabled_reason, failing_since, secret, previous_secret,
   previous_until, created_at, created_by, updated_at, updated_by`

@@ -24,7 +24,7 @@ import { adminReservationRoutes, userReservationRoutes } from './reservations/ro
 import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
-import { webhookActionRoutes, webhookRoutes } from './webhooks/routes.ts'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
@@ -42,7 +42,7 @@ const API: readonly Scope[] = [
     routes: [adminQuotaRoutes, quotaChangeRoutes, quotaHistoryRoutes, adminReservationRoutes, adminUsageRoutes],
   },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
-  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, webhookActionRoutes, deliveryRoutes] },
+  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
   { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },
 ]

@@ -8,9 +8,9 @@ import {
   openDatabase,
   type SqlValue,
   sqlStateOf,
-  timestampParam,
   violatedUnique,
 } from '../../src/db/database.ts'
+import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
 
 const { db, url } = await emptyDatabase()

@@ -36,8 +36,8 @@ test('without its database the service answers 503, stays alive, and recovers by
   await network.cut()
   const outage = Date.now()
   expect(await service.call('GET', '/readyz')).toMatchObject(unavailable(/^the database does not answer$/))
-  expect(await create('meanwhile')).toMatchObject(unavailable(/repeat it/))
-  expect(await service.call('GET', `${QUOTA}/list`)).toMatchObject(unavailable(/repeat it/))
+  expect(await create('meanwhile')).toMatchObject(unavailable(/repeat the call/))
+  expect(await service.call('GET', `${QUOTA}/list`)).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
   // A refused connection fails at once: no call waits for a timeout.
   expect(Date.now() - outage).toBeLessThan(5_000)
@@ -49,7 +49,7 @@ test('without its database the service answers 503, stays alive, and recovers by
 
 test('if the confirmation of a commit is lost, the call fails with 503, and its repetition creates nothing twice', async () => {
   network.loseNextConfirmation()
-  expect(await create('lost')).toMatchObject(unavailable(/repeat it/))
+  expect(await create('lost')).toMatchObject(unavailable(/repeat the call/))
   const rows = await quotasNamed('lost')
   expect(rows).toHaveLength(1)
   expect(await create('lost')).toMatchObject({ status: 201, body: rows[0] })
@@ -60,7 +60,7 @@ test('calls time out if the database does not respond', async () => {
   network.silent = true
   const [ready, creation] = await Promise.all([service.call('GET', '/readyz'), create('silence')])
   expect(ready).toMatchObject(unavailable(/^the database does not answer$/))
-  expect(creation).toMatchObject(unavailable(/repeat it/))
+  expect(creation).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', '/livez')).toMatchObject({ status: 200 })
   network.silent = false
   await expectRecovery()

@@ -158,10 +158,7 @@ describe('an external database is rejected', async () => {
   test('with synchronous_commit off', async () => {
     const name = new URL(empty.url).pathname.slice(1)
     await empty.db.query({ text: `alter database ${name} set synchronous_commit = off` })
-    await refuse(
-      empty.url,
-      /synchronous_commit is off, so it can lose confirmed commits; set synchronous_commit = on/,
-    )
+    await refuse(empty.url, /synchronous_commit is off, so it can lose confirmed commits; set synchronous_commit = on/)
   })
 
   test('whose server runs without fsync', async () => {

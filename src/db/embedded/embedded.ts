@@ -41,54 +41,23 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000 } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
-  let locked = await startLocked(folders, log)
-  const { url, version, adopted } = locked.server
+  const first = await startLocked(folders, log)
+  const { url, version, pid, adopted } = first.server
   log.info(
-    { version, folder: folders.dataDir, pid: locked.server.pid },
+    { version, folder: folders.dataDir, pid },
     adopted ? 'embedded database: adopted a running server' : 'embedded database: started',
   )
 
   const stopping = new AbortController()
   const { signal } = stopping
-  const supervision = supervise()
+  const supervision = supervise(first, folders, log, signal)
   const checks = setInterval(
-    () => finishShutdown().catch(error => log.error({ reason: reasonOf(error) }, 'embedded database: check failed')),
+    () =>
+      finishShutdown(folders, stopTimeout, signal).catch(error =>
+        log.error({ reason: reasonOf(error) }, 'embedded database: check failed'),
+      ),
     checkInterval,
   )
-
-  /**
-   * A server that another process has signalled to end (a plain `kill`) accepts no connection any more, but waits until
-   * the service has closed its own. This ends it, so that it can be restarted.
-   */
-  async function finishShutdown(): Promise<void> {
-    if ((await readPidFile(folders))?.status === 'stopping' && !signal.aborted) await endServer(folders, stopTimeout)
-  }
-
-  /** The lock's connection ends when the server does, for any reason; then both are brought back. */
-  async function supervise(): Promise<void> {
-    // Checked each time: a stop that found no server to end waits for this loop before it ends one that has started
-    // since.
-    while (!signal.aborted) {
-      await locked.lost
-      if (signal.aborted) return
-      log.warn({ folder: folders.dataDir }, 'embedded database: lost, restarting')
-      await bringBack()
-    }
-  }
-
-  async function bringBack(): Promise<void> {
-    for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
-      try {
-        locked = await startLocked(folders, log, signal)
-        log.info({ pid: locked.server.pid }, 'embedded database: running again')
-        return
-      } catch (error) {
-        if (signal.aborted) return
-        log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
-        await pause(wait, undefined, { signal }).catch(() => {})
-      }
-    }
-  }
 
   return {
     url,
@@ -99,14 +68,67 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
       clearInterval(checks)
       // The lock is held to the end, so that no other service adopts a server that is about to end.
       const ended = await endServer(folders, stopTimeout)
-      await locked.release()
+      await supervision.release()
       if (!ended)
         return log.error({ folder: folders.dataDir }, 'embedded database: did not end, the next start adopts it')
-      await supervision
+      await supervision.finished
       // If the server had just been lost, another one may have been starting.
       await endServer(folders, stopTimeout)
     },
   }
+}
+
+interface Supervision {
+  /** Settles when the loop has ended, after the signal and the loss of the server. */
+  readonly finished: Promise<void>
+  /** Releases the lock of the server that runs now. */
+  release(): Promise<void>
+}
+
+/**
+ * Restarts the server and takes its lock again whenever it is lost, until the signal. The lock's connection ends when
+ * the server does, for any reason.
+ */
+function supervise(first: LockedServer, folders: Folders, log: Log, signal: AbortSignal): Supervision {
+  let locked = first
+
+  async function loop(): Promise<void> {
+    // Checked each time: a stop that found no server to end waits for this loop before it ends one that has started
+    // since.
+    while (!signal.aborted) {
+      await locked.lost
+      if (signal.aborted) return
+      log.warn({ folder: folders.dataDir }, 'embedded database: lost, restarting')
+      const restarted = await restart(folders, log, signal)
+      if (restarted === undefined) return
+      locked = restarted
+      log.info({ pid: locked.server.pid }, 'embedded database: running again')
+    }
+  }
+
+  return { finished: loop(), release: () => locked.release() }
+}
+
+/** Tries until the server runs again; undefined after the signal. */
+async function restart(folders: Folders, log: Log, signal: AbortSignal): Promise<LockedServer | undefined> {
+  for (let wait = 100; !signal.aborted; wait = Math.min(wait * 2, 10_000)) {
+    try {
+      return await startLocked(folders, log, signal)
+    } catch (error) {
+      if (signal.aborted) return undefined
+      log.error({ reason: reasonOf(error) }, 'embedded database: restart failed, retrying')
+      await pause(wait, undefined, { signal }).catch(() => {})
+    }
+  }
+  return undefined
+}
+
+/**
+ * A server that another process has signalled to end (a plain `kill`) accepts no connection any more, but waits until
+ * the service has closed its own. This ends it, so that it can be restarted.
+ */
+async function finishShutdown(folders: Folders, stopTimeout: number, signal: AbortSignal): Promise<void> {
+  if ((await readPidFile(folders))?.status === 'stopping' && !signal.aborted) await endServer(folders, stopTimeout)
 }
 
 /**

@@ -12,6 +12,9 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
+/** A commit whose confirmation was lost may have taken effect. */
+const UNKNOWN_EFFECT = 'The call may or may not have taken effect; repeat the call.'
+
 /**
  * The problem that answers a thrown error. Errors without a code and a text of their own reveal nothing.
  *
@@ -21,9 +24,7 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
   if (error instanceof Problem) return error
   if (error instanceof EngineFailure) return problemOfEngine(error)
   if (isUnavailable(error)) {
-    return new Problem('unavailable', 'The database is not available. The call may not have been done; repeat it.', {
-      cause: error,
-    })
+    return new Problem('unavailable', `The database is not available. ${UNKNOWN_EFFECT}`, { cause: error })
   }
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
@@ -42,15 +43,14 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
 }
 
 function problemOfEngine(failure: EngineFailure): Problem {
-  const options = { headers: { 'retry-after': '1' }, cause: failure.cause }
+  const { cause } = failure
   if (failure instanceof Overloaded) {
-    return new Problem('overloaded', 'Too much is waiting already. Nothing was done; repeat the call.', options)
+    return new Problem('overloaded', 'Too many calls are waiting. Nothing was done; repeat the call.', { cause })
   }
   if (failure instanceof Closed) {
-    return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', options)
+    return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { cause })
   }
-  const detail = 'The store cannot decide this now. Nothing is known to be done; repeat the call.'
-  return new Problem('unavailable', detail, options)
+  return new Problem('unavailable', `The database cannot decide this now. ${UNKNOWN_EFFECT}`, { cause })
 }
 
 /** The body of a problem (RFC 9457). */

@@ -18,10 +18,18 @@ import { foundOrThrow, noSuchWebhook } from './responses.ts'
 const oneWebhook = { params: WebhookParams, querystring: NoQuery }
 
 /** The receivers of events: `/api/sms/admin/webhooks…`. */
-export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+export function webhookRoutes(server: FastifyInstance, context: RouteContext): void {
+  listRoute(server, context)
+  createRoute(server, context)
+  getRoute(server, context)
+  updateRoute(server, context)
+  deleteRoute(server, context)
+  rotateSecretRoute(server, context)
+  testRoute(server, context)
+}
 
-  app.get(
+function listRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
     '',
     {
       schema: {
@@ -32,8 +40,10 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
     },
     async () => ({ items: (await listWebhooks(db)).map(webhook => webhookView(webhook, now())) }),
   )
+}
 
-  app.post(
+function createRoute(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
     '',
     {
       schema: {
@@ -54,8 +64,10 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
       return { ...webhookView(webhook, now()), secret: secretText(secret) }
     },
   )
+}
 
-  app.get(
+function getRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
     '/:id',
     {
       schema: {
@@ -66,8 +78,10 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
     },
     async request => webhookView(foundOrThrow(await findWebhook(db, request.params.id), request.params.id), now()),
   )
+}
 
-  app.put(
+function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().put(
     '/:id',
     {
       schema: {
@@ -83,8 +97,10 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
       return webhookView(foundOrThrow(await updateWebhook(db, id, request.body, writerOf(request, now())), id), now())
     },
   )
+}
 
-  app.delete(
+function deleteRoute(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().delete(
     '/:id',
     {
       schema: {
@@ -102,11 +118,8 @@ export function webhookRoutes(server: FastifyInstance, { db, now, webhooks }: Ro
   )
 }
 
-/** What can be done with a webhook besides changing it: `…/rotate-secret` and `…/test`. */
-export function webhookActionRoutes(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
-  const app = server.withTypeProvider<TypeBoxTypeProvider>()
-
-  app.post(
+function rotateSecretRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/rotate-secret',
     {
       schema: {
@@ -122,8 +135,10 @@ export function webhookActionRoutes(server: FastifyInstance, { db, now, webhooks
       return { ...webhookView(webhook, now()), secret: secretText(secret) }
     },
   )
+}
 
-  app.post(
+function testRoute(server: FastifyInstance, { db, webhooks }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/test',
     {
       schema: {
