@@ -1,7 +1,7 @@
 import type { Database, Log } from '../db/database.ts'
 import { findDue, type ReservationKey } from '../db/due-reservations.ts'
 import { outstandingOf } from '../domain/reservation.ts'
-import { SHARD_COUNT } from '../domain/shard.ts'
+import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineFailure } from '../engine/failures.ts'
@@ -59,9 +59,9 @@ const WALK_EVERY_MS = DAY_MS
 const LONGEST_PAST_MS = 400 * DAY_MS
 
 /** Up to where each shard is read. A shard that is read to the end is removed from it. */
-type Walk = Map<number, EpochMs>
+type Walk = Map<Shard, EpochMs>
 
-const walkFrom = (after: EpochMs): Walk => new Map(Array.from({ length: SHARD_COUNT }, (_, shard) => [shard, after]))
+const walkFrom = (after: EpochMs): Walk => new Map(SHARDS.map(shard => [shard, after]))
 
 export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperOptions): Sweeper {
   /** Found and not closed yet, the longest waiting first. */

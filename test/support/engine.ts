@@ -9,7 +9,7 @@ import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import type { BatchReport } from '../../src/engine/shard.ts'
+import type { BatchReport } from '../../src/engine/shard-runner.ts'
 import { freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')

@@ -4,6 +4,7 @@ import { findFreeUsers } from '../db/ledger/find-free-users.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Batch, type CommittedBatch, runLocked, runOptimistic } from './batch.ts'
 import type { Connections } from './connections.ts'
@@ -14,8 +15,8 @@ import { usersOf } from './user-states.ts'
 /** The outcome of a command, or why it cannot be decided now. */
 export type Answer = Outcome | Unavailable
 
-export interface ShardOptions {
-  shard: number
+export interface ShardRunnerOptions {
+  shard: Shard
   connections: Connections
   now: () => EpochMs
   enforcement: Enforcement
@@ -36,7 +37,7 @@ export interface BatchReport {
 }
 
 /** Carries out the batches of one shard, one at a time. */
-export interface Shard {
+export interface ShardRunner {
   /**
    * One answer per command, in their order. `reportBlocked` is called when the batch waits for a lock or tries again.
    * Rejects with `Unavailable` if no command of the batch can be decided, and with the error of a command that the
@@ -55,7 +56,7 @@ const MAX_CONFLICTS = 30
 /** How long a batch waits for a database that went away before its commands are rejected. */
 const TIMEOUT_MS = 4_000
 
-export function createShard(options: ShardOptions): Shard {
+export function createShardRunner(options: ShardRunnerOptions): ShardRunner {
   const { shard, connections, now, enforcement, keepsUsage, onLost, onBatchReport } = options
   const memory = createMemory()
   let lockedBatchesLeft = 0
