@@ -2,11 +2,13 @@ import type { Log } from '../db/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { SHARD_COUNT, SHARDS, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { BatchReport } from './batch-report.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import { EngineFailure, Unavailable } from './failures.ts'
 import { createLanes, type LaneReport } from './lanes.ts'
-import { type Answer, type BatchReport, createShardRunner } from './shard-runner.ts'
+import type { Answer } from './locked-mode.ts'
+import { createShardRunner } from './shard-runner.ts'
 
 /**
  * Takes commands, gathers them by shard while the previous batch commits, and answers each when its batch is durable.
