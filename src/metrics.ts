@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { EventCounts } from './db/outbox.ts'
+import type { BatchReport } from './engine/batch-report.ts'
 import type { LaneReport } from './engine/lanes.ts'
-import type { BatchReport } from './engine/shard.ts'
 import type { Settled } from './events/settle-delivery.ts'
 import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
 

@@ -1,4 +1,5 @@
 import type { EventKey } from '../domain/event.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
@@ -92,7 +93,7 @@ export async function redeliverSince(
     values: [shardOfWebhook(id), id],
   })
   if (cursor === undefined) return undefined
-  const starts = await db.query<{ shard: number; first: number }>({
+  const starts = await db.query<{ shard: Shard; first: number }>({
     text: 'select shard, min(number) as first from event where at >= $1 group by shard order by shard',
     values: [timestampParam(since)],
   })
@@ -113,7 +114,7 @@ export async function redeliverSince(
 async function redeliverSpan(
   tx: Transaction,
   id: number,
-  span: { shard: number; from: number; to: number },
+  span: { shard: Shard; from: number; to: number },
   since: EpochMs,
   now: EpochMs,
 ): Promise<number | undefined> {

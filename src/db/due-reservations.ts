@@ -1,3 +1,4 @@
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
@@ -11,7 +12,7 @@ export interface ReservationKey {
 
 /** A page of one shard. */
 export interface DuePage {
-  shard: number
+  shard: Shard
   /** The last expiry that was read, with all reservations of that expiry; null: everything up to `until` was read. */
   reached: EpochMs | null
   /** The reservations with units outstanding. */
@@ -46,10 +47,10 @@ const FIND_DUE = `
  * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page
  * of each shard named. Takes no lock.
  */
-export async function findDue(db: Database, after: ReadonlyMap<number, EpochMs>, until: EpochMs): Promise<DuePage[]> {
+export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    return tx.query<{ shard: number; reached: EpochMs | null; users: number[]; ids: string[] }>({
+    return tx.query<{ shard: Shard; reached: EpochMs | null; users: number[]; ids: string[] }>({
       name: 'find-due',
       text: FIND_DUE,
       values: [[...after.keys()], Array.from(after.values(), timestampParam), timestampParam(until)],

@@ -1,4 +1,5 @@
 import type { Quota } from '../domain/quota.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
 import { lockFreeAccounts } from './ledger-calls.ts'
@@ -8,7 +9,7 @@ import { timestampParam } from './values.ts'
 
 /** A quota that has expired, and whose quota.expired was not emitted. */
 export interface ExpiredQuota {
-  shard: number
+  shard: Shard
   user_id: number
   id: number
 }
@@ -36,7 +37,7 @@ export function findExpired(db: Database, now: EpochMs): Promise<ExpiredQuota[]>
  */
 export async function lockExpired(
   tx: Transaction,
-  shard: number,
+  shard: Shard,
   found: readonly ExpiredQuota[],
   now: EpochMs,
 ): Promise<Quota[]> {
@@ -54,7 +55,7 @@ export async function lockExpired(
 
 export async function markExpiryEmitted(
   tx: Transaction,
-  shard: number,
+  shard: Shard,
   quotas: readonly Pick<Quota, 'id'>[],
 ): Promise<void> {
   await tx.query({

@@ -1,7 +1,7 @@
 /** Answers to calls that carried an Idempotency-Key. */
 import { createHash } from 'node:crypto'
 import type { Quota } from '../domain/quota.ts'
-import { SHARD_COUNT } from '../domain/shard.ts'
+import { SHARD_COUNT, type Shard, shardFrom } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Transaction, violatedUnique } from './database.ts'
 import { timestampParam } from './values.ts'
@@ -48,7 +48,7 @@ export async function insertAnswer(
 }
 
 /** Removes the answers of a shard that are older than `before`. */
-export async function deleteAnswers(tx: Transaction, shard: number, before: EpochMs): Promise<void> {
+export async function deleteAnswers(tx: Transaction, shard: Shard, before: EpochMs): Promise<void> {
   await tx.query({
     text: 'delete from idempotency where shard = $1 and created_at < $2',
     values: [shard, timestampParam(before)],
@@ -58,6 +58,6 @@ export async function deleteAnswers(tx: Transaction, shard: number, before: Epoc
 export const isKeyTaken = (error: unknown) => violatedUnique(error) === 'idempotency_pkey'
 
 /** A bucket of the key, not of a user: the same key must be found when it comes with another user's body. */
-export function shardOfKey(principal: string, key: string): number {
-  return createHash('sha256').update(`${principal}\0${key}`).digest().readUInt8(0) % SHARD_COUNT
+export function shardOfKey(principal: string, key: string): Shard {
+  return shardFrom(createHash('sha256').update(`${principal}\0${key}`).digest().readUInt8(0) % SHARD_COUNT)
 }

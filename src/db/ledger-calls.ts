@@ -1,3 +1,4 @@
+import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
 import { freeAccounts } from './ledger/find-free-users.ts'
 import type { LedgerCall } from './ledger/statement.ts'
@@ -9,7 +10,7 @@ export async function runLedgerCalls(tx: Transaction, calls: readonly LedgerCall
 }
 
 /** Locks the accounts of those users whose account no other transaction has locked, and returns these users. */
-export async function lockFreeAccounts(tx: Transaction, shard: number, users: readonly number[]): Promise<number[]> {
+export async function lockFreeAccounts(tx: Transaction, shard: Shard, users: readonly number[]): Promise<number[]> {
   const rows = await tx.query<{ user_id: number }>({ text: freeAccounts.text, values: [shard, users] })
   return rows.map(({ user_id }) => user_id)
 }

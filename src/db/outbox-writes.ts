@@ -3,6 +3,7 @@
  * commit, so that the order of event numbers is the order of commits.
  */
 import type { OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { addEvents } from './ledger/add-events.ts'
@@ -22,7 +23,7 @@ const UNCHANGED: QuotaTotals = { grants: 0, caps: 0, deleted_grants: 0, deleted_
 /** Appends events of users to the outbox of a shard, and moves the shard's totals of quotas. */
 export async function appendEvents(
   tx: Transaction,
-  shard: number,
+  shard: Shard,
   events: readonly OutboxEvent[],
   now: EpochMs,
   totals: QuotaTotals = UNCHANGED,
@@ -34,7 +35,7 @@ export async function appendEvents(
 /** Appends an event that concerns no user to the outbox of a shard. */
 export async function appendSystemEvent(
   tx: Transaction,
-  shard: number,
+  shard: Shard,
   { type, data }: SystemEvent,
   now: EpochMs,
 ): Promise<void> {
@@ -47,7 +48,7 @@ export async function appendSystemEvent(
 }
 
 /** A statement of its own: the one that writes the events then sees the numbers of the transactions it waited for. */
-async function takeNumbers(tx: Transaction, shard: number, count: number, totals: QuotaTotals): Promise<void> {
+async function takeNumbers(tx: Transaction, shard: Shard, count: number, totals: QuotaTotals): Promise<void> {
   await tx.query({
     text: `update shard_head set last_event = last_event + $2, grants = grants + $3, caps = caps + $4,
              deleted_grants = deleted_grants + $5, deleted_caps = deleted_caps + $6

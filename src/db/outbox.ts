@@ -1,6 +1,6 @@
 /** Reads events. `outbox-writes.ts` writes them. */
 import type { EventKey } from '../domain/event.ts'
-import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
+import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable } from './database.ts'
 
@@ -41,7 +41,7 @@ const MAX_SCANNED = 1_000
 
 /** The last number of each shard. All events up to it are committed and readable. */
 export async function readOutboxEnds(db: Queryable): Promise<number[]> {
-  const rows = await db.query<{ shard: number; last_event: number }>({
+  const rows = await db.query<{ shard: Shard; last_event: number }>({
     name: 'outbox-ends',
     text: 'select shard, last_event from shard_head',
   })
@@ -55,7 +55,7 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
  * counts. Where the order of time differs, because clocks of processes do, the reader gets a few more.
  */
 export async function readPositionsBefore(db: Queryable, ends: Positions, count: number): Promise<Positions> {
-  const rows = await db.query<{ shard: number; position: number }>({
+  const rows = await db.query<{ shard: Shard; position: number }>({
     name: 'outbox-positions-before',
     text: `select shard, min(number) - 1 as position
            from (
@@ -86,7 +86,8 @@ export async function readEvents(
   limit: number,
 ): Promise<EventSlice> {
   const reached = [...after]
-  const spans = ends.flatMap((end, shard) => {
+  const spans = SHARDS.flatMap(shard => {
+    const end = ends[shard] ?? 0
     const from = after[shard] ?? 0
     if (end <= from) return []
     if (userId !== undefined && shard !== shardOf(userId)) {
@@ -164,7 +165,7 @@ export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<St
 
 /** Clocks of processes differ a little, so within a shard an event counts as no older than those before it. */
 function oldestFirst(rows: readonly StoredEvent[]): StoredEvent[] {
-  const latest = new Map<number, EpochMs>()
+  const latest = new Map<Shard, EpochMs>()
   const dated = rows.map(event => {
     const at = Math.max(event.at, latest.get(event.shard) ?? event.at)
     latest.set(event.shard, at)
@@ -174,8 +175,8 @@ function oldestFirst(rows: readonly StoredEvent[]): StoredEvent[] {
   return dated.sort((one, other) => one.at - other.at).map(({ event }) => event)
 }
 
-function countByShard(events: readonly StoredEvent[]): Map<number, number> {
-  const counts = new Map<number, number>()
+function countByShard(events: readonly StoredEvent[]): Map<Shard, number> {
+  const counts = new Map<Shard, number>()
   for (const { shard } of events) counts.set(shard, (counts.get(shard) ?? 0) + 1)
   return counts
 }

@@ -1,3 +1,4 @@
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
@@ -56,7 +57,7 @@ const ARCHIVE = `
  * Removes a shard's reservations that expired after `after` and at `cutoff` at the latest, are settled, and have not
  * changed since `cutoff`: a page at most, oldest first. What they used is added to the archive.
  */
-export function removeSettled(db: Database, shard: number, after: EpochMs, cutoff: EpochMs): Promise<RemovedPage> {
+export function removeSettled(db: Database, shard: Shard, after: EpochMs, cutoff: EpochMs): Promise<RemovedPage> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [row] = await tx.query<RemovedPage & { quotas: number[]; windows: number[]; used: number[] }>({

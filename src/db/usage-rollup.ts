@@ -1,3 +1,4 @@
+import type { Shard } from '../domain/shard.ts'
 import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 
@@ -5,8 +6,8 @@ import { BY_KEYS } from './planner-settings.ts'
 export const ROLLUP_PAGE = 64
 
 /** Shards with usage to roll up: one index lookup each, however much there is. */
-export async function findPendingUsage(db: Database): Promise<number[]> {
-  const rows = await db.query<{ shard: number }>({
+export async function findPendingUsage(db: Database): Promise<Shard[]> {
+  const rows = await db.query<{ shard: Shard }>({
     name: 'find-pending-usage',
     text: `select s.shard from generate_series(0, 63) s (shard)
       where exists (select from usage_pending p where p.shard = s.shard)`,
@@ -78,7 +79,7 @@ type Taken = Record<
   RolledUp
 
 /** Rolls a page of a shard's batches up into `usage`. */
-export function rollUpUsage(db: Database, shard: number): Promise<RolledUp> {
+export function rollUpUsage(db: Database, shard: Shard): Promise<RolledUp> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard] })

@@ -7,7 +7,7 @@
  * slow senders down twentyfold within half a minute.
  */
 import { MAX_INTEGER } from '../domain/bounds.ts'
-import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
+import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../domain/shard.ts'
 import { type Database, sqlStateOf, type Transaction } from './database.ts'
 
 interface Counters {
@@ -73,7 +73,7 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
     return checked
   }
   let users = FIRST_USERS
-  for (let shard = 0; shard < SHARD_COUNT; shard++) {
+  for (const shard of SHARDS) {
     for (let after = -1; after < MAX_INTEGER; ) {
       const range = { shard, after, upTo: await endOfRange(db, shard, after, users) }
       const startedAt = performance.now()
@@ -96,12 +96,12 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
 
 /** Users of a shard whose ids are above `after` and not above `upTo`, with accounts or without. */
 interface Range {
-  shard: number
+  shard: Shard
   after: number
   upTo: number
 }
 
-async function endOfRange(db: Database, shard: number, after: number, users: number): Promise<number> {
+async function endOfRange(db: Database, shard: Shard, after: number, users: number): Promise<number> {
   const [last] = await db.query<{ user_id: number }>({
     text: 'select user_id from account where shard = $1 and user_id > $2 order by user_id offset $3 limit 1',
     values: [shard, after, users - 1],
@@ -200,7 +200,7 @@ function differenceOf(row: DifferenceRow): Difference[] {
 }
 
 /** Windows and archive rows of quotas that do not exist, which no user's range contains. */
-async function findOrphans(db: Database, shard: number, maxDifferences: number): Promise<Verification> {
+async function findOrphans(db: Database, shard: Shard, maxDifferences: number): Promise<Verification> {
   const rows = await db.query<DifferenceRow>({
     text: `
       select null::bigint as user_id, quota_id, window_no, w.used as counted_used, w.reserved as counted_reserved,

@@ -1,5 +1,5 @@
 /** Rows of webhooks. */
-import { SHARD_COUNT, shardOfQuota } from '../domain/shard.ts'
+import { quotaIdOf, SHARD_COUNT, shardFrom, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
 import type { Queryable, Transaction } from './database.ts'
@@ -39,7 +39,7 @@ export async function nextWebhookId(tx: Transaction): Promise<{ id: number; pres
     text: `select nextval('webhook_number') as number, (select count(*) from webhook) as present`,
   })
   if (row === undefined) throw new Error('nextval returned no row')
-  return { id: row.number * SHARD_COUNT + (row.number % SHARD_COUNT), present: row.present }
+  return { id: quotaIdOf(row.number, shardFrom(row.number % SHARD_COUNT)), present: row.present }
 }
 
 /** Inserts a webhook that receives the events committed from now on: it begins at the ends that `tx` sees. */

@@ -1,3 +1,5 @@
+import { isShard, type Shard } from './shard.ts'
+
 /** The types of events, as the outbox, the feed and webhooks name them. */
 export const EVENT_TYPES = [
   'quota.created',
@@ -12,7 +14,7 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** The place of an event in the outbox: its shard and its number there. */
 export interface EventKey {
-  shard: number
+  shard: Shard
   number: number
 }
 
@@ -23,6 +25,7 @@ export function eventIdOf({ shard, number }: EventKey): string {
 
 /** The place that an id names; undefined if this service never makes such an id. */
 export function eventKeyOf(id: string): EventKey | undefined {
-  const [, shard, number] = /^evt_(0|[1-9]\d?)_([1-9]\d{0,14})$/.exec(id) ?? []
-  return number === undefined ? undefined : { shard: Number(shard), number: Number(number) }
+  const [, digits, number] = /^evt_(0|[1-9]\d?)_([1-9]\d{0,14})$/.exec(id) ?? []
+  const shard = Number(digits)
+  return isShard(shard) ? { shard, number: Number(number) } : undefined
 }

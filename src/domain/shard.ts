@@ -12,7 +12,7 @@ declare const brand: unique symbol
 /** A shard number: an integer from 0 to 63. The brand keeps user ids, quota ids and counts from being taken for one. */
 export type Shard = number & { readonly [brand]: 'shard' }
 
-function isShard(value: number): value is Shard {
+export function isShard(value: number): value is Shard {
   return Number.isInteger(value) && value >= 0 && value < SHARD_COUNT
 }
 

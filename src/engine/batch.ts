@@ -4,6 +4,7 @@ import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { createDraft, type Draft } from '../domain/draft.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
 import type { Memory } from './memory.ts'
@@ -12,7 +13,7 @@ import { entryOf, lockUsers, lookup, prefetch, type UserStates } from './user-st
 
 /** Commands of one shard, and what they are decided with. */
 export interface Batch {
-  readonly shard: number
+  readonly shard: Shard
   readonly commands: readonly Command[]
   readonly now: EpochMs
   readonly enforcement: Enforcement

@@ -1,12 +1,14 @@
 import type { Log } from '../db/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
-import { SHARD_COUNT, shardOf } from '../domain/shard.ts'
+import { SHARD_COUNT, SHARDS, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
+import type { BatchReport } from './batch-report.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import { EngineFailure, Unavailable } from './failures.ts'
 import { createLanes, type LaneReport } from './lanes.ts'
-import { type Answer, type BatchReport, createShard, type Shard } from './shard.ts'
+import type { Answer } from './locked-mode.ts'
+import { createShardRunner } from './shard-runner.ts'
 
 /**
  * Takes commands, gathers them by shard while the previous batch commits, and answers each when its batch is durable.
@@ -60,11 +62,11 @@ const BYTES_PER_COMMAND = 400
 
 export function createEngine(options: EngineOptions): Engine {
   const onLost = () => {
-    for (const shard of shards) shard.forget()
+    for (const runner of runners) runner.forget()
   }
   const connections = createConnections({ url: options.url, log: options.log, onLost })
-  const shards: readonly Shard[] = Array.from({ length: SHARD_COUNT }, (_, shard) =>
-    createShard({
+  const runners = SHARDS.map(shard =>
+    createShardRunner({
       shard,
       connections,
       now: options.now,
@@ -83,9 +85,9 @@ export function createEngine(options: EngineOptions): Engine {
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
     run(lane, commands, slot) {
-      const shard = shards[lane]
-      if (shard === undefined) throw new RangeError(`there is no shard ${lane}`)
-      return shard.run(commands, slot.reportBlocked)
+      const runner = runners[lane]
+      if (runner === undefined) throw new RangeError(`there is no shard ${lane}`)
+      return runner.run(commands, slot.reportBlocked)
     },
     // An error that is not the store's is caused by one command.
     splits: error => !(error instanceof EngineFailure),

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../db/database.ts'
 import { type Positions, readOutboxEnds } from '../db/outbox.ts'
+import type { Shard } from '../domain/shard.ts'
 
 /** Wakes readers when the outbox has grown. It queries the database once for all readers, and not without any. */
 export interface OutboxWatcher {
@@ -8,7 +9,7 @@ export interface OutboxWatcher {
    * Resolves when there is an event after these positions (in one shard, if one is given), when the signal aborts, or
    * when the watcher is stopped. It never rejects: if the database is away, the reader's next query fails.
    */
-  waitForEvents(after: Positions, shard: number | undefined, signal: AbortSignal): Promise<void>
+  waitForEvents(after: Positions, shard: Shard | undefined, signal: AbortSignal): Promise<void>
   readonly waiting: number
   readonly isStopped: boolean
   /** Wakes all readers, and all later ones at once. */

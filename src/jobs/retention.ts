@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { removeSettled } from '../db/retention.ts'
-import { SHARD_COUNT } from '../domain/shard.ts'
+import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Job } from './runner.ts'
 
@@ -42,10 +42,10 @@ export function createRetention(options: RetentionOptions): Retention {
   const { db, now: clock, retentionMs = DEFAULT_RETENTION_MS, onRetire } = options
   if (!(retentionMs >= 0)) throw new RangeError('retentionMs must be at least 0')
   /** Up to where each shard was read. */
-  const read = new Map<number, EpochMs>()
+  const read = new Map<Shard, EpochMs>()
   let rereadAt = Number.NEGATIVE_INFINITY
   /** Shards that have more than a page. */
-  let behind = new Set<number>()
+  let behind = new Set<Shard>()
 
   async function retireOnce(now: EpochMs, signal?: AbortSignal): Promise<Retirement> {
     if (now >= rereadAt) {
@@ -54,8 +54,8 @@ export function createRetention(options: RetentionOptions): Retention {
       rereadAt = now + REREAD_EVERY_MS
     }
     const cutoff = now - retentionMs
-    const shards = behind.size > 0 ? behind : Array.from({ length: SHARD_COUNT }, (_, shard) => shard)
-    const stillBehind = new Set<number>()
+    const shards = behind.size > 0 ? behind : SHARDS
+    const stillBehind = new Set<Shard>()
     let removed = 0
     for (const shard of shards) {
       if (signal?.aborted) break

@@ -1,10 +1,10 @@
 import type { Database, Log } from '../db/database.ts'
-import { findDue, type ReservationKey } from '../db/due-reservations.ts'
+import type { ReservationKey } from '../db/due-reservations.ts'
 import { outstandingOf } from '../domain/reservation.ts'
-import { SHARD_COUNT } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import { EngineFailure } from '../engine/failures.ts'
+import { createDueReader } from './due-reader.ts'
 import type { Job } from './runner.ts'
 
 /**
@@ -44,84 +44,10 @@ const MAX_IN_FLIGHT = 500
 /** No more are read while this many wait to be closed: after a long stop the table can hold any number. */
 const MAX_WAITING = 20_000
 
-/**
- * Reservations that were committed late, behind the point up to which the shard was read, are found by reading back.
- */
-const LOOK_BACK_MS = 120_000
-const LOOK_BACK_EVERY_MS = 60_000
-
-/**
- * The whole past is read after the start, and once a day for what reading back cannot find: a commit that waited for a
- * standby, a command that failed because of a bug.
- */
-const WALK_EVERY_MS = DAY_MS
-/** Retention leaves only open reservations before that. */
-const LONGEST_PAST_MS = 400 * DAY_MS
-
-/** Up to where each shard is read. A shard that is read to the end is removed from it. */
-type Walk = Map<number, EpochMs>
-
-const walkFrom = (after: EpochMs): Walk => new Map(Array.from({ length: SHARD_COUNT }, (_, shard) => [shard, after]))
-
 export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperOptions): Sweeper {
   /** Found and not closed yet, the longest waiting first. */
   const waiting = new Map<string, ReservationKey>()
-  /** Up to where each shard was read for due reservations. Empty before the first step. */
-  const read: Walk = new Map()
-  /** Pieces of the past that are being read, the last one first. */
-  const past: { walk: Walk; until: EpochMs }[] = []
-  let lookBackAt = 0
-  let walkedFrom = 0
-  let walkedMs = Number.POSITIVE_INFINITY
-
-  async function advance(walk: Walk, until: EpochMs): Promise<void> {
-    for (const { shard, reached, due } of await findDue(db, walk, until)) {
-      if (reached === null) walk.delete(shard)
-      else walk.set(shard, reached)
-      for (const key of due) waiting.set(`${key.user_id} ${key.id}`, key)
-    }
-  }
-
-  /** Resolves to whether all due reservations have been read. */
-  async function readDue(now: EpochMs): Promise<boolean> {
-    if (read.size === 0) {
-      for (const [shard, from] of walkFrom(now - LOOK_BACK_MS)) read.set(shard, from)
-      lookBackAt = now + LOOK_BACK_EVERY_MS
-    }
-    const walk = new Map(read)
-    await advance(walk, now)
-    for (const shard of read.keys()) read.set(shard, walk.get(shard) ?? now)
-    return walk.size === 0
-  }
-
-  /** Resolves to whether there is more of the past to read. */
-  async function readPast(now: EpochMs): Promise<boolean> {
-    if (now >= lookBackAt) {
-      past.push({ walk: walkFrom(now - LOOK_BACK_MS), until: now })
-      lookBackAt = now + LOOK_BACK_EVERY_MS
-    }
-    if (now >= walkedFrom + WALK_EVERY_MS) {
-      walkedFrom = now
-      walkedMs = LOOK_BACK_MS
-    }
-    if (past.length === 0 && walkedMs < LONGEST_PAST_MS) past.push(furtherBack())
-    const piece = past.at(-1)
-    if (piece !== undefined) {
-      await advance(piece.walk, piece.until)
-      if (piece.walk.size === 0) past.splice(past.indexOf(piece), 1)
-    }
-    return past.length > 0 || walkedMs < LONGEST_PAST_MS
-  }
-
-  /**
-   * A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon.
-   */
-  function furtherBack(): { walk: Walk; until: EpochMs } {
-    const until = walkedFrom - walkedMs
-    walkedMs *= 2
-    const isLast = walkedMs >= LONGEST_PAST_MS
-    return { walk: walkFrom(isLast ? Number.NEGATIVE_INFINITY : walkedFrom - walkedMs), until }
-  }
+  const reader = createDueReader(db, key => waiting.set(`${key.user_id} ${key.id}`, key))
 
   /** Resolves to how many are closed, and whether those are at least half of the reservations tried. */
   async function closeSome(): Promise<{ closed: number; isWorking: boolean }> {
@@ -151,8 +77,8 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     let isAllRead = false
     let hasPast = true
     if (waiting.size < MAX_WAITING) {
-      isAllRead = await readDue(now)
-      if (isAllRead && waiting.size < MAX_IN_FLIGHT) hasPast = await readPast(now)
+      isAllRead = await reader.readDue(now)
+      if (isAllRead && waiting.size < MAX_IN_FLIGHT) hasPast = await reader.readPast(now)
     }
     const { closed, isWorking } = await closeSome()
     // A store that is away or overloaded gets a pause.

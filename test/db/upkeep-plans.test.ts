@@ -6,6 +6,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { DUE_PAGE, findDue } from '../../src/db/due-reservations.ts'
 import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { removeSettled } from '../../src/db/retention.ts'
+import { SHARDS, shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -53,7 +54,7 @@ function accessesOf({ text, values = [] }: Statement): Promise<{ accesses: strin
   })
 }
 
-const everywhere = (after: number) => new Map(Array.from({ length: 64 }, (_, shard) => [shard, after]))
+const everywhere = (after: number) => new Map(SHARDS.map(shard => [shard, after]))
 const SCANS = [
   ['for what has come due in a second', NOW - 1_000],
   ['back two minutes', NOW - 120_000],
@@ -68,7 +69,7 @@ async function expectBounded(after: number): Promise<void> {
 }
 
 async function expectRemovalByKeys(): Promise<void> {
-  const removal = await statementIn(on => removeSettled(on, 5, Number.NEGATIVE_INFINITY, NOW))
+  const removal = await statementIn(on => removeSettled(on, shardFrom(5), Number.NEGATIVE_INFINITY, NOW))
   const { accesses } = await accessesOf(removal)
   expect(accesses.filter(access => !access.startsWith('ModifyTable')).toSorted()).toEqual([
     'Index Scan reservation_expiry',

@@ -8,8 +8,8 @@ import type { Command, DrawCommand, SettleCommand } from '../../src/domain/comma
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
+import type { BatchReport } from '../../src/engine/batch-report.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import type { BatchReport } from '../../src/engine/shard.ts'
 import { freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')

@@ -1,10 +1,11 @@
+import type { Shard } from '../../domain/shard.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import type { StatementCall } from '../pipelined-connection.ts'
 import type { ArrayColumn } from './arrays.ts'
 
 /** Where and when the rows are read or written: all of a batch are of one shard. */
 export interface Scope {
-  readonly shard: number
+  readonly shard: Shard
   readonly now: EpochMs
 }
 

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '../../contract/webhooks.ts'
-import { listDeliveries, redeliver, redeliverSince } from '../../db/delivery-lists.ts'
+import { type DeliveryKey, listDeliveries, redeliver, redeliverSince } from '../../db/delivery-lists.ts'
 import { findWebhook } from '../../db/webhooks.ts'
 import { eventKeyOf } from '../../domain/event.ts'
-import { SHARD_COUNT } from '../../domain/shard.ts'
+import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
 import { LATEST } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import { deliveryView } from '../../events/views.ts'
@@ -28,6 +28,11 @@ const cursors = cursorsOf(
   ),
 )
 
+function deliveryKeyOf(cursor: string): DeliveryKey {
+  const key = cursors.read(cursor)
+  return { ...key, shard: shardFrom(key.shard) }
+}
+
 /** The deliveries of a webhook: `/api/sms/admin/webhooks/{id}/…`. */
 export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
@@ -45,7 +50,7 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
     async request => {
       const { id } = request.params
       const { status, limit = 100, cursor } = request.query
-      const after = cursor === undefined ? {} : { after: cursors.read(cursor) }
+      const after = cursor === undefined ? {} : { after: deliveryKeyOf(cursor) }
       foundOrThrow(await findWebhook(db, id), id)
       const page = await listDeliveries(db, id, { ...after, ...(status === undefined ? {} : { status }), limit })
       return { items: page.deliveries.map(deliveryView), next_cursor: page.next && cursors.write(page.next) }

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { eventIdOf, eventKeyOf } from '../../src/domain/event.ts'
+import { SHARDS } from '../../src/domain/shard.ts'
+
+test.each([1, 999_999_999_999_999])('an event id names every shard and number %i', number => {
+  const keys = SHARDS.map(shard => ({ shard, number }))
+  expect(keys.map(eventIdOf).map(eventKeyOf)).toEqual(keys)
+})
+
+test.each([
+  'evt_64_1',
+  'evt_99_1',
+  'evt_100_1',
+  'evt_01_1',
+  'evt_1_0',
+  'evt_1_01',
+  'evt_1_1000000000000000',
+  'evt_1',
+  'evt__1',
+  'evt_1_1 ',
+  '',
+])('no event has the id "%s"', id => {
+  expect(eventKeyOf(id)).toBeUndefined()
+})
