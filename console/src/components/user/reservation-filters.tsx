@@ -4,7 +4,7 @@ import { DayField } from '../day-field.tsx'
 import classes from '../filters.module.css'
 import { RESERVATION_STATE_LABELS } from '../reservation-badge.tsx'
 import { uint } from '../url-state.ts'
-import type { ReservationsState } from './reservations.tsx'
+import type { ReservationsState } from './reservations-state.ts'
 
 interface FiltersProps {
   state: ReservationsState

@@ -1,25 +1,22 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { Loading } from '../loading.tsx'
-import { cursor, day, oneOf, type StateOf, uint, useUrlState } from '../url-state.ts'
+import { useUrlState } from '../url-state.ts'
 import { addDays, startOfDay } from '../usage/days.ts'
 import { useQuotaNames } from './quota-names.ts'
 import { ReservationFilters } from './reservation-filters.tsx'
 import { ReservationTable } from './reservation-table.tsx'
+import { RESERVATIONS_STATE, type ReservationsState } from './reservations-state.ts'
 import { type ViewedUser, viewedUserQuery } from './viewed-user.ts'
-
-const STATE = { state: oneOf(RESERVATION_STATES, null), quota_id: uint, from: day, to: day, cursor }
-export type ReservationsState = StateOf<typeof STATE>
 
 const PAGE_SIZE = 25
 
 /** A user's reservations, newest first. */
 export default function Reservations({ user }: { user: ViewedUser }) {
-  const [state, change] = useUrlState(STATE)
+  const [state, change] = useUrlState(RESERVATIONS_STATE)
   const names = useQuotaNames(user)
   const list = useQuery({
     ...viewedUserQuery(user, 'reservations', {
