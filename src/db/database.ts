@@ -141,16 +141,18 @@ function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Poo
     // connection.
     ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
     types: { getTypeParser },
-    onConnect: client =>
-      configureSession(client, {
+    async onConnect(client) {
+      // A connection can break at any time, its setup included. Without a listener for the error, Node would end the
+      // process; and a connection that broke before the pool hands it out must be known as broken.
+      client.on('error', () => broken.add(client))
+      await configureSession(client, {
         statement_timeout: String(statementTimeout),
         lock_timeout: String(options.lockTimeout ?? 1_000),
         idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
-      }),
+      })
+    },
   })
 
-  // A connection can break at any time, idle or not. Without a listener for the error, Node would end the process.
-  pool.on('connect', client => client.on('error', () => broken.add(client)))
   pool.on('error', error => log?.warn({ reason: reasonOf(error) }, 'database: idle connection lost'))
   return pool
 }

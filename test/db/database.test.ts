@@ -12,6 +12,7 @@ import {
 } from '../../src/db/database.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
+import { createNetwork } from '../support/network.ts'
 
 const { db, url } = await emptyDatabase()
 await db.query({ text: 'create table entry (id bigint primary key, at timestamptz)' })
@@ -241,6 +242,17 @@ describe('a lost connection', () => {
     await db.query({ text: 'select pg_terminate_backend($1, 2000)', values: [pid] })
     await expect.poll(() => warnings).toEqual(['database: idle connection lost'])
     expect(await backendOf(single)).not.toBe(pid)
+    await single.close()
+  })
+
+  test('that the server ends as its setup completes is replaced, and its statement can be repeated', async () => {
+    const network = await createNetwork(url)
+    const single = openDatabase({ url: network.url, maxConnections: 1 })
+    const { ended } = network.endNextSessionAfterSetup()
+    const error = await failureOf(single.query({ text: 'select 1' }))
+    await ended
+    expect(isUnavailable(error)).toBe(true)
+    expect(await single.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
     await single.close()
   })
 

@@ -14,6 +14,8 @@ export interface Network {
   readonly url: string
   /** Ends the next session during its setup, before its first batch. */
   loseNextSession(): { lost: Promise<void> }
+  /** Ends the next session with a FATAL error that arrives together with the last answer of its setup. */
+  endNextSessionAfterSetup(): { ended: Promise<void> }
   /** Lets the next commit succeed and loses its confirmation with the connection. */
   loseNextConfirmation(): { lost: Promise<void> }
   /** Keeps back the next batch with a commit, and ends its sender's connection. */
@@ -28,6 +30,26 @@ type Trap = (chunk: Buffer, client: Socket, database: Socket) => void
 const COMMIT = '\0commit\0'
 /** A function that the first statement of every session calls. */
 const SETTING_UP = 'set_config'
+/** The setting that a session's setup changes last. */
+const SETUP_ENDS = 'client_connection_check_interval'
+
+/** What a server sends before it closes a connection (`ErrorResponse`). */
+const FATAL = errorResponse({
+  S: 'FATAL',
+  V: 'FATAL',
+  C: '57P01',
+  M: 'terminating connection due to administrator command',
+})
+
+function errorResponse(fields: Record<string, string>): Buffer {
+  const body = `${Object.entries(fields)
+    .map(([code, value]) => `${code}${value}\0`)
+    .join('')}\0`
+  const header = Buffer.alloc(5)
+  header.write('E')
+  header.writeInt32BE(4 + Buffer.byteLength(body), 1)
+  return Buffer.concat([header, Buffer.from(body)])
+}
 
 /** Call it where tests are declared. */
 export async function createNetwork(databaseUrl: string): Promise<Network> {
@@ -93,6 +115,16 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
       lost: trapped(SETTING_UP, (_chunk, client) => {
         client.destroy()
       }),
+    }),
+
+    endNextSessionAfterSetup: () => ({
+      ended: trapped(SETUP_ENDS, async (chunk, client, database) => {
+        abandoned.add(database)
+        database.write(chunk)
+        const [answer] = await once(database, 'data')
+        client.end(Buffer.concat([answer, FATAL]))
+        database.destroy()
+      }).then(done => done),
     }),
 
     loseNextConfirmation: () => ({
