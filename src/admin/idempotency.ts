@@ -39,8 +39,13 @@ export async function once<Done extends { outcome: string; quota?: Quota }>(
       const remembered = await findAnswer(tx, author.actor, key)
       if (remembered !== undefined) return compare(remembered, request)
       const done = await change(tx)
-      if (done.quota !== undefined) await remember(tx, author, key, request, done.quota)
-      return done
+      if (done.quota !== undefined) {
+        await remember(tx, author, key, request, done.quota)
+        return done
+      }
+      // The first call may have committed while this one waited for the user's lock, and may be what it is refused for.
+      const committed = await findAnswer(tx, author.actor, key)
+      return committed === undefined ? done : compare(committed, request)
     })
   try {
     return await attempt()

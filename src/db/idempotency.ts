@@ -12,13 +12,17 @@ export interface RememberedAnswer {
   answer: Quota
 }
 
+/**
+ * Finds the answer under a key, and locks it. The lock is a write, so with a synchronous standby the commit of `tx` waits
+ * until the standby has the answer, too: it may have been committed here without the standby's confirmation.
+ */
 export async function findAnswer(
   tx: Transaction,
   principal: string,
   key: string,
 ): Promise<RememberedAnswer | undefined> {
   const [remembered] = await tx.query<RememberedAnswer>({
-    text: 'select request, answer from idempotency where shard = $1 and principal = $2 and key = $3',
+    text: 'select request, answer from idempotency where shard = $1 and principal = $2 and key = $3 for update',
     values: [shardOfKey(principal, key), principal, key],
   })
   return remembered

@@ -4,10 +4,10 @@ import { adjustQuotaOnce, updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { shardOfKey } from '../../src/db/idempotency.ts'
-import { findQuota } from '../../src/db/quotas.ts'
+import { findQuota, lockQuotasOfUser } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { createBench, someone } from '../support/engine.ts'
+import { createBench, openTransaction, someone, untilWaiting } from '../support/engine.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -164,6 +164,24 @@ describe('an idempotency key', () => {
     expect(await adjust()).toMatchObject({ outcome: 'replayed', quota: { limit: 15, version: 2, name: null } })
     expect(await findQuota(db, id)).toMatchObject({ limit: 15, version: 3 })
     expect((await writtenFor(user)).changes).toContainEqual({ action: 'updated', version: 2, reason: 'more' })
+  })
+
+  test('gives a repetition that overlaps the first call the answer of that call', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user, limit: 58 })
+    const adjust = () => adjustQuotaOnce(db, id, { delta: -30, reason: 'less' }, bench.author(), always, 'overlap 1')
+    const draft = { user_id: user, limit: 5, external_ref: 'overlap' }
+    const create = () => createQuotaOnce(db, draft, bench.author(), 'overlap 2')
+    for (const call of [adjust, create]) {
+      const lock = await openTransaction(db, tx => lockQuotasOfUser(tx, user))
+      const calls = [call(), call()]
+      await untilWaiting(db, 2)
+      await lock.commit()
+      const [one, other] = await Promise.all(calls)
+      const outcomes = [one?.outcome, other?.outcome].filter(outcome => outcome !== 'replayed')
+      expect(outcomes).toEqual([call === adjust ? 'changed' : 'created'])
+    }
+    expect(await findQuota(db, id)).toMatchObject({ limit: 28, version: 2 })
   })
 
   test('is not remembered for a call that was refused', async () => {
