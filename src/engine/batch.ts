@@ -1,5 +1,7 @@
+import { ConnectionLost } from '../db/database.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
 import { writeChanges } from '../db/ledger/changes.ts'
+import { writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
@@ -46,8 +48,9 @@ export async function runLocked(
   // The rows are locked: those that the batch does not write need no check.
   decided.changes.unchanged = []
   const writes = await writesOf(connection, batch, decided.changes)
+  if (writes.length === 0) writes.push(...proofOf(batch, states))
   const ready = performance.now()
-  await commit(connection, writes)
+  await commit(connection, writes, decided.outcomes)
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
@@ -75,15 +78,28 @@ export async function runOptimistic(
   if (!decided.outcomes.every(isNew)) return null
   const writes = await writesOf(connection, batch, decided.changes)
   const ready = performance.now()
-  await commit(connection, [BEGIN, ...writes])
+  await commit(connection, [BEGIN, ...writes], decided.outcomes)
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
 
-function isNew(outcome: Outcome): boolean {
-  if (outcome.outcome === 'granted') return !outcome.replayed && outcome.would_deny === null
-  return outcome.outcome === 'settled' && !outcome.replayed
+/**
+ * What a batch writes that would write nothing but answers with reservations of earlier transactions. With a synchronous
+ * standby such a reservation may be visible here and missing there, and only a commit that writes waits for the standby.
+ * Locking an account is such a write; users without quotas may have no account to lock.
+ */
+function proofOf(batch: Batch, states: UserStates): StatementCall[] {
+  const users = [...states]
+    .filter(([, { quotas, reservations }]) => quotas.length === 0 && reservations.size > 0)
+    .map(([user]) => user)
+  return users.length === 0 ? [] : [writeAccounts.call(batch, users)]
+}
+
+/** Whether the command has an effect of its own, within the limits. */
+function isNew(outcome: Outcome | undefined): boolean {
+  if (outcome?.outcome === 'granted') return !outcome.replayed && outcome.would_deny === null
+  return outcome?.outcome === 'settled' && !outcome.replayed
 }
 
 interface Decisions {
@@ -115,11 +131,37 @@ async function writesOf(
   return [...writeChanges(batch, changes), ...emitEvents(batch, events)]
 }
 
-/** Sends the calls and a commit. Only the tag COMMIT is success: after an error a commit answers ROLLBACK, not an error. */
-async function commit(connection: PipelinedConnection, calls: readonly StatementCall[]): Promise<void> {
-  const results = await connection.run([...calls, COMMIT])
+/** The connection was lost with the commit: the batch may be committed or not. */
+export class UnknownOutcome extends ConnectionLost {
+  override name = 'UnknownOutcome'
+  /** The outcomes of the batch's commands if it is committed. */
+  readonly outcomes: readonly Outcome[]
+
+  constructor(outcomes: readonly Outcome[], cause: unknown) {
+    super('the outcome of a commit is unknown', cause)
+    this.outcomes = outcomes
+  }
+}
+
+/**
+ * Sends the calls and a commit. Only the tag COMMIT is success: after an error a commit answers ROLLBACK, not an error.
+ * @throws UnknownOutcome if the connection is lost
+ */
+async function commit(
+  connection: PipelinedConnection,
+  calls: readonly StatementCall[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const results = await connection.run([...calls, COMMIT]).catch(error => {
+    throw error instanceof ConnectionLost ? new UnknownOutcome(outcomes, error) : error
+  })
   const tag = results.at(-1)?.tag
   if (tag !== 'COMMIT') throw new Error(`the batch was not committed: the server answered ${tag}`)
+}
+
+/** The commands that a batch has effects of, if it is committed after all. None if it failed before its commit. */
+export function effectsOf(commands: readonly Command[], failure: ConnectionLost): Command[] {
+  return failure instanceof UnknownOutcome ? commands.filter((_, index) => isNew(failure.outcomes[index])) : []
 }
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */

@@ -3,7 +3,7 @@ import { ConnectionLost, isUnavailable } from '../db/database.ts'
 import { findFreeUsers } from '../db/ledger/find-free-users.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { attempt, isConflict, isLockTimeout, type ShardContext } from './attempt.ts'
-import { runLocked } from './batch.ts'
+import { effectsOf, runLocked } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import { Unavailable } from './failures.ts'
 import { usersOf } from './user-states.ts'
@@ -20,35 +20,35 @@ const TIMEOUT_MS = 4_000
  * Runs a batch in locked mode until each command has its answer: after conflicts, while the database is away, and
  * without the users whose rows stay locked.
  *
- * `isUnknown`: an earlier attempt may have been committed. `hasWaited`: a lock timed out before, and no user of the
- * batch was found locked.
+ * `effects`: after an attempt of unknown outcome, the commands that it has effects of if it is committed; undefined if
+ * there was none. `hasWaited`: a lock timed out before, and no user of the batch was found locked.
  */
 export async function runUntilDecided(
   context: ShardContext,
   commands: readonly Command[],
-  isUnknown: boolean,
   reportBlocked: () => void,
+  effects: Set<Command> | undefined = undefined,
   hasWaited = false,
 ): Promise<Answer[]> {
   const { memory, onLost, onBatchReport } = context
-  let afterUnknown = isUnknown
+  let unknown = effects
   const giveUpAt = performance.now() + TIMEOUT_MS
   for (let retries = 0; ; retries++) {
     try {
       const committed = await attempt(context, commands, (connection, batch) =>
-        runLocked(connection, batch, memory, afterUnknown),
+        runLocked(connection, batch, memory, unknown !== undefined),
       )
       onBatchReport(reportOf('locked', commands, committed, retries))
-      return committed.outcomes
+      return unknown === undefined ? committed.outcomes : asFirstAnswers(commands, committed.outcomes, unknown)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
       reportBlocked()
       if (isLockTimeout(error)) {
-        return retryWithoutLockedUsers(context, commands, afterUnknown, reportBlocked, hasWaited)
+        return retryWithoutLockedUsers(context, commands, reportBlocked, unknown, hasWaited)
       }
       if (error instanceof ConnectionLost) {
         // The commit may have been on its way. Ids and targets make it safe to run the commands again.
-        afterUnknown = true
+        unknown = new Set([...(unknown ?? []), ...effectsOf(commands, error)])
         onLost()
       } else if (!isConflict(error) && !isUnavailable(error)) {
         throw error
@@ -60,12 +60,28 @@ export async function runUntilDecided(
   }
 }
 
+/**
+ * Outcomes as callers see them: what repeats the effect of an attempt of unknown outcome is no repetition to its caller,
+ * who has had no answer to that attempt. A sender may skip a message whose reservation is a repetition.
+ */
+function asFirstAnswers(
+  commands: readonly Command[],
+  outcomes: readonly Outcome[],
+  effects: ReadonlySet<Command>,
+): Outcome[] {
+  return outcomes.map((outcome, index) => {
+    const command = commands[index]
+    const isOwn = command !== undefined && effects.has(command)
+    return isOwn && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome
+  })
+}
+
 /** Answers the commands of users whose rows are locked as unavailable, and runs those of the others. */
 async function retryWithoutLockedUsers(
   context: ShardContext,
   commands: readonly Command[],
-  afterUnknown: boolean,
   reportBlocked: () => void,
+  effects: Set<Command> | undefined,
   hasWaited: boolean,
 ): Promise<Answer[]> {
   const free = await attempt(context, commands, (connection, batch) =>
@@ -78,7 +94,7 @@ async function retryWithoutLockedUsers(
   // If no user is locked, the lock is gone by now, unless it is on something other than these users' rows.
   const isGone = possible.length === commands.length
   if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => locked)
-  const answers = await runUntilDecided(context, possible, afterUnknown, reportBlocked, hasWaited || isGone)
+  const answers = await runUntilDecided(context, possible, reportBlocked, effects, hasWaited || isGone)
   const inOrder = answers.values()
   return commands.map(command => (free.has(command.user_id) ? (inOrder.next().value ?? locked) : locked))
 }

@@ -9,7 +9,7 @@ import { usersOf } from './user-states.ts'
  * Why a batch has to run locked: memory does not suffice to decide it, it failed and is not committed, or its
  * connection was lost and it may be committed all the same.
  */
-export type OptimisticFailure = 'undecided' | 'failed' | 'unknown'
+export type OptimisticFailure = 'undecided' | 'failed' | ConnectionLost
 
 /** Tries a batch once in optimistic mode. Rejects with the error of a command that the database refuses. */
 export async function tryOptimistic(
@@ -26,7 +26,7 @@ export async function tryOptimistic(
     memory.forgetUsers(usersOf(commands))
     if (error instanceof ConnectionLost) {
       onLost()
-      return 'unknown'
+      return error
     }
     if (isConflict(error) || isContradiction(error) || isUnavailable(error)) return 'failed'
     throw error

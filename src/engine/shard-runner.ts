@@ -1,8 +1,10 @@
+import { ConnectionLost } from '../db/database.ts'
 import type { Command } from '../domain/command.ts'
 import type { ShardContext } from './attempt.ts'
+import { effectsOf } from './batch.ts'
 import { type Answer, runUntilDecided } from './locked-mode.ts'
 import { createMemory } from './memory.ts'
-import { type OptimisticFailure, tryOptimistic } from './optimistic-mode.ts'
+import { tryOptimistic } from './optimistic-mode.ts'
 
 /** Carries out the batches of one shard, one at a time, and chooses the mode of each. */
 export interface ShardRunner {
@@ -19,7 +21,7 @@ export interface ShardRunner {
  * How many batches run locked after one that failed in optimistic mode. A conflict with another process is followed by
  * more of them; denials and repetitions, which memory cannot decide, come in shorter series.
  */
-const LOCKED_AFTER: Record<OptimisticFailure, number> = { undecided: 8, failed: 50, unknown: 50 }
+const LOCKED_AFTER = { undecided: 8, failed: 50 }
 
 export function createShardRunner(options: Omit<ShardContext, 'memory'>): ShardRunner {
   const memory = createMemory()
@@ -30,12 +32,18 @@ export function createShardRunner(options: Omit<ShardContext, 'memory'>): ShardR
     async run(commands, reportBlocked) {
       if (lockedBatchesLeft > 0) {
         lockedBatchesLeft -= 1
-        return runUntilDecided(context, commands, false, reportBlocked)
+        return runUntilDecided(context, commands, reportBlocked)
       }
       const result = await tryOptimistic(context, commands)
-      if (typeof result !== 'string') return result
-      lockedBatchesLeft = LOCKED_AFTER[result]
-      return runUntilDecided(context, commands, result === 'unknown', reportBlocked)
+      if (Array.isArray(result)) return result
+      const isLost = result instanceof ConnectionLost
+      lockedBatchesLeft = LOCKED_AFTER[isLost ? 'failed' : result]
+      return runUntilDecided(
+        context,
+        commands,
+        reportBlocked,
+        isLost ? new Set(effectsOf(commands, result)) : undefined,
+      )
     },
     forget: memory.forgetAll,
   }

@@ -3,13 +3,13 @@
  * Uses a server of its own, because the list of standbys is a setting of the server.
  */
 import { afterAll, expect, test } from 'vitest'
-import { createQuota } from '../../src/admin/create-quota.ts'
+import { createQuota, createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { createEngine } from '../../src/engine/engine.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { scratchFolder } from '../support/cluster.ts'
-import { reserve, START } from '../support/engine.ts'
+import { draw, reserve, START, settle } from '../support/engine.ts'
 
 const { folder, remove } = await scratchFolder()
 const log = { info() {}, warn() {}, error: console.error }
@@ -36,14 +36,18 @@ const waiting = () =>
     text: "select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'",
   })
 
+async function requireStandby(): Promise<void> {
+  await setStandbys('missing')
+  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
+  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
+}
+
 test('a command is not answered before the standby confirms its commit', async () => {
   const created = await db.transaction(tx =>
     createQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
   )
   expect(created.outcome).toBe('created')
-  await setStandbys('missing')
-  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
-  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
+  await requireStandby()
   let isAnswered = false
   const answered = engine.submit(reserve(7, 'm1', 5)).finally(() => {
     isAnswered = true
@@ -61,3 +65,33 @@ test('a command is not answered before the standby confirms its commit', async (
   expect(await answered).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
   expect(await db.query({ text: 'select reserved from quota' })).toEqual([{ reserved: 5 }])
 })
+
+/** Calls that are answered with what an earlier call did, and what makes that effect first. */
+const force = draw('consume', 8, 'forced', 5, { force: true })
+const author = { now: START, actor: 'ada', requestId: 'test' }
+const create = () => createQuotaOnce(db, { user_id: 9, limit: 5 }, author, 'key')
+const REPETITIONS: [string, () => Promise<unknown>, (other: Engine) => Promise<unknown>][] = [
+  ['a reservation', () => engine.submit(reserve(7, 'm2', 1)), other => other.submit(reserve(7, 'm2', 1))],
+  ['a commit', () => engine.submit(settle('commit', 7, 'm2')), other => other.submit(settle('commit', 7, 'm2', 1))],
+  ['a look-up', async () => {}, other => other.submit({ op: 'find', user_id: 7, id: 'm2' })],
+  ['a forced consume of a user without quotas', () => engine.submit(force), other => other.submit(force)],
+  ['a creation with an idempotency key', create, create],
+]
+
+test.each(REPETITIONS)(
+  'the repetition of %s at another process is not answered before the standby confirms',
+  async (_name, first, repeat) => {
+    const other = createEngine({ url: embedded.url, now: () => START, log })
+    await first()
+    await requireStandby()
+    let isAnswered = false
+    const answered = repeat(other).finally(() => {
+      isAnswered = true
+    })
+    await expect.poll(async () => isAnswered || (await waiting()).length > 0, { timeout: 5_000 }).toBe(true)
+    expect(isAnswered).toBe(false)
+    await setStandbys('')
+    expect(await answered).toMatchObject({ outcome: expect.stringMatching(/^(granted|settled|found|replayed)$/) })
+    await other.close()
+  },
+)
