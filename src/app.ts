@@ -1,11 +1,12 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { type Clock, createClock, MAX_OFFSET_MS } from './clock.ts'
+import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertTrustworthy, type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate } from './db/migrate.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
+import { Unavailable } from './engine/failures.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
@@ -19,8 +20,9 @@ import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** How often the machine's clock is compared with the database's. */
-const COMPARE_CLOCKS_MS = 10_000
+/** How often the clock is synchronized with the database's, and how often while it is not trusted. */
+const SYNCHRONIZE_MS = 10_000
+const SYNCHRONIZE_DOUBTED_MS = 1_000
 
 /** How long a stop waits for clients that have not sent their request or read their response completely. */
 const DRAIN_MS = 5_000
@@ -38,8 +40,10 @@ export interface App {
 
 /** What tests choose beside the configuration. */
 export interface Overrides {
-  /** The clock of the service, instead of the machine's. */
+  /** The time of the service, instead of its clock's. */
   now?: () => EpochMs
+  /** The clocks of the machine. */
+  machine?: Machine
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -65,8 +69,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   try {
     const url = await provideDatabase(config, log, stops)
     const db = await openMigrated(url, config, log, stops)
-    const clock = await startClock(db, stops)
-    const now = overrides.now ?? clock.now
+    const clock = await startClock(db, overrides.machine, log, stops)
+    const now = overrides.now ?? (() => trustedTime(clock))
     const metrics = createMetrics()
     const base = { config, log, db, now, metrics }
 
@@ -124,17 +128,34 @@ async function openMigrated(url: string, config: Config, log: FastifyBaseLogger,
   return db
 }
 
-async function startClock(db: Database, stops: Stop[]): Promise<Clock> {
-  const clock = createClock()
-  await compareClocks(clock, db)
-  const comparing = setInterval(() => compareClocks(clock, db).catch(() => {}), COMPARE_CLOCKS_MS).unref()
-  stops.push(async () => clearInterval(comparing))
+async function startClock(
+  db: Database,
+  machine: Machine | undefined,
+  log: FastifyBaseLogger,
+  stops: Stop[],
+): Promise<Clock> {
+  const clock = createClock(machine)
+  await clock.synchronize(() => db.ping())
+  let wasTrusted = true
+  let lastAt = performance.now()
+  const synchronizing = setInterval(async () => {
+    const isTrusted = clock.now() !== null
+    if (isTrusted && performance.now() - lastAt < SYNCHRONIZE_MS) return
+    lastAt = performance.now()
+    await clock.synchronize(() => db.ping()).catch(() => {})
+    if (wasTrusted && clock.now() === null) log.error('clock: jumped apart from the database, serving nothing')
+    if (!wasTrusted && clock.now() !== null) log.info('clock: agrees with the database, serving again')
+    wasTrusted = clock.now() !== null
+  }, SYNCHRONIZE_DOUBTED_MS).unref()
+  stops.push(async () => clearInterval(synchronizing))
   return clock
 }
 
-async function compareClocks(clock: Clock, db: Database): Promise<void> {
-  const before = Date.now()
-  clock.compare(before, await db.ping(), Date.now())
+/** @throws Unavailable while the clock is not trusted: no request is served, and no job runs */
+function trustedTime(clock: Clock): EpochMs {
+  const now = clock.now()
+  if (now === null) throw new Unavailable(new Error('the clock and the database have jumped apart'))
+  return now
 }
 
 function startEngine(
@@ -197,10 +218,9 @@ async function closeServer(server: FastifyInstance): Promise<void> {
 /** Why requests cannot be served now; empty if they can. */
 async function whyNotReady(clock: Clock, db: Database): Promise<string[]> {
   try {
-    await compareClocks(clock, db)
+    await clock.synchronize(() => db.ping())
   } catch {
     return ['the database does not answer']
   }
-  const offset = Math.abs(clock.offset())
-  return offset > MAX_OFFSET_MS ? [`the machine's clock is ${offset} ms off the database's`] : []
+  return clock.now() === null ? ['the clock and the database have jumped apart; waiting until they agree'] : []
 }

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable, type Log } from '../db/database.ts'
+import { EngineFailure } from '../engine/failures.ts'
 
 /** Work in the background, in steps that are repeated until the runner stops. */
 export interface Job {
@@ -35,18 +36,21 @@ export function createJobRunner(jobs: readonly Job[], { log, retryMs = 1_000 }: 
 
   /** Repeats a step that failed: the work of jobs stays in the database until it is done. */
   async function run(job: Job): Promise<void> {
-    let isDatabaseAway = false
+    let wasOutage = false
     while (!signal.aborted) {
       let pauseMs = retryMs
       try {
         const started = performance.now()
         const pauseAfter = await job.step(signal)
         pauseMs = pauseAfter(performance.now() - started)
-        isDatabaseAway = false
+        wasOutage = false
       } catch (error) {
-        if (!isUnavailable(error)) log.error({ err: error }, `${job.name}: step failed, retrying`)
-        else if (!isDatabaseAway) log.warn({ reason: String(error) }, `${job.name}: database unavailable, retrying`)
-        isDatabaseAway = isUnavailable(error)
+        // The clock is in doubt if the engine's failure comes from a job: no step runs until it is trusted again.
+        const isOutage = isUnavailable(error) || error instanceof EngineFailure
+        const what = error instanceof EngineFailure ? 'service' : 'database'
+        if (!isOutage) log.error({ err: error }, `${job.name}: step failed, retrying`)
+        else if (!wasOutage) log.warn({ reason: String(error) }, `${job.name}: ${what} unavailable, retrying`)
+        wasOutage = isOutage
       }
       await pause(pauseMs, undefined, { signal }).catch(() => {})
     }
