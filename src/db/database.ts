@@ -56,7 +56,7 @@ export interface DatabaseOptions {
   readonly lockTimeout?: number
   /** Longest a transaction may idle between two statements. */
   readonly idleTransactionTimeout?: number
-  /** Longest to wait for a connection. */
+  /** Longest to wait for a connection, and then for its setup, in milliseconds. */
   readonly connectTimeout?: number
   readonly log?: Log
 }
@@ -67,6 +67,9 @@ const BEGIN: Record<TransactionMode, string> = {
 }
 
 const ATTEMPTS = 4
+
+/** Longest to wait for a connection, and then for its setup. */
+export const CONNECT_TIMEOUT_MS = 3_000
 
 /** Opens a pool of connections. It connects when the first statement is sent. */
 export function openDatabase(options: DatabaseOptions): Database {
@@ -129,12 +132,12 @@ export function openDatabase(options: DatabaseOptions): Database {
 type BrokenConnections = WeakSet<pg.ClientBase>
 
 function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Pool {
-  const { statementTimeout = 5_000, log } = options
+  const { statementTimeout = 5_000, connectTimeout = CONNECT_TIMEOUT_MS, log } = options
   const pool = new pg.Pool({
     connectionString: options.url,
     fallback_application_name: 'sms-quota',
     max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: options.connectTimeout ?? 3_000,
+    connectionTimeoutMillis: connectTimeout,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     // The server itself cancels a slow statement. This timeout is for a server that vanished without closing the
@@ -145,11 +148,12 @@ function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Poo
       // A connection can break at any time, its setup included. Without a listener for the error, Node would end the
       // process; and a connection that broke before the pool hands it out must be known as broken.
       client.on('error', () => broken.add(client))
-      await configureSession(client, {
+      const settings = {
         statement_timeout: String(statementTimeout),
         lock_timeout: String(options.lockTimeout ?? 1_000),
         idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
-      })
+      }
+      await configureSession(client, settings, connectTimeout)
     },
   })
 
@@ -202,12 +206,25 @@ async function commit(client: pg.PoolClient, broken: BrokenConnections): Promise
 /**
  * Sets what every session of the service needs, regardless of the server's settings. It sets them after connecting and
  * not in the connection's options, so that options in the URL still count and poolers that refuse options still work.
+ * Closes the connection and rejects if that takes longer than `timeoutMs`.
  */
 export async function configureSession(
   client: pg.ClientBase,
   further: Readonly<Record<string, string>>,
+  timeoutMs: number,
 ): Promise<void> {
-  const settings = { TimeZone: 'UTC', DateStyle: 'ISO', ...further }
+  // No statement_timeout holds yet: a server that stops answering after the login would hold the connection's place.
+  const timeout = setTimeout(() => {
+    if (client instanceof pg.Client) client.connection.stream.destroy()
+  }, timeoutMs)
+  try {
+    await applySettings(client, { TimeZone: 'UTC', DateStyle: 'ISO', ...further })
+  } finally {
+    clearTimeout(timeout)
+  }
+}
+
+async function applySettings(client: pg.ClientBase, settings: Readonly<Record<string, string>>): Promise<void> {
   // A confirmed commit is durable: `on`, or more if the operator configured more.
   const text = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
     union all

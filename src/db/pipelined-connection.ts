@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { ConnectionLost, configureSession, type Log } from './database.ts'
+import { CONNECT_TIMEOUT_MS, ConnectionLost, configureSession, type Log } from './database.ts'
 
 /** A call of a prepared statement, with its parameters as text. */
 export interface StatementCall {
@@ -45,6 +45,8 @@ export interface PipelinedConnectionOptions {
   statements: Readonly<Record<string, string>>
   /** Settings of the session. */
   settings: Readonly<Record<string, string>>
+  /** Longest to wait for the connection, and then for its setup, in milliseconds. */
+  connectTimeoutMs?: number
   log?: Log
   /** Called when the connection breaks, in use or idle; not when `close` ends it. */
   onLost?: () => void
@@ -55,10 +57,11 @@ const BATCH_TIMEOUT_MS = 15_000
 
 /** Connects and prepares every statement, so that a batch only binds and executes. */
 export async function connectPipelined(options: PipelinedConnectionOptions): Promise<PipelinedConnection> {
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
   const client = new pg.Client({
     connectionString: options.url,
     fallback_application_name: 'sms-quota engine',
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
   })
   const connection = new ClientConnection(client, options)
@@ -68,7 +71,7 @@ export async function connectPipelined(options: PipelinedConnectionOptions): Pro
     throw notConnected(error)
   }
   try {
-    await configureSession(client, options.settings)
+    await configureSession(client, options.settings, connectTimeoutMs)
     await connection.prepare({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...options.statements })
   } catch (error) {
     await connection.close()

@@ -10,6 +10,7 @@ import {
   sqlStateOf,
   violatedUnique,
 } from '../../src/db/database.ts'
+import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
@@ -254,6 +255,20 @@ describe('a lost connection', () => {
     expect(isUnavailable(error)).toBe(true)
     expect(await single.query({ text: 'select 1 as one' })).toEqual([{ one: 1 }])
     await single.close()
+  })
+
+  test.each([
+    ['of the pool', (proxy: string) => openDatabase({ url: proxy, connectTimeout: 50 }).query({ text: 'select 1' })],
+    [
+      'of an engine',
+      (proxy: string) => connectPipelined({ url: proxy, statements: {}, settings: {}, connectTimeoutMs: 50 }),
+    ],
+  ])('%s whose server stops answering during the setup is closed', async (_name, connect) => {
+    const network = await createNetwork(url)
+    const { silenced } = network.silenceNextSession()
+    const failure = failureOf(connect(network.url))
+    await silenced
+    expect(await failure).toBeInstanceOf(ConnectionLost)
   })
 
   test('between two statements of a transaction fails it, and nothing of it stays', async () => {

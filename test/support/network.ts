@@ -14,6 +14,8 @@ export interface Network {
   readonly url: string
   /** Ends the next session during its setup, before its first batch. */
   loseNextSession(): { lost: Promise<void> }
+  /** Never delivers the setup of the next session, and keeps its connection open. */
+  silenceNextSession(): { silenced: Promise<void> }
   /** Ends the next session with a FATAL error that arrives together with the last answer of its setup. */
   endNextSessionAfterSetup(): { ended: Promise<void> }
   /** Lets the next commit succeed and loses its confirmation with the connection. */
@@ -116,6 +118,8 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
         client.destroy()
       }),
     }),
+
+    silenceNextSession: () => ({ silenced: trapped(SETTING_UP, () => {}) }),
 
     endNextSessionAfterSetup: () => ({
       ended: trapped(SETUP_ENDS, async (chunk, client, database) => {
