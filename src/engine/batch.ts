@@ -132,7 +132,7 @@ async function writesOf(
 }
 
 /** The connection was lost with the commit: the batch may be committed or not. */
-export class UnknownOutcome extends ConnectionLost {
+class UnknownOutcome extends ConnectionLost {
   override name = 'UnknownOutcome'
   /** The outcomes of the batch's commands if it is committed. */
   readonly outcomes: readonly Outcome[]
