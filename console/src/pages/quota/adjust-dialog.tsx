@@ -69,16 +69,7 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
             {isBelowUsage && <BelowUsage onConfirm={() => adjusting.mutate(true)} />}
           </ErrorNotice>
         )}
-        <Radio.Group
-          label="Direction"
-          value={isDecrease ? 'decrease' : 'increase'}
-          onChange={value => setDecrease(value === 'decrease')}
-        >
-          <Stack gap={6} mt={6}>
-            <Radio value="increase" label="Add units" />
-            <Radio value="decrease" label="Remove units" />
-          </Stack>
-        </Radio.Group>
+        <DirectionField isDecrease={isDecrease} onChange={setDecrease} />
         <TextField
           label="Units"
           about={<NewLimitHint limit={quota.limit ?? 0} delta={delta} />}
@@ -101,6 +92,21 @@ function AdjustForm({ quota, onClose, onDone }: AdjustProps) {
         </Button>
       </Stack>
     </form>
+  )
+}
+
+function DirectionField({ isDecrease, onChange }: { isDecrease: boolean; onChange: (isDecrease: boolean) => void }) {
+  return (
+    <Radio.Group
+      label="Direction"
+      value={isDecrease ? 'decrease' : 'increase'}
+      onChange={value => onChange(value === 'decrease')}
+    >
+      <Stack gap={6} mt={6}>
+        <Radio value="increase" label="Add units" />
+        <Radio value="decrease" label="Remove units" />
+      </Stack>
+    </Radio.Group>
   )
 }
 
