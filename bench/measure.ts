@@ -16,10 +16,12 @@ export interface Watched {
   postgres: Postgres
   /** Processes whose CPU time is reported, in addition to PostgreSQL's. */
   processes: Readonly<Record<string, Running>>
+  /** Called when the measurement begins and ends, with MEASURING and MEASURED. */
+  onNote?(note: string): Promise<void>
 }
 
 /** Runs a job in a worker, and reads CPU and log positions when its measurement begins and ends. */
-export async function measure(worker: Worker, job: object, { postgres, processes }: Watched): Promise<Sample> {
+export async function measure(worker: Worker, job: object, { postgres, processes, onNote }: Watched): Promise<Sample> {
   const names = Object.keys(processes)
   const readCounters = async () => ({
     wal: await postgres.walBytes(),
@@ -30,9 +32,10 @@ export async function measure(worker: Worker, job: object, { postgres, processes
   const counts = await worker.ask<Counts>(job, async note => {
     if (note === MEASURING) before = await readCounters()
     if (note === MEASURED) after = await readCounters()
+    await onNote?.(note)
   })
   if (counts.refused > 0)
-    throw new Error(`${counts.refused} operations were refused; the first: ${counts.firstRefusal}`)
+    throw new Error(`${counts.refused} operations had another outcome than expected; the first: ${counts.firstRefusal}`)
   if (counts.operations === 0) throw new Error('no call was answered during the measurement')
   const perThousand = (index: number) => {
     const [from, to] = [before.cpu[index] ?? null, after.cpu[index] ?? null]
