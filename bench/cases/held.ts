@@ -11,8 +11,8 @@ import { type Bench, detailsOf, type Findings, latencyRow } from './bench.ts'
 const HELD_USER = USERS + 1
 const HELD_MS = 3_000
 const WARMUP_MS = 1_000
-/** Calls per second: a load that the service carries with ease, so that latencies do not come from a full queue. */
-const RATE = 2_000
+/** Calls per second: few, so that latencies do not come from a full queue. */
+const RATE = 1_000
 const HELD_RATE = 50
 const UNDISTURBED = 'no rows locked'
 const HELD = "one user's rows locked"

@@ -1,4 +1,7 @@
-/** Two services on one database, compared with one: ten thousand users, and one hot user. */
+/**
+ * Two services on one database, compared with one: ten thousand users, and one hot user. Two services may refuse calls of
+ * the hot user, whose rows both write; only the granted ones count.
+ */
 import { fillUsers } from '../fill.ts'
 import { measureRounds } from '../measure.ts'
 import { FULL_LOAD, newSecret, startLoadGenerator, startService, type Target, USERS } from '../servers/test-bed.ts'
@@ -36,7 +39,7 @@ export async function processesCase(bench: Bench): Promise<Findings> {
         ...services.map(({ processes }, n) => ({ [`service${n}`]: processes.service })),
       )
       const urls = services.map(({ url }) => url)
-      return candidate({ name, url: '', processes }, { ...FULL_LOAD, users, urls, ...timing })
+      return candidate({ name, url: '', processes }, { ...FULL_LOAD, users, urls, ...timing }, { allowsRefusals: true })
     })
   say('warming up')
   const warmup = { warmupMs: 0, measureMs: settings.isQuick ? 1_500 : 5_000 }
@@ -48,6 +51,8 @@ export async function processesCase(bench: Bench): Promise<Findings> {
     const samples = await measureRounds(candidatesOf(users), settings.rounds, say)
     const sides = { ours: samples.get(TWO), theirs: samples.get(ONE), min }
     findings.rows.push(ratioRow(`two services on one database, ${load}`, ONE, sides))
+    const refused = [...samples].map(([name, { refusedShare }]) => `${name} ${(refusedShare * 100).toFixed(1)} %`)
+    findings.notes.push(`Refused calls, ${load}: ${refused.join(', ')} (medians).`)
     findings.details.push(...detailsOf(`closed loop, ${load}`, samples))
   }
   return findings

@@ -46,7 +46,7 @@ interface TestBed {
   service: Target
   peers: Target[]
   loadGenerator: Worker
-  candidate(target: Target, load: Load, options?: Pick<Watched, 'onNote'>): Candidate
+  candidate(target: Target, load: Load, options?: Omit<Watched, 'postgres' | 'processes'>): Candidate
 }
 
 interface TestBedOptions {
