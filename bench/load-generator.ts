@@ -113,16 +113,28 @@ interface LoadConnection {
   inFlight(): number
 }
 
-/** Sends each call when it is due, or as soon as the timer fires. Latency counts from the due time. */
+/**
+ * Sends each call when it is due, or as soon as the timer fires, on an idle connection if there is one: on a busy one its
+ * response would wait for those before it. Latency counts from the due time.
+ */
 function pace(connections: readonly LoadConnection[], rate: number, begin: number, until: number): NodeJS.Timeout {
   let sent = 0
   return setInterval(() => {
     const now = Math.min(performance.now(), until)
     for (let dueAt = begin + (sent * 1000) / rate; dueAt <= now; dueAt = begin + (sent * 1000) / rate) {
-      connections[sent % connections.length]?.send(1, dueAt)
+      idleConnection(connections, sent % connections.length)?.send(1, dueAt)
       sent += 1
     }
   }, 1)
+}
+
+/** The first idle connection from `from` on, in rotation; the one at `from` if none is idle. */
+function idleConnection(connections: readonly LoadConnection[], from: number): LoadConnection | undefined {
+  for (let n = 0; n < connections.length; n++) {
+    const connection = connections[(from + n) % connections.length]
+    if (connection?.inFlight() === 0) return connection
+  }
+  return connections[from]
 }
 
 function quantilesOf(latencies: Histogram): { p50: number; p99: number } {

@@ -13,6 +13,8 @@ const HELD_MS = 3_000
 const WARMUP_MS = 1_000
 /** Calls per second: few, so that latencies do not come from a full queue. */
 const RATE = 1_000
+/** More than the calls in flight while the rows are locked, so that no response waits behind another. */
+const CONNECTIONS = 256
 const HELD_RATE = 50
 const UNDISTURBED = 'no rows locked'
 const HELD = "one user's rows locked"
@@ -37,7 +39,7 @@ export async function heldCase(bench: Bench): Promise<Findings> {
       runs += 1
       const job: Job = { ...heldJob, ...timing, firstUser: HELD_USER, prefix: `h${runs}-` }
       let unlock = async () => {}
-      const load = { connections: 64, depth: 1, users: USERS, rate: RATE, ...timing }
+      const load = { connections: CONNECTIONS, depth: 1, users: USERS, rate: RATE, ...timing }
       const others = candidate({ ...service, name }, load, {
         async onNote(note) {
           if (note === MEASURING && isHeld) unlock = await lockUser(db, HELD_USER)
