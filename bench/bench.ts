@@ -9,12 +9,18 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
+import { clientsCase } from './cases/clients.ts'
 import { consoleCase } from './cases/console.ts'
 import { engineCase } from './cases/engine.ts'
+import { freshCase } from './cases/fresh.ts'
 import { growthCase } from './cases/growth.ts'
+import { heldCase } from './cases/held.ts'
 import { httpCase } from './cases/http.ts'
+import { ledgerCase } from './cases/ledger.ts'
 import { listsCase } from './cases/lists.ts'
+import { mixedCase } from './cases/mixed.ts'
 import { overloadCase } from './cases/overload.ts'
+import { processesCase } from './cases/processes.ts'
 import { soakCase } from './cases/soak.ts'
 import { usageCase } from './cases/usage.ts'
 import { usageOverheadCase } from './cases/usage-overhead.ts'
@@ -26,7 +32,13 @@ const FILE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 
 const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   http: httpCase,
+  clients: clientsCase,
+  ledger: ledgerCase,
   engine: engineCase,
+  mixed: mixedCase,
+  fresh: freshCase,
+  held: heldCase,
+  processes: processesCase,
   lists: listsCase,
   growth: growthCase,
   usage: usageCase,
@@ -36,11 +48,15 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   soak: soakCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
-const DEFAULT_CASES = { quick: ['http', 'engine'], full: ['http', 'engine', 'lists', 'growth'] }
+const QUICK_CASES = ['http', 'clients', 'ledger', 'engine', 'mixed']
+const DEFAULT_CASES = {
+  quick: QUICK_CASES,
+  full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'lists', 'growth'],
+}
 
 const HELP = `npm run bench -- [options]
 
-  --quick            fewer and shorter rounds; the cases ${DEFAULT_CASES.quick.join(' and ')} only
+  --quick            fewer and shorter rounds; the cases ${DEFAULT_CASES.quick.join(', ')} only
   --case NAME        one case only: ${Object.keys(CASES).join(', ')}
   --minutes N        length of the case soak (10)
   --profile FOLDER   write CPU profiles of the processes to FOLDER
@@ -110,7 +126,13 @@ try {
         : ['--cpu-prof', `--cpu-prof-dir=${options.profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`],
   }
   const findings: Findings[] = []
-  for (const name of names) findings.push((await CASES[name]?.(bench)) ?? { rows: [], details: [], notes: [] })
+  for (const name of names) {
+    // Each case stops what it started: an idle service would still sweep while another case is measured.
+    const ofCase = createCleanup()
+    cleanup.add(() => ofCase.run())
+    findings.push((await CASES[name]?.({ ...bench, cleanup: ofCase })) ?? { rows: [], details: [], notes: [] })
+    await ofCase.run()
+  }
   const text = render(findings, await factsOf(bench, (performance.now() - began) / 1000))
   process.stdout.write(text)
   if (options.case === undefined && !options.quick) await writeFile(FILE, text)

@@ -9,27 +9,53 @@ import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 import { lastBoundary, nextBoundary } from '../src/domain/window.ts'
 
+/** What users have beyond a grant. */
+export interface UserOptions {
+  /** Further users, count + 1…count + denied, whose grants have no units. Default: 0. */
+  denied?: number
+  /** Gives each user a cap too, of as many units as the grant. */
+  hasCaps?: boolean
+  /** Inserts into the indexed tables, as an import does, and leaves them without statistics. */
+  isFresh?: boolean
+}
+
 /** Users 1…count of an empty, migrated database. */
-export async function fillUsers(db: Database, count: number, now: EpochMs): Promise<void> {
-  const shards = shardsOf({ first: 1, count })
+export async function fillUsers(db: Database, count: number, now: EpochMs, options: UserOptions = {}): Promise<void> {
+  const { denied = 0, hasCaps = false, isFresh = false } = options
+  const all = count + denied
+  const shards = shardsOf({ first: 1, count: all })
   const window = [lastBoundary('month', 'UTC', now), nextBoundary('month', 'UTC', now)].map(timestampParam)
+  const kinds = hasCaps ? ['grant', 'cap'] : ['grant']
   await db.query({
     text: `insert into account (shard, user_id, live)
-      select shard, user_id, 1 from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
-    values: [shards],
+      select shard, user_id, $2 from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
+    values: [shards, kinds.length],
   })
-  await withoutIndexes(db, 'quota', async () => {
-    await db.query({
+  const insertQuotas = () =>
+    db.query({
       text: `insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit,
           priority, starts_at, alert_at, enabled, metadata, window_start, window_end, created_at, created_by,
           updated_at, updated_by)
-        select shard, n * ${SHARD_COUNT} + shard, n, 'grant', 1000000000000, 'month', 'UTC', 0, 0, 100, $2, '{}', true,
+        select shard, (n + (nth - 1) * $4::bigint) * ${SHARD_COUNT} + shard, n, kind,
+          case when n > $5::bigint then 0 else 1000000000000 end, 'month', 'UTC', 0, 0, 100, $2, '{}', true,
           '{}', $2, $3, $2, 'bench', $2, 'bench'
-        from unnest($1::smallint[]) with ordinality t (shard, n)`,
-      values: [shards, ...window],
+        from unnest($1::smallint[]) with ordinality t (shard, n), unnest($6::text[]) with ordinality k (kind, nth)`,
+      values: [shards, ...window, all, count, kinds],
     })
-  })
+  if (isFresh) {
+    await insertQuotas()
+    return
+  }
+  await withoutIndexes(db, 'quota', insertQuotas)
   await db.query({ text: 'vacuum (analyze) account, quota' })
+}
+
+/** Switches autovacuum off for all tables of the service, and with it automatic statistics. */
+export async function disableAutovacuum(db: Database): Promise<void> {
+  const tables = await db.query<{ name: string }>({
+    text: `select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`,
+  })
+  for (const { name } of tables) await db.query({ text: `alter table ${name} set (autovacuum_enabled = false)` })
 }
 
 /** Users first…first + count − 1. */
@@ -101,7 +127,7 @@ function shardsOf({ first, count }: UserRange): number[] {
 const AS_GROWN = 'with (fillfactor = 70)'
 
 /** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
-async function withoutIndexes(db: Database, table: string, work: () => Promise<void>): Promise<void> {
+async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
   const keys = await db.query<{ name: string; made: string }>({
     text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
       where conrelid = $1::regclass and contype = 'p'`,

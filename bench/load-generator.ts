@@ -5,19 +5,19 @@
 import { type Connection, openConnection } from './load-generator/connection.ts'
 import { createHistogram, type Histogram } from './load-generator/histogram.ts'
 import { type Job, type LoadResult, MEASURED, MEASURING } from './load-generator/job.ts'
-import { requestMaker } from './load-generator/requests.ts'
+import { createMixed } from './load-generator/mix.ts'
+import { createQueue } from './load-generator/queue.ts'
+import { createReserves, urlOf } from './load-generator/requests.ts'
 import { serveParent } from './servers/worker.ts'
 
 type Note = (text: string) => void
 
 serveParent((job: Job, note: Note) => run(job, note))
 
-const GRANTED = '"granted":true'
 /** How long to wait for the last responses before the run fails. */
 const TIMEOUT_MS = 30_000
 
 async function run(job: Job, note: Note): Promise<LoadResult> {
-  const nextRequest = requestMaker(job)
   const begin = performance.now()
   const from = begin + job.warmupMs
   const until = from + job.measureMs
@@ -31,25 +31,26 @@ async function run(job: Job, note: Note): Promise<LoadResult> {
     stop = error => (error === undefined ? resolve() : reject(error))
   })
 
-  async function open(): Promise<LoadConnection> {
+  async function open(number: number): Promise<LoadConnection> {
+    const requests = job.mix === undefined ? createReserves(job, number) : createMixed(job, job.mix, number)
     // When the calls in flight were due, in the order of their responses.
-    const due = createQueue()
+    const due = createQueue<number>()
     let answered = 0
-    const { hostname, port } = new URL(job.url)
+    const { hostname, port } = urlOf(job, number)
     const connection = await openConnection({
       host: hostname,
       port: Number(port),
       onResponse(status, bytes, start, end) {
         answered += 1
         const now = performance.now()
-        const dueAt = due.shift()
+        const dueAt = due.shift() ?? Number.NaN
+        const unexpected = requests.take(status, bytes, start, end)
         if (job.rate === null ? now < from || now > until : dueAt < from || dueAt > until) return
         latencies.add(now - dueAt)
         operations += job.operations
         if (status === 503) overloaded.add(now - dueAt)
-        const granted = status !== 200 ? 0 : grantsIn(bytes, start, end, job.operations)
-        if (granted === job.operations) return
-        refused += job.operations - granted
+        if (unexpected === 0) return
+        refused += unexpected
         firstRefusal ??= `${status} ${bytes.toString('utf8', start, Math.min(end, start + 500))}`
       },
       onChunkEnd() {
@@ -60,17 +61,17 @@ async function run(job: Job, note: Note): Promise<LoadResult> {
       onLost: stop,
     })
     function send(count: number, dueAt = performance.now()): void {
-      let requests = ''
+      let text = ''
       for (let n = 0; n < count; n++) {
-        requests += nextRequest()
+        text += requests.next()
         due.push(dueAt)
       }
-      if (count > 0) connection.send(requests)
+      if (count > 0) connection.send(text)
     }
     return { connection, send, inFlight: () => due.length() }
   }
 
-  const connections = await Promise.all(Array.from({ length: job.connections }, open))
+  const connections = await Promise.all(Array.from({ length: job.connections }, (_, number) => open(number)))
   setTimeout(() => note(MEASURING), job.warmupMs)
   let isMeasured = false
   setTimeout(() => {
@@ -112,48 +113,30 @@ interface LoadConnection {
   inFlight(): number
 }
 
-/** Sends each call when it is due, or as soon as the timer fires. Latency counts from the due time. */
+/**
+ * Sends each call when it is due, or as soon as the timer fires, on an idle connection if there is one: on a busy one its
+ * response would wait for those before it. Latency counts from the due time.
+ */
 function pace(connections: readonly LoadConnection[], rate: number, begin: number, until: number): NodeJS.Timeout {
   let sent = 0
   return setInterval(() => {
     const now = Math.min(performance.now(), until)
     for (let dueAt = begin + (sent * 1000) / rate; dueAt <= now; dueAt = begin + (sent * 1000) / rate) {
-      connections[sent % connections.length]?.send(1, dueAt)
+      idleConnection(connections, sent % connections.length)?.send(1, dueAt)
       sent += 1
     }
   }, 1)
 }
 
+/** The first idle connection from `from` on, in rotation; the one at `from` if none is idle. */
+function idleConnection(connections: readonly LoadConnection[], from: number): LoadConnection | undefined {
+  for (let n = 0; n < connections.length; n++) {
+    const connection = connections[(from + n) % connections.length]
+    if (connection?.inFlight() === 0) return connection
+  }
+  return connections[from]
+}
+
 function quantilesOf(latencies: Histogram): { p50: number; p99: number } {
   return { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) }
-}
-
-function grantsIn(bytes: Buffer, start: number, end: number, max: number): number {
-  let count = 0
-  let at = bytes.indexOf(GRANTED, start, 'latin1')
-  while (at >= 0 && at < end) {
-    count += 1
-    if (count === max) return count
-    at = bytes.indexOf(GRANTED, at + 1, 'latin1')
-  }
-  return count
-}
-
-/** A FIFO queue of numbers. */
-function createQueue() {
-  let items: number[] = []
-  let first = 0
-  return {
-    push: (item: number) => items.push(item),
-    shift(): number {
-      const item = items[first] ?? Number.NaN
-      first += 1
-      if (first > 1024 && first * 2 > items.length) {
-        items = items.slice(first)
-        first = 0
-      }
-      return item
-    },
-    length: () => items.length - first,
-  }
 }

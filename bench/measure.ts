@@ -4,7 +4,10 @@ import type { Postgres } from './servers/postgres.ts'
 import { cpuSeconds, type Running, type Worker } from './servers/processes.ts'
 
 export interface Sample {
+  /** Operations with the expected outcome. */
   perSecond: number
+  /** The others, as a share of all: 0 unless `Watched` allows refusals. */
+  refusedShare: number
   p50: number
   p99: number
   /** Seconds of CPU per thousand operations, by process; null where the system does not report it. */
@@ -16,10 +19,18 @@ export interface Watched {
   postgres: Postgres
   /** Processes whose CPU time is reported, in addition to PostgreSQL's. */
   processes: Readonly<Record<string, Running>>
+  /** Called when the measurement begins and ends, with MEASURING and MEASURED. */
+  onNote?(note: string): Promise<void>
+  /** Reports refused operations in the sample. By default they fail the measurement. */
+  allowsRefusals?: boolean
 }
 
 /** Runs a job in a worker, and reads CPU and log positions when its measurement begins and ends. */
-export async function measure(worker: Worker, job: object, { postgres, processes }: Watched): Promise<Sample> {
+export async function measure(
+  worker: Worker,
+  job: object,
+  { postgres, processes, onNote, allowsRefusals = false }: Watched,
+): Promise<Sample> {
   const names = Object.keys(processes)
   const readCounters = async () => ({
     wal: await postgres.walBytes(),
@@ -30,20 +41,23 @@ export async function measure(worker: Worker, job: object, { postgres, processes
   const counts = await worker.ask<Counts>(job, async note => {
     if (note === MEASURING) before = await readCounters()
     if (note === MEASURED) after = await readCounters()
+    await onNote?.(note)
   })
-  if (counts.refused > 0)
-    throw new Error(`${counts.refused} operations were refused; the first: ${counts.firstRefusal}`)
-  if (counts.operations === 0) throw new Error('no call was answered during the measurement')
+  if (counts.refused > 0 && !allowsRefusals)
+    throw new Error(`${counts.refused} operations had another outcome than expected; the first: ${counts.firstRefusal}`)
+  const operations = counts.operations - counts.refused
+  if (operations === 0) throw new Error('no call was carried out during the measurement')
   const perThousand = (index: number) => {
     const [from, to] = [before.cpu[index] ?? null, after.cpu[index] ?? null]
-    return from === null || to === null ? null : ((to - from) / counts.operations) * 1000
+    return from === null || to === null ? null : ((to - from) / operations) * 1000
   }
   return {
-    perSecond: counts.operations / counts.seconds,
+    perSecond: operations / counts.seconds,
+    refusedShare: counts.refused / counts.operations,
     p50: counts.p50,
     p99: counts.p99,
     cpu: Object.fromEntries([...names, 'postgres'].map((name, index) => [name, perThousand(index)])),
-    walBytesPerOperation: (after.wal - before.wal) / counts.operations,
+    walBytesPerOperation: (after.wal - before.wal) / operations,
   }
 }
 
@@ -79,6 +93,7 @@ function medianSample(samples: readonly Sample[]): Sample {
   })
   return {
     perSecond: of(sample => sample.perSecond),
+    refusedShare: of(sample => sample.refusedShare),
     p50: of(sample => sample.p50),
     p99: of(sample => sample.p99),
     cpu: Object.fromEntries(cpu),

@@ -51,7 +51,8 @@ function metText(isMet: boolean | null): string {
 function figuresOf({ load, side, sample }: Detail): string[] {
   const { perSecond, p50, p99, cpu, walBytesPerOperation } = sample
   const seconds = (name: string) => cpu[name]?.toFixed(3) ?? '–'
-  const server = cpu.service ?? cpu[side] ?? null
+  // `service`, or `service0` and `service1` where there are two; the engine alone is named after its side.
+  const servers = Object.entries(cpu).filter(([name]) => name.startsWith('service') || name === side)
   return [
     load,
     side,
@@ -59,7 +60,7 @@ function figuresOf({ load, side, sample }: Detail): string[] {
     p50.toFixed(2),
     p99.toFixed(2),
     total(Object.values(cpu)),
-    server === null ? '–' : server.toFixed(3),
+    total(servers.map(([, value]) => value)),
     seconds('postgres'),
     seconds('redis'),
     seconds('loadGenerator'),

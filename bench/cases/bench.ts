@@ -94,3 +94,29 @@ export function latencyRow(
     isMet: ratio === null ? null : ratio <= max,
   }
 }
+
+/** A row that compares seconds of CPU per thousand operations: less is better. */
+export function cpuRow(
+  what: string,
+  peer: string,
+  { ours, theirs, max }: { ours: number | null | undefined; theirs: number | null | undefined; max: number },
+): Row {
+  const cost = (value: number | null | undefined) => {
+    if (value === undefined) return 'not run'
+    return value === null ? 'unknown' : `${(value * 1000).toFixed(1)} µs of CPU`
+  }
+  const ratio = typeof ours !== 'number' || typeof theirs !== 'number' ? null : ours / theirs
+  return {
+    what,
+    peer,
+    ours: cost(ours),
+    theirs: cost(theirs),
+    ratio,
+    goal: `≤ ${max}×`,
+    isMet: ratio === null ? null : ratio <= max,
+  }
+}
+
+export function detailsOf(load: string, samples: ReadonlyMap<string, Sample>): Detail[] {
+  return [...samples].map(([side, sample]) => ({ load, side, sample }))
+}

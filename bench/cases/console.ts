@@ -8,8 +8,8 @@ import { launchChromium } from '../../test/support/chromium.ts'
 import { quantile, timeOf } from '../compare.ts'
 import { fillUsage } from '../fill.ts'
 import { loadQuotas } from '../load.ts'
+import { mintFor, startService } from '../servers/test-bed.ts'
 import type { Bench, Findings, Row } from './bench.ts'
-import { mintFor, startService } from './http.ts'
 
 const QUOTAS = 100_000
 const TIMES = 20

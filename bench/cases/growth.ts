@@ -7,7 +7,7 @@ import type { EngineJob } from '../engine-runner.ts'
 import { fillReservations, fillUsers } from '../fill.ts'
 import { measure, measureRounds, type Sample } from '../measure.ts'
 import { startWorker } from '../servers/processes.ts'
-import type { Bench, Findings, Row } from './bench.ts'
+import { type Bench, cpuRow, type Findings, type Row } from './bench.ts'
 
 /** Active users, spread evenly over all users: the sides differ only in the size of the tables. */
 const ACTIVE = 10_000
@@ -76,22 +76,11 @@ async function runSide({ postgres, cleanup, settings, flagsFor }: Bench, side: S
   }
 }
 
-/** Compares the CPU time of all processes per command, which does not depend on other load on the machine. */
 function costRow(what: string, peer: string, ours: Sample | undefined, theirs: Sample | undefined): Row {
-  const [one, other] = [costOf(ours), costOf(theirs)]
-  const ratio = one === null || other === null ? null : one / other
-  const formatted = (cost: number | null) => (cost === null ? 'unknown' : `${(cost * 1000).toFixed(1)} µs of CPU`)
-  return {
-    what,
-    peer,
-    ours: formatted(one),
-    theirs: formatted(other),
-    ratio,
-    goal: `≤ ${MAX_RATIO}×`,
-    isMet: ratio === null ? null : ratio <= MAX_RATIO,
-  }
+  return cpuRow(what, peer, { ours: costOf(ours), theirs: costOf(theirs), max: MAX_RATIO })
 }
 
+/** CPU time of all processes per thousand commands, which does not depend on other load on the machine. */
 function costOf(sample: Sample | undefined): number | null {
   if (sample === undefined) return null
   const parts = Object.values(sample.cpu).filter(value => value !== null)

@@ -4,8 +4,8 @@
  */
 import type { Job, LoadResult } from '../load-generator/job.ts'
 import { startWorker } from '../servers/processes.ts'
+import { startTestBed, USERS } from '../servers/test-bed.ts'
 import type { Bench, Findings, Row } from './bench.ts'
-import { startTestBed, USERS } from './http.ts'
 
 /** Batch calls per second: two and four times what the service can handle. */
 const RATES = [40, 80]
@@ -16,13 +16,13 @@ const SINGLES = { connections: 100, depth: 1, operations: 1, rate: 200 }
 const MAX_MS = 50
 
 export async function overloadCase(bench: Bench): Promise<Findings> {
-  const { service, loadGenerator, token } = await startTestBed(bench, [])
+  const { service, loadGenerator, token } = await startTestBed(bench, 'overload')
   const singleCalls = startWorker('load-generator.ts', { flags: bench.flagsFor('single-calls') })
   bench.cleanup.add(() => singleCalls.stop())
   const findings: Findings = { rows: [], details: [], notes: [] }
   for (const rate of RATES) {
     bench.say(`${rate} batches of ${OPERATIONS.toLocaleString('en')} per second`)
-    const shared = { url: service.url, token, users: USERS, warmupMs: 2_000, measureMs: bench.settings.engineMs }
+    const shared = { urls: [service.url], token, users: USERS, warmupMs: 2_000, measureMs: bench.settings.engineMs }
     const [many, single] = await Promise.all([
       loadGenerator.ask<LoadResult>({ ...shared, ...BATCHES, rate, prefix: `b${rate}-` } satisfies Job),
       singleCalls.ask<LoadResult>({ ...shared, ...SINGLES, prefix: `s${rate}-` } satisfies Job),

@@ -2,15 +2,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { median } from '../measure.ts'
 import { residentBytes } from '../servers/processes.ts'
+import { FULL_LOAD, startTestBed, USERS } from '../servers/test-bed.ts'
 import type { Bench, Findings } from './bench.ts'
-import { FULL_LOAD, startTestBed, USERS } from './http.ts'
 
 const SAMPLES = 60
 const MIB = 2 ** 20
 
 export async function soakCase(bench: Bench): Promise<Findings> {
   const { say, settings } = bench
-  const { service, candidate } = await startTestBed(bench, [])
+  const { service, candidate } = await startTestBed(bench, 'soak')
   const pid = service.processes.service?.pid ?? 0
   const measureMs = settings.soakMinutes * 60_000
   const running = candidate(service, { ...FULL_LOAD, users: USERS, warmupMs: 10_000, measureMs }).run(0)

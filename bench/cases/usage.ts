@@ -7,8 +7,8 @@ import { randomBytes } from 'node:crypto'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { quantile, timeOf } from '../compare.ts'
 import { fillReservations, fillUsage, fillUsers } from '../fill.ts'
+import { mintFor, startService } from '../servers/test-bed.ts'
 import type { Bench, Findings, Row } from './bench.ts'
-import { mintFor, startService } from './http.ts'
 
 const DAYS = 90
 const QUARTER_MS = 900_000

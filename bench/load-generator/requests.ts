@@ -1,33 +1,75 @@
-/** The requests of the load generator: each operation reserves one unit for a random user. */
+/** The requests of one connection of the load generator: each operation reserves one unit for a random user. */
 import type { Job } from './job.ts'
 
-/** Returns a function that serializes the next request on each call. */
-export function requestMaker({ url, token, users, operations, prefix }: Job): () => string {
-  const { host } = new URL(url)
-  const path = `/api/sms/sender/quota/${operations === 1 ? 'reserve' : 'batch'}`
-  const head = `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: `
-  const random = seededRandom()
+/** The requests of one connection, and the check of their responses. */
+export interface Requests {
+  /** Serializes the next request. */
+  next(): string
+  /**
+   * Takes the response to the oldest request that has none: its status and its body, `bytes` from `start` to `end`.
+   * Returns how many of its operations had another outcome than expected.
+   */
+  take(status: number, bytes: Buffer, start: number, end: number): number
+}
+
+export const SENDER_PATH = '/api/sms/sender/quota'
+const GRANTED = '"granted":true'
+
+/** @param connection the number of the connection, from 0: each sends its own ids, and another sequence of users */
+export function createReserves(job: Job, connection: number): Requests {
+  const { users, firstUser = 1, operations } = job
+  const post = postOf(job, connection)
+  const path = `${SENDER_PATH}/${operations === 1 ? 'reserve' : 'batch'}`
+  const random = seededRandom(connection)
   let made = 0
   const fields = () => {
     made += 1
-    return `"user_id":${1 + Math.floor(random() * users)},"id":"${prefix}${made}","units":1`
+    return `"user_id":${firstUser + Math.floor(random() * users)},"id":"${job.prefix}${connection}-${made}","units":1`
   }
-  const single = () => `{${fields()}}`
   const batch = () => {
     let list = ''
     for (let n = 0; n < operations; n++) list += `${n === 0 ? '' : ','}{"op":"reserve",${fields()}}`
     return `{"operations":[${list}]}`
   }
-  const body = operations === 1 ? single : batch
-  return () => {
-    const text = body()
-    return `${head}${text.length}\r\n\r\n${text}`
+  return {
+    next: () => post(path, operations === 1 ? `{${fields()}}` : batch()),
+    take: (status, bytes, start, end) =>
+      operations - (status === 200 ? grantsIn(bytes, { start, end, max: operations }) : 0),
   }
 }
 
-/** Uniform random numbers from 0 to 1, the same in every run (xorshift). */
-function seededRandom(): () => number {
-  let state = 0x9e3779b9
+/** Returns a function that serializes a POST request to the server of this connection. */
+export function postOf(job: Job, connection: number): (path: string, body: string) => string {
+  const headers = `${headersOf(job, connection)}content-type: application/json\r\ncontent-length: `
+  return (path, body) => `POST ${path} HTTP/1.1\r\n${headers}${body.length}\r\n\r\n${body}`
+}
+
+export function headersOf(job: Job, connection: number): string {
+  return `host: ${urlOf(job, connection).host}\r\nauthorization: Bearer ${job.token}\r\n`
+}
+
+/** The servers of a job take its connections in rotation. */
+export function urlOf({ urls }: Job, connection: number): URL {
+  const url = urls[connection % urls.length]
+  if (url === undefined) throw new Error('the job names no server')
+  return new URL(url)
+}
+
+/** Grants in a body, at most `max`. */
+export function grantsIn(bytes: Buffer, { start, end, max }: { start: number; end: number; max: number }): number {
+  let count = 0
+  let at = bytes.indexOf(GRANTED, start, 'latin1')
+  while (at >= 0 && at < end) {
+    count += 1
+    if (count === max) return count
+    at = bytes.indexOf(GRANTED, at + 1, 'latin1')
+  }
+  return count
+}
+
+/** Uniform random numbers from 0 to 1, the same in every run (xorshift). @param stream an integer from 0 */
+export function seededRandom(stream: number): () => number {
+  let state = Math.imul(stream + 1, 0x9e3779b9) | 1
   return () => {
     state ^= state << 13
     state ^= state >>> 17

@@ -10,6 +10,13 @@ import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 
 /** How a peer reserves units. */
 export type Reserve = (userId: number, id: string, units: number) => Promise<{ granted: boolean; remaining: number }>
+/** Commits a whole reservation. Null if there is none that can be committed. */
+type Commit = (userId: number, id: string) => Promise<{ units: number } | null>
+
+export interface Peer {
+  reserve: Reserve
+  commit?: Commit
+}
 
 const ReserveReq = Type.Object(
   {
@@ -32,8 +39,18 @@ const ReserveRes = Type.Object({
   remaining: Type.Integer(),
 })
 
+const CommitReq = Type.Object({ user_id: ReserveReq.properties.user_id, id: ReserveReq.properties.id })
+
+const CommitRes = Type.Object({
+  id: Type.String(),
+  user_id: Type.Integer(),
+  state: Type.String(),
+  units: Type.Integer(),
+  committed: Type.Integer(),
+})
+
 /** Starts the server and returns its URL. */
-export async function listen(reserve: Reserve, secret: string): Promise<string> {
+export async function listen({ reserve, commit }: Peer, secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
   if ('issues' in loaded) throw new Error('the configuration of the peer is invalid')
   const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
@@ -50,5 +67,18 @@ export async function listen(reserve: Reserve, secret: string): Promise<string> 
       return { granted, id, user_id, units, remaining }
     },
   )
+  if (commit !== undefined) {
+    app.post(
+      '/api/sms/sender/quota/commit',
+      { schema: { body: CommitReq, response: { 200: CommitRes } } },
+      async request => {
+        const { user_id, id } = request.body
+        const committed = await commit(user_id, id)
+        if (committed === null) throw Object.assign(new Error(`no open reservation ${id}`), { statusCode: 404 })
+        const { units } = committed
+        return { id, user_id, state: 'committed', units, committed: units }
+      },
+    )
+  }
   return app.listen({ host: '127.0.0.1', port: 0 })
 }

@@ -29,7 +29,12 @@ interface RateLimiterFlexible {
 }
 
 interface Ioredis {
-  Redis: new (options: object) => { quit(): Promise<unknown> }
+  Redis: new (
+    options: object,
+  ) => {
+    script(command: 'LOAD', lua: string): Promise<string>
+    evalsha(sha: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>
+  }
 }
 
 const require = createRequire(import.meta.url)

@@ -1,4 +1,4 @@
-/** A Redis for a benchmark, if one is installed. Its append-only file is synced every second, its usual durable setting. */
+/** A Redis for a benchmark, if one is installed. It keeps an append-only file. */
 import { access, constants, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -9,8 +9,14 @@ export interface Redis extends Running {
   readonly version: string
 }
 
-/** Null if there is no `redis-server` on the PATH. */
-export async function startRedis(cleanup: Cleanup): Promise<Redis | null> {
+/**
+ * Null if there is no `redis-server` on the PATH.
+ * @param appendfsync when the append-only file is synced: every second, which is usual, or before each response
+ */
+export async function startRedis(
+  cleanup: Cleanup,
+  appendfsync: 'everysec' | 'always' = 'everysec',
+): Promise<Redis | null> {
   const program = await findProgram('redis-server')
   if (program === null) return null
   const folder = await mkdtemp(join(tmpdir(), 'sms-quota-redis-'))
@@ -22,7 +28,7 @@ export async function startRedis(cleanup: Cleanup): Promise<Redis | null> {
     dir: folder,
     save: '',
     appendonly: 'yes',
-    appendfsync: 'everysec',
+    appendfsync,
     daemonize: 'no',
   }
   const server = await startServer(program, {
