@@ -72,7 +72,7 @@ export async function runOptimistic(
   const began = performance.now()
   await prefetch(connection, batch, memory)
   const loaded = performance.now()
-  const states = lookup(memory, batch.commands)
+  const states = lookup(memory, batch)
   if (states === null) return null
   const decided = decideAll(batch, states)
   if (!decided.outcomes.every(isNew)) return null
@@ -132,7 +132,7 @@ async function writesOf(
 }
 
 /** The connection was lost with the commit: the batch may be committed or not. */
-export class UnknownOutcome extends ConnectionLost {
+class UnknownOutcome extends ConnectionLost {
   override name = 'UnknownOutcome'
   /** The outcomes of the batch's commands if it is committed. */
   readonly outcomes: readonly Outcome[]

@@ -1,5 +1,7 @@
+import { formatTimestamp } from '../../domain/time.ts'
+import { fencedSince, unexpiredAt } from '../unexpired.ts'
 import { bigints } from './arrays.ts'
-import { ledgerStatement } from './statement.ts'
+import { ledgerStatement, type Scalar } from './statement.ts'
 
 const USERS = { user_id: bigints((user: number) => user) }
 
@@ -23,14 +25,18 @@ export const writeAccounts = ledgerStatement(
     on conflict (shard, user_id) do update set live = account.live`,
 )
 
+const FENCED_SINCE: Scalar = (_, now) => formatTimestamp(fencedSince(now))
+
 /**
  * Gives users' quotas another `seq`, after a commit of unknown outcome. A batch that was sent earlier and reaches the
- * server later then fails; otherwise a caller could be answered with a denial and be charged afterwards.
+ * server later then fails; otherwise a caller could be answered with a denial and be charged afterwards. Quotas that have
+ * long expired need no fence: the earlier batch drew on an unexpired one, and settlements are guarded by the `seq` of
+ * their reservations.
  */
 export const fenceQuotas = ledgerStatement(
   'fence-quotas',
   USERS,
-  ({ shard, arrays: users }) =>
+  ({ shard, arrays: users, bind }) =>
     `update quota set seq = seq + 1
-    where shard = ${shard} and user_id = any(${users}) and deleted_at is null`,
+    where shard = ${shard} and user_id = any(${users}) and ${unexpiredAt(bind(FENCED_SINCE))}`,
 )
