@@ -12,6 +12,7 @@ const reservation = (id: string, committed = 0): Stored<Reservation> => ({
   message_type: null,
   allow_partial: false,
   force: false,
+  would_deny: null,
   units: 2,
   committed,
   released: 0,
