@@ -9,7 +9,7 @@ import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
-import { createBench, differences, draw, reserve, settle, someone, warm } from '../support/engine.ts'
+import { createBench, differences, draw, reserve, settle, someone, untilWaiting, warm } from '../support/engine.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -108,6 +108,23 @@ describe('with 1,000 expired quotas', () => {
       for (const node of nodesOf(plan)) expect(node['Actual Rows']).toBeLessThan(10)
     })
   })
+})
+
+test('a fence locks quotas by id, as batches do, and not by their expiry', async () => {
+  const other = someone()
+  const first = await bench.quota({ user_id: other })
+  const second = await bench.quota({ user_id: other, expires_at: clock.now + DAY_MS })
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from quota where id = $1 for update', [first.id])
+  const values = [shardOf(other), [other], formatTimestamp(clock.now)]
+  const fencing = db.query({ text: LEDGER_STATEMENTS['fence-quotas'] ?? '', values })
+  await untilWaiting(db, 1)
+  const free = await stranger.query('select 1 from quota where id = $1 for update skip locked', [second.id])
+  expect(free.rowCount).toBe(1)
+  await stranger.query('rollback')
+  await fencing
+  expect((await seqsOf(other)).get(second.id)).toBeGreaterThan(0)
 })
 
 describe('expired quotas still matter', () => {
