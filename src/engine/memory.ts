@@ -16,9 +16,9 @@ export interface Memory {
 
 /**
  * Bounds of one lane's memory: the least recently used users and the oldest reservations are dropped. A user may have 200
- * quotas, so users alone bound nothing: 64 lanes of 1,024 such users would be 13 million quotas, several gigabytes. Objects that live
- * for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot user
- * took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
+ * quotas, so a bound of users alone would allow 13 million quotas over 64 lanes, which take several gigabytes. Objects that
+ * live for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot
+ * user took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
  */
 const MAX_USERS = 1_024
 const MAX_QUOTAS = 4_096
