@@ -43,6 +43,7 @@ function reservationOf(userId: number, quotaId: number, id: string, now: number)
     message_type: null,
     allow_partial: false,
     force: false,
+    would_deny: null,
     units: 1,
     committed: 0,
     released: 0,

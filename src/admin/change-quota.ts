@@ -3,7 +3,7 @@ import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import { changeQuota, type Quota, type QuotaChange, type QuotaPatch } from '../domain/quota.ts'
 import type { Author } from './author.ts'
 import { once, type Repeated } from './idempotency.ts'
-import { lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
+import { type KnownQuota, lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
 import { recordChange } from './record-change.ts'
 import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
 
@@ -21,7 +21,10 @@ export function updateQuota(
   author: Author,
   mayChange: VersionCheck,
 ): Promise<Updated> {
-  return db.transaction(tx => change(tx, id, quota => changeQuota(quota, patch, author), author, mayChange))
+  return db.transaction(async tx => {
+    const known = await lockQuota(tx, id, author.now, mayChange, patch.external_ref)
+    return change(tx, known, quota => changeQuota(quota, patch, author), author)
+  })
 }
 
 /**
@@ -36,21 +39,20 @@ export function adjustQuotaOnce(
   mayChange: VersionCheck,
   key: string | undefined,
 ): Promise<Updated | Repeated> {
-  return once(db, { id, ...adjustment }, author, key, tx =>
-    change(tx, id, quota => adjustQuota(quota, adjustment, author), author, mayChange, adjustment.reason),
-  )
+  return once(db, { id, ...adjustment }, author, key, async tx => {
+    const known = await lockQuota(tx, id, author.now, mayChange)
+    return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
+  })
 }
 
-/** Knows, decides, writes. `decide` gets the locked quota. */
+/** Decides and writes. `decide` gets the locked quota. */
 async function change(
   tx: Transaction,
-  id: number,
+  known: KnownQuota | NotChangeable,
   decide: (quota: Quota) => QuotaChange,
   author: Author,
-  mayChange: VersionCheck,
   reason?: string,
 ): Promise<Updated> {
-  const known = await lockQuota(tx, id, mayChange)
   if (known.outcome !== 'known') return known
   const { quota: before, others } = known
 

@@ -26,7 +26,7 @@ export function createQuotaOnce(
 
 /** Creates a quota, if the rules and the user's other quotas allow it. */
 export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Author): Promise<Created> {
-  const others = await lockQuotasOfUser(tx, draft.user_id)
+  const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
   const id = await nextQuotaId(tx, draft.user_id)
 
   const created = rules.createQuota(draft, { ...author, id })

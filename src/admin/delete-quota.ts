@@ -9,7 +9,7 @@ export type Deleted = { outcome: 'deleted' } | NotChangeable
 /** Deletes a quota. Its row, history and reservations stay for audit. */
 export function deleteQuota(db: Database, id: number, author: Author, mayChange: VersionCheck): Promise<Deleted> {
   return db.transaction(async tx => {
-    const known = await lockQuota(tx, id, mayChange)
+    const known = await lockQuota(tx, id, author.now, mayChange)
     if (known.outcome !== 'known') return known
     const { quota: before, others } = known
 

@@ -1,11 +1,15 @@
 import type { Transaction } from '../db/database.ts'
 import { findQuota, lockQuotasOfUser } from '../db/quotas.ts'
 import type { Quota } from '../domain/quota.ts'
+import type { EpochMs } from '../domain/time.ts'
 
 /** Whether a change may go ahead on this version of the quota (`If-Match`). */
 export type VersionCheck = (version: number) => boolean
 
-/** A quota to change, with the user's other undeleted quotas. All of them are locked until the transaction ends. */
+/**
+ * A quota to change, with the user's other quotas that the change depends on: the unexpired ones, and the one that has
+ * the `external_ref` that is asked for. All of them are locked until the transaction ends.
+ */
 export interface KnownQuota {
   outcome: 'known'
   quota: Quota
@@ -19,11 +23,13 @@ export type NotChangeable = { outcome: 'not_found' } | { outcome: 'version_misma
 export async function lockQuota(
   tx: Transaction,
   id: number,
+  now: EpochMs,
   mayChange: VersionCheck,
+  externalRef: string | null = null,
 ): Promise<KnownQuota | NotChangeable> {
   const found = await findQuota(tx, id)
   if (found === undefined) return { outcome: 'not_found' }
-  const quotas = await lockQuotasOfUser(tx, found.user_id)
+  const quotas = await lockQuotasOfUser(tx, found.user_id, now, { id, external_ref: externalRef })
   const quota = quotas.find(one => one.id === id)
   if (quota === undefined) return { outcome: 'not_found' }
   if (!mayChange(quota.version)) return { outcome: 'version_mismatch', version: quota.version }

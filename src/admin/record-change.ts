@@ -20,14 +20,14 @@ export interface Decision {
   closed: readonly ClosedWindow[]
   /** Units that were used elsewhere before the quota was created, as a reservation. */
   opening?: Reservation | null
-  /** The user's other undeleted quotas. */
+  /** The user's other unexpired quotas; some that have expired may be among them. */
   others: readonly Quota[]
 }
 
 /**
  * The last step of a change: writes the quota, its closed windows, the audit entry and the events.
  *
- * The user's other quotas get a new `seq` too, so that no engine writes what it decided from memory before the change.
+ * The user's other unexpired quotas get a new `seq` too, so that no engine writes what it decided from memory before the change.
  * The events come last: they lock the end of the shard's outbox until the commit.
  */
 export async function recordChange(
@@ -43,7 +43,7 @@ export async function recordChange(
   const windows = closed.map(window => ({ ...window, quota_id: after.id }))
   if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
   if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
-  await fenceOtherQuotas(tx, after)
+  await fenceOtherQuotas(tx, after, now)
   await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now))
   await insertChange(tx, after.id, auditEntryOf(change, author))
   await appendEvents(tx, shard, eventsOfChange(change, now), now, totalsOf(change))

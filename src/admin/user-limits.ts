@@ -7,7 +7,7 @@ export type ForbiddenByOthers =
   /** Another quota of the user has this `external_ref`. */
   { outcome: 'conflict'; existingId: number } | { outcome: 'too_many_quotas' }
 
-/** Compares a quota that a change makes with the user's other undeleted quotas; undefined if they allow it. */
+/** Compares a quota with the user's other quotas that its change depends on (`lockQuotasOfUser`); undefined if they allow it. */
 export function forbiddenByOthers(quota: Quota, others: readonly Quota[], now: EpochMs): ForbiddenByOthers | undefined {
   const twin = others.find(other => other.external_ref !== null && other.external_ref === quota.external_ref)
   if (twin !== undefined) return { outcome: 'conflict', existingId: twin.id }

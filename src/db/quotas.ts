@@ -3,6 +3,7 @@ import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, SqlValue, Transaction } from './database.ts'
+import { fencedSince, unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
 
 /** The columns of a quota, which are the fields of `Quota`. */
@@ -84,19 +85,38 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
   return quotaIdOf(row.number, shardOf(userId))
 }
 
+/** The quotas that a change concerns even if they have expired: the changed one, and one that has an `external_ref`. */
+export interface Concerned {
+  readonly id?: number | null
+  readonly external_ref?: string | null
+}
+
 /**
- * Locks the user's account, makes it if need be, and then the user's undeleted quotas, which it returns. It reads them
- * in a later statement, so that it sees administrators' changes that were committed while it waited for the account. It
- * locks the quotas too, in the engine's order: the engine may move their counters without locking the account.
+ * Locks the user's account, makes it if need be, and then those undeleted quotas that a change depends on, which it
+ * returns by id: the unexpired ones, some that expired in the last minutes, and those that the change concerns.
+ *
+ * It reads them in a later statement, so that it sees administrators' changes that were committed while it waited for the
+ * account. It locks the quotas too, in the engine's order: the engine may move their counters without locking the
+ * account. Only administrators, who hold the account's lock, change which quotas are selected.
  */
-export async function lockQuotasOfUser(tx: Transaction, userId: number): Promise<Quota[]> {
+export async function lockQuotasOfUser(
+  tx: Transaction,
+  userId: number,
+  now: EpochMs,
+  { id = null, external_ref = null }: Concerned = {},
+): Promise<Quota[]> {
   const values = [shardOf(userId), userId]
   await tx.query({ text: 'insert into account (shard, user_id) values ($1, $2) on conflict do nothing', values })
   await tx.query({ text: 'select 1 from account where shard = $1 and user_id = $2 for update', values })
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
-           where shard = $1 and user_id = $2 and deleted_at is null order by id for update`,
-    values,
+           where shard = $1 and id = any(array(
+             select id from quota where shard = $1 and user_id = $2 and ${unexpiredAt('$3')}
+             union select id from quota where shard = $1 and user_id = $2 and id = $4 and deleted_at is null
+             union select id from quota
+               where shard = $1 and user_id = $2 and external_ref = $5 and deleted_at is null
+           )) order by id for update`,
+    values: [...values, timestampParam(fencedSince(now)), id, external_ref],
   })
 }
 
@@ -115,11 +135,15 @@ export async function replaceQuota(tx: Transaction, quota: Quota): Promise<void>
   })
 }
 
-/** Gives the other undeleted quotas of a quota's user a new `seq`. */
-export async function fenceOtherQuotas(tx: Transaction, { id, user_id: userId }: Quota): Promise<void> {
+/**
+ * Gives the other quotas of a quota's user a new `seq`, but for those that have long expired. An engine decides from
+ * memory only if it remembers an unexpired quota of the user, so a new `seq` of each of those stops it.
+ */
+export async function fenceOtherQuotas(tx: Transaction, { id, user_id: userId }: Quota, now: EpochMs): Promise<void> {
   await tx.query({
-    text: 'update quota set seq = seq + 1 where shard = $1 and user_id = $2 and deleted_at is null and id <> $3',
-    values: [shardOf(userId), userId, id],
+    text: `update quota set seq = seq + 1
+           where shard = $1 and user_id = $2 and ${unexpiredAt('$3')} and id <> $4`,
+    values: [shardOf(userId), userId, timestampParam(fencedSince(now)), id],
   })
 }
 
@@ -143,8 +167,7 @@ export async function quotasOfUser(
            from (select count(*) as expired from quota
                  where shard = $1 and user_id = $2 and deleted_at is null and expires_at <= $3) ended
            left join (select ${QUOTA_COLUMNS} from quota
-                      where shard = $1 and user_id = $2 and deleted_at is null
-                        and (expires_at is null or expires_at > $3)) q on true
+                      where shard = $1 and user_id = $2 and ${unexpiredAt('$3')}) q on true
            order by q.id`,
     values: [shardOf(userId), userId, timestampParam(now)],
   })

@@ -1,5 +1,5 @@
 import type { QuotaKind } from './quota.ts'
-import type { Reservation } from './reservation.ts'
+import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 /** What senders and the sweeper ask the engine to do. */
@@ -48,8 +48,6 @@ export interface FindCommand {
   id: string
 }
 
-export type DenialReason = 'no_quota' | 'cap_reached' | 'quota_exhausted'
-
 /** What a command came to: its result, or the rule that refused it. */
 export type Outcome =
   | Granted
@@ -68,7 +66,7 @@ export interface Granted {
   /** Units that the same request could still draw afterwards; null if unlimited. */
   remaining: number | null
   replayed: boolean
-  /** In observe mode: why the command would have been denied. */
+  /** Of what observe mode granted, and of its repetitions: why the command would have been denied. */
   would_deny: DenialReason | null
   explanation: Explanation[] | null
 }

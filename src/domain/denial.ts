@@ -1,7 +1,8 @@
-import type { DenialReason, Denied, DrawCommand } from './command.ts'
+import type { Denied, DrawCommand } from './command.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, drawableOf, type Matches, neededBy } from './matching.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
+import type { DenialReason } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 export function denialReasonOf({ grants }: Matches, command: DrawCommand, capacity: Capacity): DenialReason {

@@ -4,7 +4,7 @@ import { type Draft, putReservation } from './draft.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, capacityOf, drawableOf, type Matches, matchQuotas } from './matching.ts'
 import { type Allowance, balanceOf } from './quota.ts'
-import { type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
+import { askedForce, type DenialReason, type Draw, outstandingOf, type Reservation, spentOf } from './reservation.ts'
 import { expireIfDue } from './settling.ts'
 import type { EpochMs } from './time.ts'
 import { addDenial } from './usage.ts'
@@ -12,7 +12,7 @@ import { addDenial } from './usage.ts'
 /**
  * Checks, reserves or consumes units. A command whose id exists already changes nothing.
  *
- * @param mode `observe`: grant what would be denied, and say so in `would_deny`
+ * @param mode `observe`: grant what would be denied, book it as force, and say so in `would_deny`
  */
 export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { observe: boolean }): Outcome {
   if (command.op !== 'check') {
@@ -31,7 +31,8 @@ export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { o
 
   // A forced command has been sent already, and observe mode denies nothing: both are granted in full.
   const units = command.force || reason !== null ? command.units : grantable
-  const reservation = reservationOf(command, matches, units, now)
+  const wouldDeny = command.force ? null : reason
+  const reservation = reservationOf(command, matches, units, wouldDeny, now)
   const explanation = command.explain ? explain(matches, command, reservation) : null
   if (command.op !== 'check') putReservation(draft, reservation, now)
   return {
@@ -39,7 +40,7 @@ export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { o
     reservation,
     remaining: drawableOf(matches),
     replayed: false,
-    would_deny: command.force ? null : reason,
+    would_deny: wouldDeny,
     explanation,
   }
 }
@@ -53,12 +54,14 @@ function replay(draft: Draft, earlier: Reservation, command: DrawCommand, now: E
     return { outcome: 'reservation_closed', reservation: earlier, detail }
   }
   const remaining = drawableOf(matchQuotas(draft, command, now))
-  return { outcome: 'granted', reservation: earlier, remaining, replayed: true, would_deny: null, explanation: null }
+  const { would_deny } = earlier
+  return { outcome: 'granted', reservation: earlier, remaining, replayed: true, would_deny, explanation: null }
 }
 
 function differingFields(earlier: Reservation, command: DrawCommand): string[] {
   const fields = ['op', 'country', 'message_type', 'allow_partial', 'force'] as const
-  const differing: string[] = fields.filter(name => earlier[name] !== command[name])
+  const request = { ...earlier, force: askedForce(earlier) }
+  const differing: string[] = fields.filter(name => request[name] !== command[name])
   return earlier.asked === command.units ? differing : ['units', ...differing]
 }
 
@@ -69,7 +72,13 @@ function grantableUnits({ units, allow_partial }: DrawCommand, { grants, caps }:
   return allow_partial ? available : 0
 }
 
-function reservationOf(command: DrawCommand, matches: Matches, units: number, now: EpochMs): Reservation {
+function reservationOf(
+  command: DrawCommand,
+  matches: Matches,
+  units: number,
+  wouldDeny: DenialReason | null,
+  now: EpochMs,
+): Reservation {
   const isConsumption = command.op === 'consume'
   return {
     user_id: command.user_id,
@@ -79,7 +88,8 @@ function reservationOf(command: DrawCommand, matches: Matches, units: number, no
     country: command.country,
     message_type: command.message_type,
     allow_partial: command.allow_partial,
-    force: command.force,
+    force: command.force || wouldDeny !== null,
+    would_deny: wouldDeny,
     units,
     committed: isConsumption ? units : 0,
     released: 0,

@@ -15,7 +15,10 @@ export interface Reservation {
   country: string | null
   message_type: string | null
   allow_partial: boolean
+  /** Whether it was booked past any limit: the request asked for that, or observe mode granted it. */
   force: boolean
+  /** Why enforce mode would have denied it; null unless observe mode granted it past a limit. */
+  would_deny: DenialReason | null
   units: number
   committed: number
   released: number
@@ -45,6 +48,14 @@ export interface Draw {
 
 export const RESERVATION_STATES = ['reserved', 'committed', 'refunded', 'expired', 'released'] as const
 export type ReservationState = (typeof RESERVATION_STATES)[number]
+
+/** Why a request for units is denied. */
+export type DenialReason = 'no_quota' | 'cap_reached' | 'quota_exhausted'
+
+/** Whether the request itself asked for force. */
+export function askedForce({ force, would_deny }: Reservation): boolean {
+  return force && would_deny === null
+}
 
 /** Units neither committed nor released. */
 export function outstandingOf({ units, committed, released }: Reservation): number {
@@ -97,6 +108,7 @@ export function openingOf(quota: Quota): Reservation | null {
     message_type: null,
     allow_partial: false,
     force: true,
+    would_deny: null,
     units: used,
     committed: used,
     released: 0,

@@ -72,7 +72,7 @@ export async function runOptimistic(
   const began = performance.now()
   await prefetch(connection, batch, memory)
   const loaded = performance.now()
-  const states = lookup(memory, batch.commands)
+  const states = lookup(memory, batch)
   if (states === null) return null
   const decided = decideAll(batch, states)
   if (!decided.outcomes.every(isNew)) return null

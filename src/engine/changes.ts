@@ -1,7 +1,7 @@
 import type { Changes } from '../db/ledger/changes.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import { newAlerts } from '../domain/alerts.ts'
-import type { Draft } from '../domain/draft.ts'
+import type { Correction, Draft } from '../domain/draft.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { UserState } from './user-states.ts'
@@ -24,8 +24,8 @@ export function addChanges(changes: BatchChanges, { quotas, reservations }: User
     if (after === undefined) throw new RangeError('a draft has lost a quota')
     addQuotaChange(changes, before, after)
   }
-  changes.closed.push(...draft.closed.values())
-  for (const correction of draft.corrections.values()) {
+  changes.closed.push(...[...draft.closed.values()].sort(byQuotaAndWindow))
+  for (const correction of [...draft.corrections.values()].sort(byQuotaAndWindow)) {
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
   changes.usage.push(...draft.usage)
@@ -56,6 +56,12 @@ function addReservationChange(
     changes.settled.push({ ...after, seq: before.seq })
     if (after.expired && !before.expired) changes.expired.push({ before, after })
   }
+}
+
+type WindowKey = Pick<Correction, 'quota_id' | 'window_no'>
+
+function byQuotaAndWindow(one: WindowKey, other: WindowKey): number {
+  return one.quota_id - other.quota_id || one.window_no - other.window_no
 }
 
 function byId(one: Reservation, other: Reservation): number {

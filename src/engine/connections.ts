@@ -16,7 +16,7 @@ export interface Connections {
  * again, which takes a third of its time, because a plan for its few rows seems to be worth that. A command that waits
  * longer than `lock_timeout` is answered as unavailable.
  */
-const SETTINGS = {
+export const ENGINE_SETTINGS = {
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
   enable_seqscan: 'off',
@@ -47,7 +47,13 @@ export function createConnections({ url, log, onLost }: ConnectionsOptions): Con
     async use(work) {
       let connection = idle.pop()
       while (connection?.isLost) connection = idle.pop()
-      connection ??= await connectPipelined({ url, statements: LEDGER_STATEMENTS, settings: SETTINGS, log, onLost })
+      connection ??= await connectPipelined({
+        url,
+        statements: LEDGER_STATEMENTS,
+        settings: ENGINE_SETTINGS,
+        log,
+        onLost,
+      })
       try {
         return await work(connection)
       } finally {

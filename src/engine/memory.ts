@@ -15,19 +15,27 @@ export interface Memory {
 }
 
 /**
- * Bounds of one lane's memory: the least recently used users and the oldest reservations are dropped. Objects that live
- * for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot user
- * took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
+ * Bounds of one lane's memory: the least recently used users and the oldest reservations are dropped. A user may have 200
+ * quotas, so a bound of users alone would allow 13 million quotas over 64 lanes, which take several gigabytes. Objects that
+ * live for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot
+ * user took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
  */
 const MAX_USERS = 1_024
+const MAX_QUOTAS = 4_096
 const MAX_RESERVATIONS = 512
 
 export function createMemory(): Memory {
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
+  /** How many quotas all of them hold. */
+  let quotaCount = 0
   const reservations = new Map<string, Stored<Reservation>>()
   /** Their keys, as a ring: a map is slow to find its first entry after many first entries were deleted. */
   let keys: string[] = []
   let oldest = 0
+  const forgetUser = (userId: number) => {
+    quotaCount -= quotas.get(userId)?.length ?? 0
+    quotas.delete(userId)
+  }
   return {
     quotasOf(userId) {
       const held = quotas.get(userId)
@@ -39,11 +47,13 @@ export function createMemory(): Memory {
     },
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
     rememberQuotas(userId, held) {
+      forgetUser(userId)
       quotas.set(userId, held)
-      if (quotas.size <= MAX_USERS) return
+      quotaCount += held.length
+      if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
       for (const user of quotas.keys()) {
-        quotas.delete(user)
-        return
+        if (user !== userId) forgetUser(user)
+        if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
       }
     },
     rememberReservation(reservation) {
@@ -57,12 +67,13 @@ export function createMemory(): Memory {
       reservations.set(key, reservation)
     },
     forgetUsers(userIds) {
-      for (const userId of userIds) quotas.delete(userId)
+      for (const userId of userIds) forgetUser(userId)
       // A user's reservations may stay: without the quotas, no batch decides for the user from memory. The settlement of a
       // reservation is guarded by its own `seq`.
     },
     forgetAll() {
       quotas.clear()
+      quotaCount = 0
       reservations.clear()
       keys = []
       oldest = 0

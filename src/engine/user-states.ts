@@ -14,6 +14,7 @@ import {
 import type { Command } from '../domain/command.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
+import type { EpochMs } from '../domain/time.ts'
 import type { Memory } from './memory.ts'
 
 /** A user's rows as they are when a batch begins: the quotas by id, and the reservations that commands name and exist. */
@@ -70,13 +71,17 @@ function isDraw(op: Command['op']): boolean {
   return op === 'reserve' || op === 'consume' || op === 'check'
 }
 
+function isUnexpired({ deleted_at, expires_at }: Allowance, now: EpochMs): boolean {
+  return deleted_at === null && (expires_at === null || expires_at > now)
+}
+
 /** The users' states by memory alone; null if it lacks anything that the commands need. */
-export function lookup(memory: Memory, commands: readonly Command[]): UserStates | null {
+export function lookup(memory: Memory, { commands, now }: Batch): UserStates | null {
   const states = new Map<number, { quotas: readonly Stored<Allowance>[]; reservations: PartialState['reservations'] }>()
   for (const userId of usersOf(commands)) {
     const quotas = memory.quotasOf(userId)
-    // A new quota changes the `seq` of the user's undeleted ones. With none of them to guard, it would be missed.
-    if (quotas === undefined || quotas.every(quota => quota.deleted_at !== null)) return null
+    // A new quota changes the `seq` of the user's unexpired ones. With none of them to guard, it would be missed.
+    if (quotas === undefined || !quotas.some(quota => isUnexpired(quota, now))) return null
     states.set(userId, { quotas, reservations: new Map() })
   }
   for (const { op, user_id, id } of commands) {

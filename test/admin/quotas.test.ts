@@ -173,7 +173,7 @@ describe('an idempotency key', () => {
     const draft = { user_id: user, limit: 5, external_ref: 'overlap' }
     const create = () => createQuotaOnce(db, draft, bench.author(), 'overlap 2')
     for (const call of [adjust, create]) {
-      const lock = await openTransaction(db, tx => lockQuotasOfUser(tx, user))
+      const lock = await openTransaction(db, tx => lockQuotasOfUser(tx, user, clock.now))
       const calls = [call(), call()]
       await untilWaiting(db, 2)
       await lock.commit()

@@ -64,7 +64,7 @@ describe('a statement that costs the same however many quotas there are', () => 
 
   test.each<[string, (on: Queryable) => Promise<unknown>, string[]]>([
     ['a quota by its id', on => findQuota(on, 64), ['quota_pkey']],
-    ['a summary', on => quotasOfUser(on, 1, NOW), ['quota_of_user', 'quota_of_user']],
+    ['a summary', on => quotasOfUser(on, 1, NOW), ['quota_unexpired_of_user', 'quota_unexpired_of_user']],
   ])('%s, planned once for all', async (_, run, indexes) => {
     const statement = await statementOf(db, run)
     expect(statement.name).toBeDefined()

@@ -159,8 +159,12 @@ describe('observe mode', () => {
       ['reserve a 4', 'granted 4 remaining 1'],
       ['check 2', 'granted 2 would_deny quota_exhausted draws 1:2+9:2'],
       ['reserve b 2', 'granted 2 would_deny quota_exhausted state reserved draws 1:2+9:2 remaining 0'],
-      ['reserve b 2', 'granted 2 replayed'],
+      ['reserve b 2', 'granted 2 replayed would_deny quota_exhausted'],
       ['consume c 1', 'granted 1 would_deny cap_reached draws 1:1+9:1'],
+      ['consume c 1', 'granted 1 replayed would_deny cap_reached'],
+      ['reserve a 4', 'granted 4 replayed'],
+      // It is booked as if by force, and yet was not asked for with force.
+      ['consume c 1 force', 'mismatch force'],
       ['release b', 'settled'],
       ['quota 1', 'window 0 used 1 reserved 4'],
       ['set 1 {"enabled":false}', 'done'],

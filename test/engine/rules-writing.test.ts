@@ -4,6 +4,7 @@ import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'
 import {
   countersOf,
@@ -14,12 +15,13 @@ import {
   reserve,
   settle,
   someone,
+  type TestEngine,
   untilWaiting,
   warm,
 } from '../support/engine.ts'
 
 const bench = await createBench()
-const { db, url } = bench
+const { db, url, clock } = bench
 
 describe('begin … commit in one Sync', () => {
   test('when the begin fails, the statements behind it are not executed', async () => {
@@ -186,11 +188,23 @@ async function fillShard(user: number): Promise<void> {
   await db.query({ text: 'analyze' })
 }
 
-test('arrays are sorted: batches that cross each other never deadlock', async () => {
-  // The server’s deadlock detection must run before the lock times out.
+/** The server’s deadlock detection must run before the lock times out. It holds for sessions that begin later. */
+async function detectDeadlocksEarly(): Promise<void> {
   await db.query({
     text: `do $$ begin execute format('alter database %I set deadlock_timeout = ''100ms''', current_database()); end $$`,
   })
+}
+
+/** Ends the engines, since sessions report their statistics at the latest when they end, and expects no deadlock. */
+async function expectNoDeadlock(sessionsBefore: number, engines: readonly TestEngine[]): Promise<void> {
+  await Promise.all(engines.map(engine => engine.close()))
+  await expect.poll(() => countSessions(db)).toBe(sessionsBefore)
+  const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()'
+  expect(await db.query({ text: deadlocks })).toEqual([{ deadlocks: 0 }])
+}
+
+test('arrays are sorted: batches that cross each other never deadlock', async () => {
+  await detectDeadlocksEarly()
   const users = neighbours(3)
   for (const user of users) await bench.quota({ user_id: user })
   await fillShard(users[0] ?? 0)
@@ -210,11 +224,31 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   await stranger.query('rollback')
   const answers = await Promise.allSettled(asked)
   expect(answers).toMatchObject(Array(6).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
-  // Sessions report their statistics at the latest when they end.
-  await Promise.all([one.close(), other.close()])
-  await expect.poll(() => countSessions(db)).toBe(before)
-  const deadlocks = 'select deadlocks from pg_stat_database where datname = current_database()'
-  expect(await db.query({ text: deadlocks })).toEqual([{ deadlocks: 0 }])
+  await expectNoDeadlock(before, [one, other])
+})
+
+test('a batch that rolls some quotas and increments others locks all of them in one order', async () => {
+  await detectDeadlocksEarly()
+  const [first = 0, second = 0] = neighbours(2)
+  const { id } = await bench.quota({ user_id: first })
+  await bench.quota({ user_id: second, period: 'day' })
+  await fillShard(first)
+  const before = await countSessions(db)
+  const [rolling, locking] = [bench.engine(), bench.engine()]
+  for (const user of [first, second]) await warm(rolling, user)
+  clock.now += DAY_MS
+  const stranger = await bench.stranger()
+  await stranger.query('begin')
+  await stranger.query('select 1 from quota where id = $1 for update', [id])
+  // It has nothing in memory, so it locks in the order of users, and is first to get the quota that both wait for.
+  const asked = [first, second].map(user => locking.submit(reserve(user, 'locking', 1)))
+  await untilWaiting(db, 1)
+  asked.push(...[first, second].map(user => rolling.submit(reserve(user, 'rolling', 1))))
+  await untilWaiting(db, 2)
+  await stranger.query('rollback')
+  const answers = await Promise.allSettled(asked)
+  expect(answers).toMatchObject(Array(4).fill({ status: 'fulfilled', value: { outcome: 'granted' } }))
+  await expectNoDeadlock(before, [rolling, locking])
 })
 
 test('after all of these tests the counters equal the ledger', async () => {

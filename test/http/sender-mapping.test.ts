@@ -90,6 +90,7 @@ const reservation: Reservation = {
   message_type: null,
   allow_partial: true,
   force: false,
+  would_deny: null,
   units: 5,
   committed: 2,
   released: 1,

@@ -20,6 +20,7 @@ export const addReservations = ledgerStatement<Reservation>(
     message_type: texts(reservation => reservation.message_type),
     allow_partial: booleans(reservation => reservation.allow_partial),
     force: booleans(reservation => reservation.force),
+    would_deny: texts(reservation => reservation.would_deny),
     units: bigints(reservation => reservation.units),
     committed: bigints(reservation => reservation.committed),
     released: bigints(reservation => reservation.released),

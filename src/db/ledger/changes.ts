@@ -8,13 +8,14 @@ import { checkQuotas } from './check-quotas.ts'
 import { closeWindows } from './close-windows.ts'
 import { correctWindows } from './correct-windows.ts'
 import { type CounterIncrement, incrementCounters } from './increment-counters.ts'
+import { byUserAndId, lockQuotas } from './lock-quotas.ts'
 import { markAlerted, type ReachedThresholds } from './mark-alerted.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
 import { settleReservations } from './settle-reservations.ts'
 import type { LedgerCall, LedgerStatement, Scope } from './statement.ts'
 
-/** What a batch writes, of all its users. Each list is sorted by user and id. */
+/** What a batch writes, of all its users. Each list is sorted by user and id; windows by user, quota and number. */
 export interface Changes {
   incremented: CounterIncrement[]
   rolled: Stored<Allowance>[]
@@ -29,14 +30,18 @@ export interface Changes {
   usage: UsageEntry[]
 }
 
-/** The calls that write the changes, in order: one for each list that is not empty. */
+/** The calls that write the changes, in order: one for each list that is not empty, and at times a lock before them. */
 export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
   const calls: LedgerCall[] = []
   const add = <Row>(statement: LedgerStatement<Row>, rows: readonly Row[]) => {
     if (rows.length > 0) calls.push(statement.call(scope, rows))
   }
-  add(rollQuotas, changes.rolled)
-  add(incrementCounters, changes.incremented)
+  const { rolled, incremented } = changes
+  if (rolled.length > 0 && incremented.length > 0) {
+    add(lockQuotas, [...rolled, ...incremented.map(({ quota }) => quota)].sort(byUserAndId))
+  }
+  add(rollQuotas, rolled)
+  add(incrementCounters, incremented)
   add(checkQuotas, changes.unchanged)
   add(markAlerted, changes.alerted)
   add(closeWindows, changes.closed)

@@ -1,7 +1,8 @@
 import { BEGIN, type PipelinedConnection, ROLLBACK, type StatementResult } from '../pipelined-connection.ts'
+import { unexpiredAt } from '../unexpired.ts'
 import { bigints } from './arrays.ts'
 import { number, selectionOf } from './rows.ts'
-import { ledgerStatement, type Parameters, type Scope } from './statement.ts'
+import { ledgerStatement, NOW, type Parameters, type Scope } from './statement.ts'
 
 const USERS = { user_id: bigints((user: number) => user) }
 
@@ -10,8 +11,9 @@ const QUOTA = selectionOf({ user_id: number, id: number })
 
 const accountsOf = ({ shard, arrays: users }: Parameters) =>
   `select ${ACCOUNT.list} from account where shard = ${shard} and user_id = any(${users})`
-const quotasOf = ({ shard, arrays: users }: Parameters) =>
-  `select ${QUOTA.list} from quota where shard = ${shard} and user_id = any(${users}) and deleted_at is null`
+/** Those that a batch in locked mode locks: without the expired ones on which reservations still draw. */
+const quotasOf = ({ shard, arrays: users, bind }: Parameters) =>
+  `select ${QUOTA.list} from quota where shard = ${shard} and user_id = any(${users}) and ${unexpiredAt(bind(NOW))}`
 
 export const allAccounts = ledgerStatement('all-accounts', USERS, accountsOf)
 export const allQuotas = ledgerStatement('all-quotas', USERS, quotasOf)
@@ -27,7 +29,7 @@ export const freeQuotas = ledgerStatement(
   'free-quotas',
   USERS,
   parameters => `${quotasOf(parameters)}
-    order by user_id, id for update skip locked`,
+    order by user_id, id + 0 for update skip locked`,
 )
 
 /**

@@ -10,6 +10,7 @@ import { selectQuotaDetails } from './load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readQuotas } from './load-quotas.ts'
 import { loadReservations } from './load-reservations.ts'
 import { fenceQuotas, lockAccounts, writeAccounts } from './lock-accounts.ts'
+import { lockQuotas } from './lock-quotas.ts'
 import { markAlerted } from './mark-alerted.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import { settleReservations } from './settle-reservations.ts'
@@ -23,6 +24,7 @@ const STATEMENTS = [
   loadDrawnQuotas,
   loadReservations,
   checkQuotas,
+  lockQuotas,
   incrementCounters,
   rollQuotas,
   markAlerted,
