@@ -42,6 +42,62 @@ interface Piece {
 
 const walkFrom = (after: EpochMs): Walk => new Map(SHARDS.map(shard => [shard, after]))
 
+/** The walk back over the past, which is made after the start and once a day. */
+interface WalkBack {
+  /** Begins a walk if none was begun for a day. Returns whether it did. */
+  startIfDue(now: EpochMs): boolean
+  hasMore(): boolean
+  /** A piece as long as all pieces before it: what expired while the service was stopped is found soon. */
+  next(): Piece
+  /** The next walk is due at once. */
+  reset(): void
+}
+
+function createWalkBack(watermarkOf: (shard: Shard) => EpochMs): WalkBack {
+  let from = Number.NEGATIVE_INFINITY
+  let walkedMs = Number.POSITIVE_INFINITY
+  return {
+    startIfDue(now) {
+      if (now < from + WALK_EVERY_MS) return false
+      from = now
+      walkedMs = LOOK_BACK_MS
+      return true
+    },
+    hasMore: () => walkedMs < LONGEST_PAST_MS,
+    next() {
+      const until = from - walkedMs
+      walkedMs *= 2
+      const after = walkedMs >= LONGEST_PAST_MS ? Number.NEGATIVE_INFINITY : from - walkedMs
+      const walk: Walk = new Map()
+      for (const shard of SHARDS) {
+        const start = Math.max(after, Math.min(watermarkOf(shard), from - SHORTEST_WALK_MS))
+        if (start < until) walk.set(shard, start)
+      }
+      if (walk.size === 0) walkedMs = Number.POSITIVE_INFINITY
+      return { walk, until }
+    },
+    reset() {
+      from = Number.NEGATIVE_INFINITY
+      walkedMs = Number.POSITIVE_INFINITY
+    },
+  }
+}
+
+/** Reads a page of each shard of the piece. */
+async function readPage(
+  db: Database,
+  { walk, until, onPage }: Piece,
+  onDue: (key: ReservationKey) => void,
+): Promise<void> {
+  for (const page of await findDue(db, walk, until)) {
+    const { shard, reached, due } = page
+    onPage?.(page, walk.get(shard) ?? until)
+    if (reached === null) walk.delete(shard)
+    else walk.set(shard, reached)
+    for (const key of due) onDue(key)
+  }
+}
+
 /** `onDue` gets each reservation found with units outstanding, some of them more than once. */
 export function createDueReader(db: Database, onDue: (key: ReservationKey) => void): DueReader {
   const watermark = createWatermarkKeeper(db)
@@ -51,52 +107,25 @@ export function createDueReader(db: Database, onDue: (key: ReservationKey) => vo
   const past: Piece[] = []
   let lookBackAt = 0
   let synchronizeAt = Number.NEGATIVE_INFINITY
-  let walkedFrom = Number.NEGATIVE_INFINITY
-  let walkedMs = Number.POSITIVE_INFINITY
+  const back = createWalkBack(shard => watermark.of(shard))
   let mayCheck = false
   let latest = Number.NEGATIVE_INFINITY
 
-  async function advance({ walk, until, onPage }: Piece): Promise<void> {
-    for (const page of await findDue(db, walk, until)) {
-      const { shard, reached, due } = page
-      onPage?.(page, walk.get(shard) ?? until)
-      if (reached === null) walk.delete(shard)
-      else walk.set(shard, reached)
-      for (const key of due) onDue(key)
-    }
-  }
-
-  /**
-   * A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon.
-   */
-  function furtherBack(): Piece {
-    const until = walkedFrom - walkedMs
-    walkedMs *= 2
-    const after = walkedMs >= LONGEST_PAST_MS ? Number.NEGATIVE_INFINITY : walkedFrom - walkedMs
-    const walk: Walk = new Map()
-    for (const shard of SHARDS) {
-      const from = Math.max(after, Math.min(watermark.of(shard), walkedFrom - SHORTEST_WALK_MS))
-      if (from < until) walk.set(shard, from)
-    }
-    if (walk.size === 0) walkedMs = Number.POSITIVE_INFINITY
-    return { walk, until }
-  }
-
   async function nextPiece(): Promise<Piece | undefined> {
-    if (walkedMs < LONGEST_PAST_MS) return furtherBack()
+    if (back.hasMore()) return back.next()
     if (!mayCheck) return undefined
     mayCheck = false
     const piece = await watermark.next()
     return piece && { ...piece, onPage: (page, from) => watermark.note(page, from, piece.until) }
   }
 
-  /** A clock that was wrong and is set back has led all reading ahead. */
+  /** A clock that was wrong and is set back had led all reading ahead. */
   function startOverIfSetBack(now: EpochMs): void {
     if (now < latest - LOOK_BACK_MS) {
       read.clear()
       past.length = 0
       synchronizeAt = Number.NEGATIVE_INFINITY
-      walkedFrom = Number.NEGATIVE_INFINITY
+      back.reset()
       latest = now
     }
     latest = Math.max(latest, now)
@@ -110,7 +139,7 @@ export function createDueReader(db: Database, onDue: (key: ReservationKey) => vo
         lookBackAt = now + LOOK_BACK_EVERY_MS
       }
       const walk = new Map(read)
-      await advance({ walk, until: now })
+      await readPage(db, { walk, until: now }, onDue)
       for (const shard of read.keys()) read.set(shard, walk.get(shard) ?? now)
       return walk.size === 0
     },
@@ -125,21 +154,17 @@ export function createDueReader(db: Database, onDue: (key: ReservationKey) => vo
         synchronizeAt = now + SYNCHRONIZE_EVERY_MS
         mayCheck = true
       }
-      if (now >= walkedFrom + WALK_EVERY_MS) {
-        watermark.restart()
-        walkedFrom = now
-        walkedMs = LOOK_BACK_MS
-      }
+      if (back.startIfDue(now)) watermark.restart()
       if (past.length === 0) {
         const piece = await nextPiece()
         if (piece !== undefined && piece.walk.size > 0) past.push(piece)
       }
       const piece = past.at(-1)
       if (piece !== undefined) {
-        await advance(piece)
+        await readPage(db, piece, onDue)
         if (piece.walk.size === 0) past.splice(past.indexOf(piece), 1)
       }
-      return past.length > 0 || walkedMs < LONGEST_PAST_MS || mayCheck
+      return past.length > 0 || back.hasMore() || mayCheck
     },
   }
 }
