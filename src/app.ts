@@ -24,6 +24,13 @@ import { createMetrics, type Metrics } from './metrics.ts'
 const SYNCHRONIZE_MS = 10_000
 const SYNCHRONIZE_DOUBTED_MS = 1_000
 
+/**
+ * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
+ * waiting. Readiness and the clock have one of their own.
+ */
+const JOB_CONNECTIONS = 4
+const PING_CONNECTIONS = 1
+
 /** How long a stop waits for clients that have not sent their request or read their response completely. */
 const DRAIN_MS = 5_000
 
@@ -33,7 +40,7 @@ export interface App {
   /** Serves `/metrics` if that has a separate port. */
   metricsServer: FastifyInstance | undefined
   /** The parts behind the server, for tests. */
-  parts: { db: Database; engine: Engine; webhooks: Dispatcher; metrics: Metrics }
+  parts: { db: Database; jobsDb: Database; engine: Engine; webhooks: Dispatcher; metrics: Metrics }
   /** Answers the requests under way, then stops all parts, its own database last. It never rejects. */
   close(): Promise<void>
 }
@@ -57,7 +64,7 @@ type Stop = () => Promise<void>
 interface Base {
   config: Config
   log: FastifyBaseLogger
-  db: Database
+  jobsDb: Database
   now: () => EpochMs
   metrics: Metrics
 }
@@ -68,11 +75,16 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   const close = () => stopAll(stops.splice(0).reverse(), log)
   try {
     const url = await provideDatabase(config, log, stops)
-    const db = await openMigrated(url, config, log, stops)
-    const clock = await startClock(db, overrides.machine, log, stops)
+    const open = (maxConnections: number) => openPool(url, maxConnections, log, stops)
+    const db = open(config.databasePoolSize)
+    await assertTrustworthy(db)
+    await migrate({ url, log })
+    const jobsDb = open(JOB_CONNECTIONS)
+    const pingDb = open(PING_CONNECTIONS)
+    const clock = await startClock(pingDb, overrides.machine, log, stops)
     const now = overrides.now ?? (() => trustedTime(clock))
     const metrics = createMetrics()
-    const base = { config, log, db, now, metrics }
+    const base = { config, log, jobsDb, now, metrics }
 
     const engine = startEngine(base, url, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -92,7 +104,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now }),
-      readiness: () => whyNotReady(clock, db),
+      readiness: () => whyNotReady(clock, pingDb),
       rateLimitPerMinute: config.rateLimitPerMinute,
       requireCountry: config.requireCountry,
       oidc: config.consoleOidc,
@@ -100,7 +112,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     stops.push(() => closeServer(server))
     const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)
     if (metricsServer !== undefined) stops.push(() => metricsServer.close())
-    return { server, metricsServer, parts: { db, engine, webhooks, metrics }, close }
+    return { server, metricsServer, parts: { db, jobsDb, engine, webhooks, metrics }, close }
   } catch (error) {
     await close()
     throw error
@@ -120,11 +132,9 @@ async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: St
   return embedded.url
 }
 
-async function openMigrated(url: string, config: Config, log: FastifyBaseLogger, stops: Stop[]): Promise<Database> {
-  const db = openDatabase({ url, maxConnections: config.databasePoolSize, log })
+function openPool(url: string, maxConnections: number, log: FastifyBaseLogger, stops: Stop[]): Database {
+  const db = openDatabase({ url, maxConnections, log })
   stops.push(() => db.close())
-  await assertTrustworthy(db)
-  await migrate({ url, log })
   return db
 }
 
@@ -178,7 +188,10 @@ function startEngine(
   return engine
 }
 
-function createWebhookDispatcher({ config, log, db, now, metrics }: Base, options: Overrides['webhooks']): Dispatcher {
+function createWebhookDispatcher(
+  { config, log, jobsDb: db, now, metrics }: Base,
+  options: Overrides['webhooks'],
+): Dispatcher {
   return createDispatcher({
     db,
     now,
@@ -192,7 +205,7 @@ function createWebhookDispatcher({ config, log, db, now, metrics }: Base, option
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
-function createJobs({ config, log, db, now, metrics }: Base, engine: Engine): Job[] {
+function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Engine): Job[] {
   return [
     createSweeper({ db, engine, now, log }),
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),

@@ -1,20 +1,22 @@
 import { SignJWT } from 'jose'
 import pino from 'pino'
-import { afterAll, expect, test } from 'vitest'
-import { createApp } from '../src/app.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createQuota } from '../src/admin/create-quota.ts'
+import { createApp, type Overrides } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
+import type { Database } from '../src/db/database.ts'
 import { DAY_MS } from '../src/domain/time.ts'
 import { freshDatabase } from './support/database.ts'
+import { openTransaction } from './support/engine.ts'
 
 const SECRET = 'a secret for tests only, long enough for HS256'
 
-test('while the clock is in doubt nothing is served, and once the database confirms it everything is', async () => {
-  const { url } = await freshDatabase()
-  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url })
+/** The service on a database of its own, and calls of a user who is a sender, too. */
+async function startApp(settings: Record<string, string>, overrides: Overrides) {
+  const { url, db } = await freshDatabase()
+  const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...settings })
   if ('issues' in loaded) throw new Error('the configuration is wrong')
-  let jump = 0
-  const machine = { monotonic: () => performance.now(), system: () => Date.now() + jump }
-  const app = await createApp(loaded.config, pino({ level: 'silent' }), { runJobs: false, machine })
+  const app = await createApp(loaded.config, pino({ level: 'silent' }), overrides)
   afterAll(() => app.close())
   const claims = { sub: '7', roles: ['sms-quota:sender'], exp: Math.floor(Date.now() / 1000) + 3_600 }
   const token = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(SECRET))
@@ -25,6 +27,13 @@ test('while the clock is in doubt nothing is served, and once the database confi
       headers: { authorization: `Bearer ${token}` },
       ...(payload === undefined ? {} : { payload }),
     })
+  return { app, db, call }
+}
+
+test('while the clock is in doubt nothing is served, and once the database confirms it everything is', async () => {
+  let jump = 0
+  const machine = { monotonic: () => performance.now(), system: () => Date.now() + jump }
+  const { call } = await startApp({}, { runJobs: false, machine })
   const consume = () => call('POST', '/api/sms/sender/quota/consume', { user_id: 7, id: 'm', units: 1 })
 
   expect((await consume()).statusCode).toBe(200)
@@ -37,4 +46,37 @@ test('while the clock is in doubt nothing is served, and once the database confi
   expect((await call('GET', '/readyz')).statusCode).toBe(200)
   expect((await consume()).statusCode).toBe(200)
   expect((await call('GET', '/api/sms/quota/summary')).statusCode).toBe(200)
+})
+
+describe('people, jobs and readiness do not wait for connections of each other', async () => {
+  const { app, db, call } = await startApp({ DATABASE_POOL_SIZE: '2' }, {})
+
+  /** Holds this many connections while `work` runs. */
+  async function whileBusy(pool: Database, connections: number, work: () => Promise<void>): Promise<void> {
+    const held = await Promise.all(Array.from({ length: connections }, () => openTransaction(pool, async () => {})))
+    try {
+      await work()
+    } finally {
+      await Promise.all(held.map(transaction => transaction.commit()))
+    }
+  }
+
+  test('while people hold all of theirs, the service is ready and a due reservation is closed', async () => {
+    const author = { now: Date.now() - 1_000, actor: 'ada', requestId: 'test' }
+    await db.transaction(tx => createQuota(tx, { user_id: 7, limit: 10 }, author))
+    const reserve = { user_id: 7, id: 'm', units: 1, ttl_seconds: 1 }
+    expect((await call('POST', '/api/sms/sender/quota/reserve', reserve)).json()).toMatchObject({ granted: true })
+    await whileBusy(app.parts.db, 2, async () => {
+      expect((await call('GET', '/readyz')).statusCode).toBe(200)
+      const isExpired = () => db.query({ text: `select expired from reservation where id = 'm'` })
+      await expect.poll(isExpired, { timeout: 4_000 }).toEqual([{ expired: true }])
+    })
+  })
+
+  test('while jobs hold all of theirs, people are served', async () => {
+    await whileBusy(app.parts.jobsDb, 4, async () => {
+      expect((await call('GET', '/api/sms/quota/summary')).statusCode).toBe(200)
+      expect((await call('GET', '/readyz')).statusCode).toBe(200)
+    })
+  })
 })

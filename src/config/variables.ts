@@ -83,7 +83,8 @@ export const VARIABLES = {
     parse: parseDatabaseUrl,
   },
   DATABASE_POOL_SIZE: {
-    means: 'the maximum number of pooled connections to PostgreSQL; the calls of senders use up to 8 more',
+    means:
+      'the maximum number of pooled connections to PostgreSQL for people; senders, jobs and readiness use up to 13 more',
     accepts: 'a whole number from 1 to 1000',
     fallback: '10',
     parse: whole(1, 1_000),

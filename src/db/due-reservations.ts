@@ -15,6 +15,8 @@ export interface DuePage {
   shard: Shard
   /** The last expiry that was read, with all reservations of that expiry; null: everything up to `until` was read. */
   reached: EpochMs | null
+  /** The first expiry with units outstanding; null if there is none. */
+  firstOpen: EpochMs | null
   /** The reservations with units outstanding. */
   due: ReservationKey[]
 }
@@ -32,6 +34,7 @@ const FIND_DUE = `
   from unnest($1::smallint[], $2::timestamptz[]) p (shard, after)
   cross join lateral (
     select case when count(*) >= ${DUE_PAGE} then max(expires_at) end as reached,
+      min(expires_at) filter (where outstanding > 0) as first_open,
       coalesce(array_agg(user_id) filter (where outstanding > 0), '{}') as users,
       coalesce(array_agg(id) filter (where outstanding > 0), '{}') as ids
     from (
@@ -43,6 +46,14 @@ const FIND_DUE = `
     ) ended
   ) page`
 
+interface Row {
+  shard: Shard
+  reached: EpochMs | null
+  first_open: EpochMs | null
+  users: number[]
+  ids: string[]
+}
+
 /**
  * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page
  * of each shard named. Takes no lock.
@@ -50,15 +61,16 @@ const FIND_DUE = `
 export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    return tx.query<{ shard: Shard; reached: EpochMs | null; users: number[]; ids: string[] }>({
+    return tx.query<Row>({
       name: 'find-due',
       text: FIND_DUE,
       values: [[...after.keys()], Array.from(after.values(), timestampParam), timestampParam(until)],
     })
   }, 'snapshot')
-  return rows.map(({ shard, reached, users, ids }) => ({
+  return rows.map(({ shard, reached, first_open, users, ids }) => ({
     shard,
     reached,
+    firstOpen: first_open,
     due: ids.map((id, index) => ({ user_id: users[index] ?? Number.NaN, id })),
   }))
 }

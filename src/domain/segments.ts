@@ -127,7 +127,7 @@ function endOfUcs2Part(text: string, from: number): number {
   while (start > from && !surelyBreaks(text, start)) start--
   // Text after the character at the limit does not affect whether a grapheme ends before it.
   let end = start
-  for (const { length } of new SegmentedMessage(text.slice(start, limit + 2)).graphemes) {
+  for (const { length } of new SegmentedMessage(text.slice(start, limit + 2), 'UCS-2').graphemes) {
     if (end + length > limit) break
     end += length
   }

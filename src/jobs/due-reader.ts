@@ -1,7 +1,8 @@
 import type { Database } from '../db/database.ts'
-import { findDue, type ReservationKey } from '../db/due-reservations.ts'
+import { type DuePage, findDue, type ReservationKey } from '../db/due-reservations.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
+import { createWatermarkKeeper } from './watermark.ts'
 
 /** Reads reservations that have expired, page by page: first those that are due now, then those missed in the past. */
 export interface DueReader {
@@ -17,55 +18,128 @@ export interface DueReader {
 const LOOK_BACK_MS = 120_000
 const LOOK_BACK_EVERY_MS = 60_000
 
+/** How often the watermark is read, raised and written. */
+const SYNCHRONIZE_EVERY_MS = 60_000
+
 /**
- * The whole past is read after the start, and once a day for what reading back cannot find: a commit that waited for a
- * standby, a command that failed because of a bug.
+ * After the start, and once a day, the past is read back to the watermark, and 30 hours at least. That finds what the
+ * watermark cannot promise (docs/decisions/0017-the-sweepers-watermark.md), and tries again what failed.
  */
 const WALK_EVERY_MS = DAY_MS
-/** Retention leaves only open reservations before that. */
+const SHORTEST_WALK_MS = 30 * HOUR_MS
+/** While the watermark is not known: retention leaves only open reservations before that. */
 const LONGEST_PAST_MS = 400 * DAY_MS
 
 /** Up to where each shard is read. A shard that is read to the end is removed from it. */
 type Walk = Map<Shard, EpochMs>
 
+interface Piece {
+  walk: Walk
+  until: EpochMs
+  /** Called with each page, and after which expiry it was read. */
+  onPage?: (page: DuePage, from: EpochMs) => void
+}
+
 const walkFrom = (after: EpochMs): Walk => new Map(SHARDS.map(shard => [shard, after]))
+
+/** The walk back over the past, which is made after the start and once a day. */
+interface WalkBack {
+  /** Begins a walk if none was begun for a day. Returns whether it did. */
+  startIfDue(now: EpochMs): boolean
+  hasMore(): boolean
+  /** A piece as long as all pieces before it: what expired while the service was stopped is found soon. */
+  next(): Piece
+  /** The next walk is due at once. */
+  reset(): void
+}
+
+function createWalkBack(watermarkOf: (shard: Shard) => EpochMs): WalkBack {
+  let from = Number.NEGATIVE_INFINITY
+  let walkedMs = Number.POSITIVE_INFINITY
+  return {
+    startIfDue(now) {
+      if (now < from + WALK_EVERY_MS) return false
+      from = now
+      walkedMs = LOOK_BACK_MS
+      return true
+    },
+    hasMore: () => walkedMs < LONGEST_PAST_MS,
+    next() {
+      const until = from - walkedMs
+      walkedMs *= 2
+      const after = walkedMs >= LONGEST_PAST_MS ? Number.NEGATIVE_INFINITY : from - walkedMs
+      const walk: Walk = new Map()
+      for (const shard of SHARDS) {
+        const start = Math.max(after, Math.min(watermarkOf(shard), from - SHORTEST_WALK_MS))
+        if (start < until) walk.set(shard, start)
+      }
+      if (walk.size === 0) walkedMs = Number.POSITIVE_INFINITY
+      return { walk, until }
+    },
+    reset() {
+      from = Number.NEGATIVE_INFINITY
+      walkedMs = Number.POSITIVE_INFINITY
+    },
+  }
+}
+
+/** Reads a page of each shard of the piece. */
+async function readPage(
+  db: Database,
+  { walk, until, onPage }: Piece,
+  onDue: (key: ReservationKey) => void,
+): Promise<void> {
+  for (const page of await findDue(db, walk, until)) {
+    const { shard, reached, due } = page
+    onPage?.(page, walk.get(shard) ?? until)
+    if (reached === null) walk.delete(shard)
+    else walk.set(shard, reached)
+    for (const key of due) onDue(key)
+  }
+}
 
 /** `onDue` gets each reservation found with units outstanding, some of them more than once. */
 export function createDueReader(db: Database, onDue: (key: ReservationKey) => void): DueReader {
+  const watermark = createWatermarkKeeper(db)
   /** Up to where each shard was read for due reservations. Empty before the first step. */
   const read: Walk = new Map()
   /** Pieces of the past that are being read, the last one first. */
-  const past: { walk: Walk; until: EpochMs }[] = []
+  const past: Piece[] = []
   let lookBackAt = 0
-  let walkedFrom = 0
-  let walkedMs = Number.POSITIVE_INFINITY
+  let synchronizeAt = Number.NEGATIVE_INFINITY
+  const back = createWalkBack(shard => watermark.of(shard))
+  let mayCheck = false
+  let latest = Number.NEGATIVE_INFINITY
 
-  async function advance(walk: Walk, until: EpochMs): Promise<void> {
-    for (const { shard, reached, due } of await findDue(db, walk, until)) {
-      if (reached === null) walk.delete(shard)
-      else walk.set(shard, reached)
-      for (const key of due) onDue(key)
-    }
+  async function nextPiece(): Promise<Piece | undefined> {
+    if (back.hasMore()) return back.next()
+    if (!mayCheck) return undefined
+    mayCheck = false
+    const piece = await watermark.next()
+    return piece && { ...piece, onPage: (page, from) => watermark.note(page, from, piece.until) }
   }
 
-  /**
-   * A piece as long as all pieces before it: reservations that expired while the service was stopped are found soon.
-   */
-  function furtherBack(): { walk: Walk; until: EpochMs } {
-    const until = walkedFrom - walkedMs
-    walkedMs *= 2
-    const isLast = walkedMs >= LONGEST_PAST_MS
-    return { walk: walkFrom(isLast ? Number.NEGATIVE_INFINITY : walkedFrom - walkedMs), until }
+  /** A clock that was wrong and is set back had led all reading ahead. */
+  function startOverIfSetBack(now: EpochMs): void {
+    if (now < latest - LOOK_BACK_MS) {
+      read.clear()
+      past.length = 0
+      synchronizeAt = Number.NEGATIVE_INFINITY
+      back.reset()
+      latest = now
+    }
+    latest = Math.max(latest, now)
   }
 
   return {
     async readDue(now) {
+      startOverIfSetBack(now)
       if (read.size === 0) {
         for (const [shard, from] of walkFrom(now - LOOK_BACK_MS)) read.set(shard, from)
         lookBackAt = now + LOOK_BACK_EVERY_MS
       }
       const walk = new Map(read)
-      await advance(walk, now)
+      await readPage(db, { walk, until: now }, onDue)
       for (const shard of read.keys()) read.set(shard, walk.get(shard) ?? now)
       return walk.size === 0
     },
@@ -75,17 +149,22 @@ export function createDueReader(db: Database, onDue: (key: ReservationKey) => vo
         past.push({ walk: walkFrom(now - LOOK_BACK_MS), until: now })
         lookBackAt = now + LOOK_BACK_EVERY_MS
       }
-      if (now >= walkedFrom + WALK_EVERY_MS) {
-        walkedFrom = now
-        walkedMs = LOOK_BACK_MS
+      if (now >= synchronizeAt) {
+        await watermark.synchronize(now)
+        synchronizeAt = now + SYNCHRONIZE_EVERY_MS
+        mayCheck = true
       }
-      if (past.length === 0 && walkedMs < LONGEST_PAST_MS) past.push(furtherBack())
+      if (back.startIfDue(now)) watermark.restart()
+      if (past.length === 0) {
+        const piece = await nextPiece()
+        if (piece !== undefined && piece.walk.size > 0) past.push(piece)
+      }
       const piece = past.at(-1)
       if (piece !== undefined) {
-        await advance(piece.walk, piece.until)
+        await readPage(db, piece, onDue)
         if (piece.walk.size === 0) past.splice(past.indexOf(piece), 1)
       }
-      return past.length > 0 || walkedMs < LONGEST_PAST_MS
+      return past.length > 0 || back.hasMore() || mayCheck
     },
   }
 }
