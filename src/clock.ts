@@ -16,6 +16,8 @@ import type { EpochMs } from './domain/time.ts'
 
 /** Beyond this difference the clock does not believe itself, nor the database at once. */
 export const MAX_OFFSET_MS = 500
+/** Two synchronizations confirm each other if they are this far apart: readiness checks may ask at any rate. */
+const CONFIRM_AFTER_MS = 1_000
 
 export interface Clock {
   /** Null while the clock is not trusted. */
@@ -36,7 +38,7 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
   /** What to add to the monotonic clock; undefined if unset. */
   let offset: number | undefined
   /** The offset that a synchronization found and that the next one has to confirm. */
-  let candidate: number | undefined
+  let candidate: { offset: number; at: number } | undefined
   let isDoubted = false
   let latest = 0
   /** How far the system time was ahead of the monotonic clock when they were last compared. */
@@ -68,10 +70,11 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
       const found = Math.min(Math.max(known, least), most)
       if (offset === undefined || Math.abs(found - offset) <= MAX_OFFSET_MS) return adopt(found)
       isDoubted = true
-      if (candidate === undefined || found < candidate - MAX_OFFSET_MS || found > candidate + MAX_OFFSET_MS) {
-        candidate = found
+      if (candidate === undefined || Math.abs(found - candidate.offset) > MAX_OFFSET_MS) {
+        candidate = { offset: found, at: after }
         return
       }
+      if (after - candidate.at < CONFIRM_AFTER_MS) return
       adopt(found)
       latest = 0
     },

@@ -117,6 +117,17 @@ test.each([
   expect(clock.now()).toBe(time.database)
 })
 
+test('two synchronizations at the same time do not confirm each other', async () => {
+  const { clock, pass, synchronize, time } = await createScene()
+  await synchronize()
+  time.database += DAY_MS
+  for (let n = 0; n < 3; n++) await synchronize()
+  expect(clock.now()).toBeNull()
+  pass(1_000)
+  await synchronize()
+  expect(clock.now()).toBe(time.database)
+})
+
 test('a database whose clock jumps at each synchronization is never followed', async () => {
   const { clock, synchronize, time } = await createScene()
   await synchronize()
