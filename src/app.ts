@@ -179,7 +179,7 @@ function startEngine(
     now,
     log,
     observe: config.enforcement === 'observe',
-    onLaneReport: metrics.lane,
+    onQueueReport: metrics.queued,
     onBatchReport: metrics.batch,
     ...options,
   })

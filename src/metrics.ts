@@ -1,14 +1,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@prometheus-io/client'
 import type { EventCounts } from './db/outbox.ts'
 import type { BatchReport } from './engine/batch-report.ts'
-import type { LaneReport } from './engine/lanes.ts'
+import type { QueueReport } from './engine/scheduler.ts'
 import type { Settled } from './events/settle-delivery.ts'
 import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
 
 /** What operators watch, in Prometheus's text format. No label contains a user: there may be millions. */
 export interface Metrics {
   /** A batch has ended, successfully or not. */
-  lane(report: LaneReport): void
+  queued(report: QueueReport): void
   /** A batch was decided and is durable. */
   batch(report: BatchReport): void
   /** A request was answered. `route` is its pattern, never its path. */
@@ -38,7 +38,7 @@ export function createMetrics(registry = new Registry()): Metrics {
   collectDefaultMetrics({ register: registry })
   return {
     ...requestMetrics(registers),
-    ...laneMetrics(registers),
+    ...queuedMetrics(registers),
     ...batchMetrics(registers),
     ...queueMetrics(registers),
     ...deliveryMetrics(registers),
@@ -62,7 +62,7 @@ function requestMetrics(registers: Registry[]): Pick<Metrics, 'request'> {
   }
 }
 
-function laneMetrics(registers: Registry[]): Pick<Metrics, 'lane'> {
+function queuedMetrics(registers: Registry[]): Pick<Metrics, 'queued'> {
   const batchCommands = new Histogram({
     name: 'sms_quota_batch_commands',
     help: 'Commands in a batch.',
@@ -82,7 +82,7 @@ function laneMetrics(registers: Registry[]): Pick<Metrics, 'lane'> {
     registers,
   })
   return {
-    lane({ size, queuedMs, ranMs }) {
+    queued({ size, queuedMs, ranMs }) {
       batchCommands.observe(size)
       batchQueued.observe(queuedMs / 1000)
       batchRan.observe(ranMs / 1000)

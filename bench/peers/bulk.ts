@@ -26,7 +26,7 @@ export async function writeBare(
       name: 'bare-counters',
       values: [String(shard), numberArray(users.map(user => quotaIdOf(user, shard))), numberArray(users.map(() => 1))],
     },
-    addReservations.call({ shard, now }, added),
+    addReservations.call({ now }, added),
     COMMIT,
   ])
   if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('some quotas were not found')

@@ -39,7 +39,7 @@ export async function recordChange(
   const { now } = author
   const shard = shardOfQuota(after.id)
   await (before === null ? insertQuota(tx, after) : replaceQuota(tx, after))
-  const scope = { shard, now }
+  const scope = { now }
   const windows = closed.map(window => ({ ...window, quota_id: after.id }))
   if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
   if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])

@@ -29,7 +29,7 @@ export async function appendEvents(
   totals: QuotaTotals = UNCHANGED,
 ): Promise<void> {
   await takeNumbers(tx, shard, events.length, totals)
-  await runLedgerCalls(tx, [addEvents({ shard, now }, events)])
+  await runLedgerCalls(tx, [addEvents({ now }, events)])
 }
 
 /** Appends an event that concerns no user to the outbox of a shard. */

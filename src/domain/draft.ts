@@ -5,8 +5,8 @@ import type { EpochMs } from './time.ts'
 import { addReservationUsage, type UsageEntry } from './usage.ts'
 
 /**
- * One user's state while a batch is decided: the loaded rows, with the effects of the commands decided so far. Only the
- * lane that decides the batch sees it, and nothing of it takes effect before the transaction commits.
+ * One user's state while a batch is decided: the loaded rows, with the effects of the commands decided so far. It is
+ * seen by that batch alone, and nothing of it takes effect before the transaction commits.
  */
 export interface Draft {
   user_id: number

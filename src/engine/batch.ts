@@ -1,21 +1,19 @@
 import { ConnectionLost } from '../db/database.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
-import { writeChanges } from '../db/ledger/changes.ts'
+import { guardAbsent, guardUnchanged, writeChanges } from '../db/ledger/changes.ts'
 import { writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
 import { createDraft, type Draft } from '../domain/draft.ts'
-import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
 import type { Memory } from './memory.ts'
 import { eventsOf } from './outbox-events.ts'
-import { entryOf, lockUsers, lookup, prefetch, type UserStates } from './user-states.ts'
+import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf } from './user-states.ts'
 
-/** Commands of one shard, and what they are decided with. */
+/** Commands that are decided together, and what they are decided with. */
 export interface Batch {
-  readonly shard: Shard
   readonly commands: readonly Command[]
   readonly now: EpochMs
   readonly enforcement: Enforcement
@@ -29,77 +27,80 @@ export interface CommittedBatch {
 }
 
 /**
- * Runs a batch in locked mode, which can answer every command. It locks the users' accounts, where administrators'
+ * Runs a batch in locked mode, which no other transaction can disturb. It locks the users' accounts, where administrators'
  * changes lock too, reads the users' rows, decides, writes and commits. Two round trips.
- *
- * `afterUnknown` settles an earlier attempt whose outcome is unknown: this transaction then always writes, and an
- * attempt that reaches the server later fails.
  */
 export async function runLocked(
   connection: PipelinedConnection,
   batch: Batch,
   memory: Memory,
-  afterUnknown: boolean,
+  locking: Locking,
 ): Promise<CommittedBatch> {
   const began = performance.now()
-  const states = await lockUsers(connection, batch, afterUnknown)
+  const states = await lockStates(connection, batch, locking)
   const loaded = performance.now()
   const decided = decideAll(batch, states)
   // The rows are locked: those that the batch does not write need no check.
-  decided.changes.unchanged = []
-  const writes = await writesOf(connection, batch, decided.changes)
-  if (writes.length === 0) writes.push(...proofOf(batch, states))
+  const calls = await writesOf(connection, batch, decided)
   const ready = performance.now()
-  await commit(connection, writes, decided.outcomes)
+  await commit(connection, calls, decided.outcomes)
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
 
+/** How a batch in optimistic mode reads. */
+export interface Reading {
+  /** Whether to read ids that are taken to be new, too. */
+  readonly readsNewIds: boolean
+  /** Told what the batch is decided on, for when it fails. */
+  onRead(states: UserStates): void
+}
+
 /**
  * Runs a batch in optimistic mode. It reads without a lock what memory lacks, decides, and sends the whole transaction at
- * once, in which every quota that the decisions read is guarded. One round trip if memory has everything.
- *
- * Null if only locked mode may answer: something is not in memory, or a command would be denied, repeats another, or
- * cannot be done.
+ * once, in which every row that the decisions read is guarded. One round trip if memory has everything.
  */
 export async function runOptimistic(
   connection: PipelinedConnection,
   batch: Batch,
   memory: Memory,
-): Promise<CommittedBatch | null> {
-  if (batch.commands.some(({ op }) => op === 'find' || op === 'expire')) return null
+  { readsNewIds, onRead }: Reading,
+): Promise<CommittedBatch> {
   const began = performance.now()
-  await prefetch(connection, batch, memory)
+  const states = await readStates(connection, batch, memory, readsNewIds)
+  onRead(states)
   const loaded = performance.now()
-  const states = lookup(memory, batch)
-  if (states === null) return null
   const decided = decideAll(batch, states)
-  if (!decided.outcomes.every(isNew)) return null
-  const writes = await writesOf(connection, batch, decided.changes)
+  const calls = [
+    ...guardAbsent(batch, deniedOf(batch, decided.outcomes)),
+    ...(await writesOf(connection, batch, decided)),
+    ...guardUnchanged(batch, decided.changes.unchanged),
+  ]
   const ready = performance.now()
-  await commit(connection, [BEGIN, ...writes], decided.outcomes)
+  if (calls.length > 0) await commit(connection, [BEGIN, ...calls], decided.outcomes)
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
 }
 
 /**
- * What a batch writes that would write nothing but answers with reservations of earlier transactions. With a synchronous
- * standby such a reservation may be visible here and missing there, and only a commit that writes waits for the standby.
- * Locking an account is such a write; users without quotas may have no account to lock.
+ * The denied draws. Their ids were taken to be new, and only an insert would fail if they are not: a repetition must get
+ * the answer of its first attempt, and not a denial because that attempt took the last units.
  */
-function proofOf(batch: Batch, states: UserStates): StatementCall[] {
-  const users = [...states]
-    .filter(([, { quotas, reservations }]) => quotas.length === 0 && reservations.size > 0)
-    .map(([user]) => user)
-  return users.length === 0 ? [] : [writeAccounts.call(batch, users)]
+function deniedOf({ commands }: Batch, outcomes: readonly Outcome[]): Command[] {
+  return commands.filter(({ op }, index) => op !== 'check' && outcomes[index]?.outcome === 'denied')
 }
 
-/** Whether the command has an effect of its own, within the limits. */
+/** Whether the command has an effect of its own. */
 function isNew(outcome: Outcome | undefined): boolean {
-  if (outcome?.outcome === 'granted') return !outcome.replayed && outcome.would_deny === null
-  return outcome?.outcome === 'settled' && !outcome.replayed
+  return (outcome?.outcome === 'granted' || outcome?.outcome === 'settled') && !outcome.replayed
+}
+
+/** Whether the answer shows the effect of an earlier command: a reservation that was there before. */
+function reportsEarlierEffect(outcome: Outcome | undefined): boolean {
+  if (outcome === undefined || isNew(outcome)) return false
+  return outcome.outcome !== 'denied' && outcome.outcome !== 'not_found'
 }
 
 interface Decisions {
@@ -121,14 +122,23 @@ function decideAll({ commands, now, enforcement, keepsUsage }: Batch, states: Us
   return { outcomes, changes, drafts }
 }
 
-/** The calls that write a batch's changes and its events, in order. */
+/**
+ * The calls that write a batch's changes and its events, in order.
+ *
+ * An answer that reports an earlier effect comes from a transaction that itself writes: with a synchronous standby that
+ * effect may be visible here and missing there, and only a commit that writes waits for the standby. A batch that has
+ * nothing else to write then writes the users' accounts.
+ */
 async function writesOf(
   connection: PipelinedConnection,
   batch: Batch,
-  changes: BatchChanges,
+  { outcomes, changes }: Decisions,
 ): Promise<StatementCall[]> {
   const events = await eventsOf(connection, batch, changes)
-  return [...writeChanges(batch, changes), ...emitEvents(batch, events)]
+  const writes = [...writeChanges(batch, changes), ...emitEvents(batch, events)]
+  if (writes.length > 0) return writes
+  const reported = batch.commands.filter((_, index) => reportsEarlierEffect(outcomes[index]))
+  return reported.length === 0 ? [] : [writeAccounts.call(batch, usersOf(reported))]
 }
 
 /** The connection was lost with the commit: the batch may be committed or not. */

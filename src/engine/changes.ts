@@ -1,4 +1,4 @@
-import type { Changes } from '../db/ledger/changes.ts'
+import type { Changes, Unchanged } from '../db/ledger/changes.ts'
 import type { Stored } from '../db/ledger/rows.ts'
 import { newAlerts } from '../domain/alerts.ts'
 import type { Correction, Draft } from '../domain/draft.ts'
@@ -6,15 +6,26 @@ import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { UserState } from './user-states.ts'
 
-/** What a batch changes, with what its events need beside the rows. */
+/** What a batch changes and what it leaves as it was, with what its events need beside the rows. */
 export interface BatchChanges extends Changes {
   /** Reservations, among those settled, that time has closed. */
   expired: { before: Reservation; after: Reservation }[]
+  readonly unchanged: Unchanged
 }
 
 export function noChanges(): BatchChanges {
-  const quotas = { incremented: [], rolled: [], unchanged: [], alerted: [] }
-  return { ...quotas, closed: [], corrected: [], added: [], settled: [], expired: [], usage: [] }
+  return {
+    incremented: [],
+    rolled: [],
+    closed: [],
+    corrected: [],
+    added: [],
+    settled: [],
+    alerted: [],
+    usage: [],
+    expired: [],
+    unchanged: { quotas: [], reservations: [] },
+  }
 }
 
 /** Adds the difference between a user's state and the draft that the decisions made of it. */
@@ -42,7 +53,7 @@ function addQuotaChange(changes: BatchChanges, before: Stored<Allowance>, after:
   if (after.window_no !== before.window_no) changes.rolled.push({ ...after, seq: before.seq })
   else if (used !== 0 || reserved !== 0 || percents.length > 0)
     changes.incremented.push({ quota: before, used, reserved })
-  else changes.unchanged.push(before)
+  else changes.unchanged.quotas.push(before)
 }
 
 /** A draft keeps the very object of a reservation that it does not change. */
@@ -52,7 +63,8 @@ function addReservationChange(
   after: Reservation,
 ): void {
   if (before === undefined) changes.added.push(after)
-  else if (before !== after) {
+  else if (before === after) changes.unchanged.reservations.push(before)
+  else {
     changes.settled.push({ ...after, seq: before.seq })
     if (after.expired && !before.expired) changes.expired.push({ before, after })
   }

@@ -26,7 +26,7 @@ export const ENGINE_SETTINGS = {
   seq_page_cost: '0.1',
   random_page_cost: '0.1',
   statement_timeout: '5000',
-  lock_timeout: '1000',
+  lock_timeout: '100',
   idle_in_transaction_session_timeout: '5000',
 }
 

@@ -1,18 +1,17 @@
 import type { Log } from '../db/database.ts'
 import type { Command, Outcome } from '../domain/command.ts'
-import { SHARD_COUNT, SHARDS, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch-report.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
-import { EngineFailure, Unavailable } from './failures.ts'
-import { createLanes, type LaneReport } from './lanes.ts'
-import type { Answer } from './locked-mode.ts'
-import { createShardRunner } from './shard-runner.ts'
+import { createDifficultUsers } from './difficult-users.ts'
+import { createMemory } from './memory.ts'
+import { createRunner } from './runner.ts'
+import { createScheduler, type QueueReport } from './scheduler.ts'
 
 /**
- * Takes commands, gathers them by shard while the previous batch commits, and answers each when its batch is durable.
- * Commands of one user take effect in the order in which they were submitted; different users have no order.
+ * Takes commands, gathers them while the previous batches commit, and answers each when its batch is durable. Commands of
+ * one user take effect in the order in which they were submitted; different users have no order.
  */
 export interface Engine {
   /**
@@ -44,89 +43,64 @@ export interface EngineOptions {
   queueCommands?: number
   /** The maximum of their bytes; default 64 MiB. */
   queueBytes?: number
-  onLaneReport?: (report: LaneReport) => void
+  onQueueReport?: (report: QueueReport) => void
   onBatchReport?: (report: BatchReport) => void
 }
 
 /**
- * Batches in flight while none of them waits. With more of them each carries fewer commands, and the cores spend their
- * time on switching between them. A batch that takes longer than two milliseconds waits for a disk (or a lock) and
- * makes room for another: where a flush takes that long, only three batches would be in flight meanwhile
- * (docs/performance.md).
+ * Batches in flight while none of them waits: with more of them each carries fewer commands. A batch that takes longer than
+ * its commands explain waits for a disk or a lock and makes room for another: where a flush takes long, few batches would
+ * be in flight meanwhile (docs/performance.md).
  */
-const CONCURRENCY = 3
-const STALL_MS = 2
+const CONCURRENCY = 2
+const STALL_MS = 3
+const STALL_MS_PER_COMMAND = 0.05
 
 /** What a command weighs in the queue beside its texts: its object, its completion, its place in the batch. */
 const BYTES_PER_COMMAND = 400
 
 export function createEngine(options: EngineOptions): Engine {
-  const onLost = () => {
-    for (const runner of runners) runner.forget()
-  }
-  const connections = createConnections({ url: options.url, log: options.log, onLost })
-  const runners = SHARDS.map(shard =>
-    createShardRunner({
-      shard,
+  const memory = createMemory()
+  const difficultUsers = createDifficultUsers()
+  const connections = createConnections({ url: options.url, log: options.log, onLost: memory.forgetAll })
+  const runner = createRunner(
+    {
       connections,
+      memory,
       now: options.now,
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
-      onLost,
       onBatchReport: options.onBatchReport ?? (() => {}),
-    }),
+    },
+    difficultUsers,
   )
-  const lanes = createLanes<Command, Answer>({
-    lanes: SHARD_COUNT,
+  const scheduler = createScheduler<Command, Outcome>({
     workers: options.connections ?? 8,
     concurrency: CONCURRENCY,
     stallMs: STALL_MS,
+    stallMsPerCommand: STALL_MS_PER_COMMAND,
     batchSize: options.batchSize ?? 1_000,
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
-    run(lane, commands, slot) {
-      const runner = runners[lane]
-      if (runner === undefined) throw new RangeError(`there is no shard ${lane}`)
-      return runner.run(commands, slot.reportBlocked)
-    },
-    // An error that is not the store's is caused by one command.
-    splits: error => !(error instanceof EngineFailure),
+    run: runner.run,
+    difficultyOf: difficultUsers.difficultyOf,
     now: () => performance.now(),
-    ...(options.onLaneReport === undefined ? {} : { onLaneReport: options.onLaneReport }),
+    ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),
   })
 
   function enqueue(command: Command, completion: Completion<Outcome>): void {
-    const bytes = BYTES_PER_COMMAND + 2 * command.id.length
-    lanes.submit(shardOf(command.user_id), command, bytes, new AnswerCompletion(completion))
+    scheduler.submit(command, BYTES_PER_COMMAND + 2 * command.id.length, completion)
   }
 
   return {
     enqueue,
     submit: command => new Promise((resolve, reject) => enqueue(command, { resolve, reject })),
     get queue() {
-      return { commands: lanes.queued, bytes: lanes.queuedBytes }
+      return { commands: scheduler.queued, bytes: scheduler.queuedBytes }
     },
     async close() {
-      await lanes.close()
+      await scheduler.close()
       await connections.close()
     },
-  }
-}
-
-/** Rejects a command whose answer is a failure, so that callers of the engine get failures in one way. */
-class AnswerCompletion implements Completion<Answer> {
-  private readonly completion: Completion<Outcome>
-
-  constructor(completion: Completion<Outcome>) {
-    this.completion = completion
-  }
-
-  resolve(answer: Answer): void {
-    if (answer instanceof Unavailable) this.completion.reject(answer)
-    else this.completion.resolve(answer)
-  }
-
-  reject(error: unknown): void {
-    this.completion.reject(error)
   }
 }

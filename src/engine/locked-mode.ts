@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable } from '../db/database.ts'
-import { findFreeUsers } from '../db/ledger/find-free-users.ts'
 import type { Command, Outcome } from '../domain/command.ts'
-import { attempt, isConflict, isLockTimeout, type ShardContext } from './attempt.ts'
+import { attempt, type EngineContext, isConflict, isLockTimeout, lockedUsersOf } from './attempt.ts'
 import { effectsOf, runLocked } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import { Unavailable } from './failures.ts'
 import { usersOf } from './user-states.ts'
 
 /** The outcome of a command, or why it cannot be decided now. */
-export type Answer = Outcome | Unavailable
+export type Answer = Outcome | Error
 
 /** How often a batch is started again after a conflict. In each conflict another batch commits. */
 const MAX_CONFLICTS = 30
@@ -17,42 +16,36 @@ const MAX_CONFLICTS = 30
 const TIMEOUT_MS = 4_000
 
 /**
- * Runs a batch in locked mode until each command has its answer: after conflicts, while the database is away, and
- * without the users whose rows stay locked.
+ * Runs commands in locked mode until each has its answer: after conflicts, while the database is away, and without the
+ * users whose rows stay locked.
  *
  * `effects`: after an attempt of unknown outcome, the commands that it has effects of if it is committed; undefined if
  * there was none. `hasWaited`: a lock timed out before, and no user of the batch was found locked.
  */
 export async function runUntilDecided(
-  context: ShardContext,
+  context: EngineContext,
   commands: readonly Command[],
-  reportBlocked: () => void,
   effects: Set<Command> | undefined = undefined,
   hasWaited = false,
 ): Promise<Answer[]> {
-  const { memory, onLost, onBatchReport } = context
+  const { memory, onBatchReport } = context
   let unknown = effects
   const giveUpAt = performance.now() + TIMEOUT_MS
   for (let retries = 0; ; retries++) {
     try {
       const committed = await attempt(context, commands, (connection, batch) =>
-        runLocked(connection, batch, memory, unknown !== undefined),
+        runLocked(connection, batch, memory, { waits: true, fences: unknown !== undefined }),
       )
       onBatchReport(reportOf('locked', commands, committed, retries))
       return unknown === undefined ? committed.outcomes : asFirstAnswers(commands, committed.outcomes, unknown)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
-      reportBlocked()
-      if (isLockTimeout(error)) {
-        return retryWithoutLockedUsers(context, commands, reportBlocked, unknown, hasWaited)
-      }
+      if (isLockTimeout(error)) return retryWithoutLockedUsers(context, commands, unknown, hasWaited)
+      // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {
-        // The commit may have been on its way. Ids and targets make it safe to run the commands again.
+        memory.forgetAll()
         unknown = new Set([...(unknown ?? []), ...effectsOf(commands, error)])
-        onLost()
-      } else if (!isConflict(error) && !isUnavailable(error)) {
-        throw error
-      }
+      } else if (!isConflict(error) && !isUnavailable(error)) throw error
       const isOver = isConflict(error) ? retries >= MAX_CONFLICTS : performance.now() > giveUpAt
       if (isOver) throw new Unavailable(error)
       await pause(Math.random() * Math.min(200, 5 * 2 ** Math.min(retries, 6)))
@@ -78,23 +71,21 @@ function asFirstAnswers(
 
 /** Answers the commands of users whose rows are locked as unavailable, and runs those of the others. */
 async function retryWithoutLockedUsers(
-  context: ShardContext,
+  context: EngineContext,
   commands: readonly Command[],
-  reportBlocked: () => void,
   effects: Set<Command> | undefined,
   hasWaited: boolean,
 ): Promise<Answer[]> {
-  const free = await attempt(context, commands, (connection, batch) =>
-    findFreeUsers(connection, batch, usersOf(commands)),
-  ).catch(error => {
+  const locked = await lockedUsersOf(context, commands).catch(error => {
     throw isUnavailable(error) ? new Unavailable(error) : error
   })
-  const possible = commands.filter(command => free.has(command.user_id))
-  const locked = new Unavailable()
+  const possible = commands.filter(command => !locked.has(command.user_id))
+  const unavailable = new Unavailable()
   // If no user is locked, the lock is gone by now, unless it is on something other than these users' rows.
-  const isGone = possible.length === commands.length
-  if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => locked)
-  const answers = await runUntilDecided(context, possible, reportBlocked, effects, hasWaited || isGone)
-  const inOrder = answers.values()
-  return commands.map(command => (free.has(command.user_id) ? (inOrder.next().value ?? locked) : locked))
+  const isGone = locked.size === 0
+  if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => unavailable)
+  const answers = (await runUntilDecided(context, possible, effects, hasWaited || isGone)).values()
+  return commands.map(command =>
+    locked.has(command.user_id) ? unavailable : (answers.next().value ?? unavailable),
+  )
 }

@@ -2,12 +2,13 @@ import type { Stored } from '../db/ledger/rows.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 
-/** The rows that a lane last read or wrote. Batches decide on them without a read, and guard them when they write. */
+/** The rows that the engine last read or wrote. Batches decide on them without a read, and guard them when they write. */
 export interface Memory {
   quotasOf(userId: number): readonly Stored<Allowance>[] | undefined
   reservation(userId: number, id: string): Stored<Reservation> | undefined
   rememberQuotas(userId: number, quotas: readonly Stored<Allowance>[]): void
   rememberReservation(reservation: Stored<Reservation>): void
+  forgetReservation(userId: number, id: string): void
   /** For when a guard failed: the rows of these users are out of date. */
   forgetUsers(userIds: Iterable<number>): void
   /** For when a connection was lost: a standby that took over may have other rows with the same `seq`. */
@@ -15,14 +16,14 @@ export interface Memory {
 }
 
 /**
- * Bounds of one lane's memory: the least recently used users and the oldest reservations are dropped. A user may have 200
- * quotas, so a bound of users alone would allow 13 million quotas over 64 lanes, which take several gigabytes. Objects that
- * live for seconds make garbage collection long: with 512 reservations instead of 2,048 the slowest answers to one hot
- * user took half the time (docs/performance.md). Over all lanes, 512 are three seconds at 10,000 reservations a second.
+ * The least recently used users and the oldest reservations are dropped. A user may have 200 quotas, so a bound of users
+ * alone would allow 13 million quotas, which take several gigabytes. Objects that live for seconds make garbage collection
+ * long, so only the reservations of about a second are kept at full load: a repetition comes within that or much later,
+ * and a settlement that is not among them costs one more read.
  */
-const MAX_USERS = 1_024
-const MAX_QUOTAS = 4_096
-const MAX_RESERVATIONS = 512
+const MAX_USERS = 65_536
+const MAX_QUOTAS = 262_144
+const MAX_RESERVATIONS = 8_192
 
 export function createMemory(): Memory {
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
@@ -65,6 +66,10 @@ export function createMemory(): Memory {
         oldest = (oldest + 1) % MAX_RESERVATIONS
       }
       reservations.set(key, reservation)
+    },
+    forgetReservation(userId, id) {
+      // Its place in the ring stays taken until it is the oldest.
+      reservations.delete(keyOf(userId, id))
     },
     forgetUsers(userIds) {
       for (const userId of userIds) forgetUser(userId)

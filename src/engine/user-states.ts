@@ -1,10 +1,11 @@
-import { loadDrawnQuotas, loadQuotas, readQuotas } from '../db/ledger/load-quotas.ts'
+import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../db/ledger/load-quotas.ts'
 import { loadReservations } from '../db/ledger/load-reservations.ts'
-import { fenceQuotas, lockAccounts, writeAccounts } from '../db/ledger/lock-accounts.ts'
+import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { quotasIn } from '../db/ledger/quota-rows.ts'
 import { reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
-import type { Scope } from '../db/ledger/statement.ts'
+import { byUserAndId } from '../db/ledger/lock-quotas.ts'
+import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
 import {
   BEGIN,
   type PipelinedConnection,
@@ -25,9 +26,11 @@ export interface UserState {
 
 /** A state while it is put together. */
 interface PartialState {
-  quotas: Stored<Allowance>[]
+  quotas: readonly Stored<Allowance>[]
   reservations: Map<string, Stored<Reservation>>
 }
+
+type PartialStates = Map<number, PartialState>
 
 export type UserStates = ReadonlyMap<number, UserState>
 
@@ -48,102 +51,170 @@ export function entryOf<Entry>(entries: ReadonlyMap<number, Entry>, userId: numb
   return entry
 }
 
-/** From this many users on, a prefetch pays even if memory has none of them; for fewer, locked mode takes as long. */
-const MIN_PREFETCHED_USERS = 8
-
-/** Reads into memory what the commands need and it lacks: users' quotas, and reservations to be settled. Locks nothing. */
-export async function prefetch(connection: PipelinedConnection, batch: Batch, memory: Memory): Promise<void> {
-  const { commands } = batch
-  const all = usersOf(commands)
-  const users = all.filter(user => memory.quotasOf(user) === undefined)
-  if (users.length === all.length && users.length < MIN_PREFETCHED_USERS) return
-  const named = commands.filter(({ op, user_id, id }) => !isDraw(op) && memory.reservation(user_id, id) === undefined)
-  const [quotas, reservations] = await runCalls(connection, [
-    users.length > 0 ? readQuotas.call(batch, users) : undefined,
-    named.length > 0 ? loadReservations.call(batch, named) : undefined,
-  ])
-  for (const [user, held] of Map.groupBy(quotasIn(quotas), quota => quota.user_id)) memory.rememberQuotas(user, held)
-  for (const reservation of reservationsIn(reservations)) memory.rememberReservation(reservation)
+/** Whether a command may make a reservation: its id is taken to be new, and if it is not, the insert fails. */
+function isDraw({ op }: Command): boolean {
+  return op === 'reserve' || op === 'consume' || op === 'check'
 }
 
-/** Whether a command makes a reservation, if any: its id is taken to be new, and if it is not, the insert fails. */
-function isDraw(op: Command['op']): boolean {
-  return op === 'reserve' || op === 'consume' || op === 'check'
+/** The commands whose reservations may exist: all but checks, each id once. */
+export function namedBy(commands: readonly Command[]): Command[] {
+  const named = new Map<string, Command>()
+  for (const command of commands) if (command.op !== 'check') named.set(`${command.user_id} ${command.id}`, command)
+  return [...named.values()]
 }
 
 function isUnexpired({ deleted_at, expires_at }: Allowance, now: EpochMs): boolean {
   return deleted_at === null && (expires_at === null || expires_at > now)
 }
 
-/** The users' states by memory alone; null if it lacks anything that the commands need. */
-export function lookup(memory: Memory, { commands, now }: Batch): UserStates | null {
-  const states = new Map<number, { quotas: readonly Stored<Allowance>[]; reservations: PartialState['reservations'] }>()
-  for (const userId of usersOf(commands)) {
-    const quotas = memory.quotasOf(userId)
-    // A new quota changes the `seq` of the user's unexpired ones. With none of them to guard, it would be missed.
-    if (quotas === undefined || !quotas.some(quota => isUnexpired(quota, now))) return null
-    states.set(userId, { quotas, reservations: new Map() })
+/**
+ * The users' states by memory, and by a read without a lock for what it lacks. The batch guards all of it when it writes.
+ *
+ * A user's quotas are remembered only together with one that has not expired: a new quota gives those another `seq`, and
+ * with none of them to guard, it would be missed. So users without any are read each time.
+ *
+ * @param readsNewIds whether to read the ids of reservations to be made, too: one that exists already makes the whole
+ *   batch fail, so after one they are read for a while
+ */
+export async function readStates(
+  connection: PipelinedConnection,
+  batch: Batch,
+  memory: Memory,
+  readsNewIds: boolean,
+): Promise<UserStates> {
+  const states: PartialStates = new Map()
+  const unknownUsers: number[] = []
+  for (const user of usersOf(batch.commands)) {
+    const quotas = memory.quotasOf(user)
+    const isKnown = quotas?.some(quota => isUnexpired(quota, batch.now)) ?? false
+    if (!isKnown) unknownUsers.push(user)
+    states.set(user, { quotas: isKnown && quotas !== undefined ? quotas : [], reservations: new Map() })
   }
-  for (const { op, user_id, id } of commands) {
-    const reservation = memory.reservation(user_id, id)
-    const { quotas, reservations } = entryOf(states, user_id)
-    if (reservation === undefined) {
-      if (!isDraw(op)) return null
-    } else {
-      if (!reservation.draws.every(draw => quotas.some(quota => quota.id === draw.quota_id))) return null
-      reservations.set(reservation.id, reservation)
-    }
+  const unknownNames: Command[] = []
+  for (const command of batch.commands) {
+    const reservation = memory.reservation(command.user_id, command.id)
+    if (reservation !== undefined) entryOf(states, command.user_id).reservations.set(reservation.id, reservation)
+    else if (readsNewIds || !isDraw(command)) unknownNames.push(command)
   }
+  const [quotas, reservations] = await runCalls(connection, [
+    unknownUsers.length > 0 ? readQuotas.call(batch, unknownUsers) : undefined,
+    unknownNames.length > 0 ? loadReservations.call(batch, namedBy(unknownNames)) : undefined,
+  ])
+  addRows(states, quotas, reservations)
+  await addDrawnQuotas(connection, batch, states, readDrawnQuotas)
   return states
+}
+
+/**
+ * Reads again, without a lock, what a batch was decided on and that may have changed since. Remembers what is there now,
+ * and returns the users for whom it is something else.
+ */
+export async function rereadStates(
+  connection: PipelinedConnection,
+  batch: Batch,
+  memory: Memory,
+  decidedOn: UserStates,
+): Promise<Set<number>> {
+  const users = [...decidedOn.keys()]
+  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: new Map() }]))
+  const named = namedBy(batch.commands)
+  const [quotas, reservations] = await runCalls(connection, [
+    readQuotas.call(batch, users),
+    named.length > 0 ? loadReservations.call(batch, named) : undefined,
+  ])
+  addRows(states, quotas, reservations)
+  for (const { user_id, id } of named) memory.forgetReservation(user_id, id)
+  const changed = new Set<number>()
+  for (const [user, before] of decidedOn) {
+    const after = entryOf(states, user)
+    memory.rememberQuotas(user, after.quotas)
+    for (const reservation of after.reservations.values()) memory.rememberReservation(reservation)
+    if (!isSame(before, after, batch.now)) changed.add(user)
+  }
+  return changed
+}
+
+function isSame(before: UserState, after: UserState, now: EpochMs): boolean {
+  const quotas = before.quotas.filter(quota => isUnexpired(quota, now))
+  return (
+    quotas.length === after.quotas.length &&
+    quotas.every(({ id, seq }, index) => after.quotas[index]?.id === id && after.quotas[index]?.seq === seq) &&
+    before.reservations.size === after.reservations.size &&
+    [...before.reservations.values()].every(({ id, seq }) => after.reservations.get(id)?.seq === seq)
+  )
+}
+
+/** How a batch in locked mode locks. */
+export interface Locking {
+  /** Whether it may wait for as long as one user's commands may; otherwise, as long as those of many users may. */
+  readonly waits: boolean
+  /** Whether it settles an earlier attempt whose outcome is unknown: by a write, and so that the attempt fails from now on. */
+  readonly fences: boolean
 }
 
 /**
  * Begins a transaction, locks the users' accounts, and then reads and locks their quotas and reads the reservations that
  * commands name. The reads are later statements than the lock, so they see everything committed before it was granted.
  */
-export async function lockUsers(
+export async function lockStates(
   connection: PipelinedConnection,
   batch: Batch,
-  afterUnknown: boolean,
+  { waits, fences }: Locking,
 ): Promise<UserStates> {
   const users = usersOf(batch.commands)
-  const named = batch.commands.filter(command => command.op !== 'check')
+  const named = namedBy(batch.commands)
   const results = await runCalls(connection, [
     BEGIN,
-    ...(afterUnknown
+    waits ? waitForLocks.call(batch, []) : undefined,
+    ...(fences
       ? [writeAccounts.call(batch, users), fenceQuotas.call(batch, users)]
       : [lockAccounts.call(batch, users)]),
     loadQuotas.call(batch, users),
     named.length > 0 ? loadReservations.call(batch, named) : undefined,
   ])
   const [quotas, reservations] = results.slice(-2)
-
-  const states = new Map<number, PartialState>(users.map(user => [user, { quotas: [], reservations: new Map() }]))
-  for (const quota of quotasIn(quotas)) entryOf(states, quota.user_id).quotas.push(quota)
-  for (const reservation of reservationsIn(reservations)) {
-    entryOf(states, reservation.user_id).reservations.set(reservation.id, reservation)
-  }
-  await addDrawnQuotas(connection, batch, states)
+  const states: PartialStates = new Map(users.map(user => [user, { quotas: [], reservations: new Map() }]))
+  addRows(states, quotas, reservations)
+  await addDrawnQuotas(connection, batch, states, loadDrawnQuotas)
   return states
 }
 
-/** Adds the quotas that the reservations draw on and that were not loaded, for they are deleted or over. */
+function addRows(
+  states: PartialStates,
+  quotas: StatementResult | undefined,
+  reservations: StatementResult | undefined,
+): void {
+  addQuotas(states, quotas)
+  for (const reservation of reservationsIn(reservations)) {
+    entryOf(states, reservation.user_id).reservations.set(reservation.id, reservation)
+  }
+}
+
+function addQuotas(states: PartialStates, result: StatementResult | undefined): void {
+  for (const [user, added] of Map.groupBy(quotasIn(result), quota => quota.user_id)) {
+    const state = entryOf(states, user)
+    state.quotas = state.quotas.length === 0 ? added : [...state.quotas, ...added].sort(byUserAndId)
+  }
+}
+
+/** Adds the quotas that the reservations draw on and that are missing, for they are deleted or over. */
 async function addDrawnQuotas(
   connection: PipelinedConnection,
   batch: Batch,
-  states: ReadonlyMap<number, PartialState>,
+  states: PartialStates,
+  statement: LedgerStatement<{ readonly id: number }>,
 ): Promise<void> {
-  const missing = new Set<number>()
-  for (const { quotas, reservations } of states.values()) {
+  const missing = new Map<number, { user_id: number; id: number }>()
+  for (const [user_id, { quotas, reservations }] of states) {
     for (const { draws } of reservations.values()) {
-      for (const { quota_id } of draws) if (!quotas.some(quota => quota.id === quota_id)) missing.add(quota_id)
+      for (const { quota_id: id } of draws) {
+        if (!quotas.some(quota => quota.id === id)) missing.set(id, { user_id, id })
+      }
     }
   }
   if (missing.size === 0) return
-  const ids = [...missing].sort((one, other) => one - other)
-  const [drawn] = await connection.run([loadDrawnQuotas.call(batch, ids)])
-  for (const quota of quotasIn(drawn)) entryOf(states, quota.user_id).quotas.push(quota)
-  for (const { quotas } of states.values()) quotas.sort((one, other) => one.id - other.id)
+  const [drawn] = await connection.run([statement.call(batch, [...missing.values()].sort(byUserAndId))])
+  addQuotas(states, drawn)
 }
 
 /** Sends calls together and answers the result of each, undefined for a call that is left out. */

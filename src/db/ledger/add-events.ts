@@ -1,19 +1,27 @@
 import type { OutboxEvent } from '../../domain/outbox-event.ts'
-import { bigints, jsons, texts } from './arrays.ts'
-import { COUNT, type LedgerCall, ledgerStatement, NOW, type Scope } from './statement.ts'
+import { type Shard, shardOf } from '../../domain/shard.ts'
+import { bigints, jsons, smallints, texts } from './arrays.ts'
+import { USER_SHARD } from './keys.ts'
+import { type LedgerCall, ledgerStatement, NOW, type Scope } from './statement.ts'
+
+/** How many events a batch adds to a shard's outbox. */
+interface EventCount {
+  readonly shard: Shard
+  readonly count: number
+}
 
 /**
- * Takes numbers for a batch's events. It locks the head of the shard's outbox until the commit, so that the order of
- * numbers is the order of commits. So it runs last, and only in transactions that emit events.
+ * Takes numbers for a batch's events. It locks the heads of the shards' outboxes, in their order, until the commit, so that
+ * the order of numbers is the order of commits. So it runs last, and only in transactions that emit events.
  */
-export const advanceOutbox = ledgerStatement<OutboxEvent>(
+export const advanceOutbox = ledgerStatement<EventCount>(
   'advance-outbox',
-  {},
-  ({ shard, bind }) => `update shard_head set last_event = last_event + ${bind(COUNT)}::bigint where shard = ${shard}`,
+  { shard: smallints(({ shard }) => shard), count: bigints(({ count }) => count) },
+  ({ k }) => `update shard_head h set last_event = h.last_event + k.count from ${k} where h.shard = k.shard`,
 )
 
 type NumberedEvent = OutboxEvent & {
-  /** Its number less that of the batch's last event: 0 or negative. */
+  /** Its number less that of the batch's last event in its shard: 0 or negative. */
   relative_number: number
   /** Its place among the batch's events of its user, from 1. */
   nth: number
@@ -22,35 +30,51 @@ type NumberedEvent = OutboxEvent & {
 export const addNumberedEvents = ledgerStatement<NumberedEvent>(
   'add-events',
   {
+    ...USER_SHARD,
     relative_number: bigints(event => event.relative_number),
     user_id: bigints(event => event.user_id),
     nth: bigints(event => event.nth),
     type: texts(event => event.type),
     data: jsons(event => event.data),
   },
-  ({ shard, k, bind }) => `insert into event (shard, number, user_id, sequence, type, at, data)
-    select ${shard}::smallint, h.last_event + k.relative_number, k.user_id,
-      k.nth + coalesce((select max(e.sequence) from event e where e.shard = ${shard} and e.user_id = k.user_id), 0),
+  ({ k, bind }) => `insert into event (shard, number, user_id, sequence, type, at, data)
+    select h.shard, h.last_event + k.relative_number, k.user_id,
+      k.nth + coalesce((select max(e.sequence) from event e where e.shard = k.shard and e.user_id = k.user_id), 0),
       k.type, ${bind(NOW)}::timestamptz, k.data::jsonb
-    from shard_head h, ${k}
-    where h.shard = ${shard}`,
+    from ${k} join shard_head h on h.shard = k.shard`,
 )
 
 /**
- * Adds events under the last numbers of the shard, which the statement before took: a statement of its own, so that it
+ * Adds events under the last numbers of their shards, which the statement before took: a statement of its own, so that it
  * sees what that one waited for.
  */
 export function addEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerCall {
-  const counts = new Map<number, number>()
-  const rows = events.map((event, index) => {
-    const nth = 1 + (counts.get(event.user_id) ?? 0)
-    counts.set(event.user_id, nth)
-    return { ...event, nth, relative_number: index + 1 - events.length }
+  const ofUser = new Map<number, number>()
+  const ofShard = new Map<Shard, number>()
+  const totals = countByShard(events)
+  const rows = events.map(event => {
+    const shard = shardOf(event.user_id)
+    const nth = increment(ofUser, event.user_id)
+    return { ...event, nth, relative_number: increment(ofShard, shard) - (totals.get(shard) ?? 0) }
   })
   return addNumberedEvents.call(scope, rows)
 }
 
 /** The last calls of a transaction that emits events, in order; none if there are no events. */
 export function emitEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerCall[] {
-  return events.length === 0 ? [] : [advanceOutbox.call(scope, events), addEvents(scope, events)]
+  if (events.length === 0) return []
+  const counts = [...countByShard(events)].map(([shard, count]) => ({ shard, count }))
+  return [advanceOutbox.call(scope, counts.sort((one, other) => one.shard - other.shard)), addEvents(scope, events)]
+}
+
+function countByShard(events: readonly OutboxEvent[]): Map<Shard, number> {
+  const counts = new Map<Shard, number>()
+  for (const { user_id } of events) increment(counts, shardOf(user_id))
+  return counts
+}
+
+function increment<Key>(counts: Map<Key, number>, key: Key): number {
+  const count = 1 + (counts.get(key) ?? 0)
+  counts.set(key, count)
+  return count
 }

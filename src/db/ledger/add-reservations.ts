@@ -1,5 +1,6 @@
 import type { Reservation } from '../../domain/reservation.ts'
 import { bigintLists, bigints, booleans, texts, timestamps } from './arrays.ts'
+import { RESERVATION_KEY } from './keys.ts'
 import { writeDraws } from './reservation-rows.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
@@ -12,8 +13,7 @@ import { ledgerStatement, NOW } from './statement.ts'
 export const addReservations = ledgerStatement<Reservation>(
   'add-reservations',
   {
-    user_id: bigints(reservation => reservation.user_id),
-    id: texts(reservation => reservation.id),
+    ...RESERVATION_KEY,
     op: texts(reservation => reservation.op),
     asked: bigints(reservation => reservation.asked),
     country: texts(reservation => reservation.country),
@@ -30,6 +30,6 @@ export const addReservations = ledgerStatement<Reservation>(
     draws: bigintLists(reservation => writeDraws(reservation.draws)),
     expires_at: timestamps(reservation => reservation.expires_at),
   },
-  ({ shard, names, unnested, bind }) => `insert into reservation (shard, ${names}, created_at, changed_at)
-    values (${shard}::smallint, ${unnested}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz)`,
+  ({ names, unnested, bind }) => `insert into reservation (${names}, created_at, changed_at)
+    values (${unnested}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz)`,
 )

@@ -1,6 +1,7 @@
 import { formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
 import { bigints, ints, smallints, texts } from './arrays.ts'
+import { USER_SHARD } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
 /** The codes of `usage_pending.kinds`. */
@@ -8,21 +9,27 @@ const KINDS = { committed: 0, refunded: 1, denied: 2 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
 
+const VALUES = {
+  users: bigints<UsageEntry>(entry => entry.user_id),
+  quotas: bigints<UsageEntry>(entry => entry.quota_id),
+  countries: texts<UsageEntry>(entry => entry.country),
+  message_types: texts<UsageEntry>(entry => entry.message_type),
+  kinds: smallints<UsageEntry>(entry => KINDS[entry.kind]),
+  units: bigints<UsageEntry>(entry => entry.units),
+  messages: ints<UsageEntry>(entry => entry.messages),
+}
+
+const NAMES = Object.keys(VALUES)
+
 /**
- * Adds a batch's usage as one row of arrays, which the usage rollup sums up later. The row is the batch's own: it waits
- * for no lock, and no other transaction waits for it.
+ * Adds a batch's usage as a row of arrays per shard, which the usage rollup sums up later. The rows are the batch's own: it
+ * waits for no lock, and no other transaction waits for them.
  */
 export const addUsage = ledgerStatement<UsageEntry>(
   'add-usage',
-  {
-    users: bigints(entry => entry.user_id),
-    quotas: bigints(entry => entry.quota_id),
-    countries: texts(entry => entry.country),
-    message_types: texts(entry => entry.message_type),
-    kinds: smallints(entry => KINDS[entry.kind]),
-    units: bigints(entry => entry.units),
-    messages: ints(entry => entry.messages),
-  },
-  ({ shard, names, arrays, bind }) => `insert into usage_pending (shard, number, ${names}, bucket)
-    values (${shard}, nextval('usage_number'), ${arrays}, ${bind(BUCKET)})`,
+  { ...USER_SHARD, ...VALUES },
+  ({ k, bind }) => `insert into usage_pending (shard, number, ${NAMES.join(', ')}, bucket)
+    select k.shard, nextval('usage_number'), ${NAMES.map(name => `array_agg(k.${name})`).join(', ')},
+      ${bind(BUCKET)}::timestamptz
+    from ${k} group by k.shard`,
 )

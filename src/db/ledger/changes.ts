@@ -4,10 +4,13 @@ import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageEntry } from '../../domain/usage.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
+import { checkAbsent } from './check-absent.ts'
 import { checkQuotas } from './check-quotas.ts'
+import { checkReservations } from './check-reservations.ts'
 import { closeWindows } from './close-windows.ts'
 import { correctWindows } from './correct-windows.ts'
 import { type CounterIncrement, incrementCounters } from './increment-counters.ts'
+import type { ReservationKey } from './keys.ts'
 import { byUserAndId, lockQuotas } from './lock-quotas.ts'
 import { markAlerted, type ReachedThresholds } from './mark-alerted.ts'
 import { rollQuotas } from './roll-quotas.ts'
@@ -19,8 +22,6 @@ import type { LedgerCall, LedgerStatement, Scope } from './statement.ts'
 export interface Changes {
   incremented: CounterIncrement[]
   rolled: Stored<Allowance>[]
-  /** Quotas that the decisions read and left as they were. */
-  unchanged: Stored<Allowance>[]
   closed: (ClosedWindow & { quota_id: number })[]
   corrected: Correction[]
   added: Reservation[]
@@ -30,24 +31,42 @@ export interface Changes {
   usage: UsageEntry[]
 }
 
+/** What a batch's decisions read and left as it was. */
+export interface Unchanged {
+  quotas: Stored<Allowance>[]
+  reservations: Stored<Reservation>[]
+}
+
 /** The calls that write the changes, in order: one for each list that is not empty, and at times a lock before them. */
 export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
-  const calls: LedgerCall[] = []
-  const add = <Row>(statement: LedgerStatement<Row>, rows: readonly Row[]) => {
-    if (rows.length > 0) calls.push(statement.call(scope, rows))
-  }
   const { rolled, incremented } = changes
-  if (rolled.length > 0 && incremented.length > 0) {
-    add(lockQuotas, [...rolled, ...incremented.map(({ quota }) => quota)].sort(byUserAndId))
-  }
-  add(rollQuotas, rolled)
-  add(incrementCounters, incremented)
-  add(checkQuotas, changes.unchanged)
-  add(markAlerted, changes.alerted)
-  add(closeWindows, changes.closed)
-  add(correctWindows, changes.corrected)
-  add(settleReservations, changes.settled)
-  add(addReservations, changes.added)
-  add(addUsage, changes.usage)
-  return calls
+  const quotas = [...rolled, ...incremented.map(({ quota }) => quota)]
+  return [
+    ...(rolled.length > 0 && incremented.length > 0 ? [lockQuotas.call(scope, quotas.sort(byUserAndId))] : []),
+    ...callFor(scope, rollQuotas, rolled),
+    ...callFor(scope, incrementCounters, incremented),
+    ...callFor(scope, markAlerted, changes.alerted),
+    ...callFor(scope, closeWindows, changes.closed),
+    ...callFor(scope, correctWindows, changes.corrected),
+    ...callFor(scope, settleReservations, changes.settled),
+    ...callFor(scope, addReservations, changes.added),
+    ...callFor(scope, addUsage, changes.usage),
+  ]
+}
+
+/**
+ * The call that fails if reservations exist that the decisions took to be new and did not make. Before the writes: another
+ * command of the batch may make one of them.
+ */
+export function guardAbsent(scope: Scope, reservations: readonly ReservationKey[]): LedgerCall[] {
+  return callFor(scope, checkAbsent, reservations)
+}
+
+/** The calls that fail unless what was read is still so. Behind the writes: these wait for locks, and see what came then. */
+export function guardUnchanged(scope: Scope, { quotas, reservations }: Unchanged): LedgerCall[] {
+  return [...callFor(scope, checkQuotas, quotas), ...callFor(scope, checkReservations, reservations)]
+}
+
+function callFor<Row>(scope: Scope, statement: LedgerStatement<Row>, rows: readonly Row[]): LedgerCall[] {
+  return rows.length > 0 ? [statement.call(scope, rows)] : []
 }

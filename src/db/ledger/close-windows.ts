@@ -1,13 +1,13 @@
 import type { ClosedWindow } from '../../domain/quota.ts'
 import { bigints, timestamps } from './arrays.ts'
+import { WINDOW_KEY } from './keys.ts'
 import { ledgerStatement } from './statement.ts'
 
 /** Adds the windows that a batch closed to the history. No guard: a window that is there already violates its key. */
 export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>(
   'close-windows',
   {
-    quota_id: bigints(window => window.quota_id),
-    window_no: bigints(window => window.window_no),
+    ...WINDOW_KEY,
     window_start: timestamps(window => window.window_start),
     window_end: timestamps(window => window.window_end),
     limit: bigints(window => window.limit),
@@ -17,6 +17,5 @@ export const closeWindows = ledgerStatement<ClosedWindow & { quota_id: number }>
     reserved: bigints(window => window.reserved),
     carried: bigints(window => window.carried),
   },
-  ({ shard, names, arrays }) => `insert into quota_window (shard, ${names})
-    select ${shard}::smallint, * from unnest(${arrays})`,
+  ({ names, unnested }) => `insert into quota_window (${names}) values (${unnested})`,
 )

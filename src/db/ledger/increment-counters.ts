@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
-import { bigints } from './arrays.ts'
+import { shardOfQuota } from '../../domain/shard.ts'
+import { bigints, smallints } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
 
@@ -14,13 +15,13 @@ export interface CounterIncrement {
 export const incrementCounters = guardedUpdate<CounterIncrement>(
   'increment-counters',
   {
-    user_id: bigints(({ quota }) => quota.user_id),
+    shard: smallints(({ quota }) => shardOfQuota(quota.id)),
     id: bigints(({ quota }) => quota.id),
     seq: bigints(({ quota }) => quota.seq),
     used: bigints(({ used }) => used),
     reserved: bigints(({ reserved }) => reserved),
   },
-  ({ shard, k }) => `update quota q set used = q.used + k.used, reserved = q.reserved + k.reserved, seq = q.seq + 1
+  ({ k }) => `update quota q set used = q.used + k.used, reserved = q.reserved + k.reserved, seq = q.seq + 1
     from ${k}
-    where q.shard = ${shard} and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,
 )

@@ -1,6 +1,6 @@
 import type { Allowance, Quota } from '../../domain/quota.ts'
 import type { PipelinedConnection } from '../pipelined-connection.ts'
-import { bigints } from './arrays.ts'
+import { QUOTA_KEY } from './keys.ts'
 import { boolean, json, number, selectionOf, text, textOrNull, timestamp } from './rows.ts'
 import { ledgerStatement, type Scope } from './statement.ts'
 
@@ -17,12 +17,12 @@ const COLUMNS = {
   expiry_emitted: boolean,
 }
 
-const { list, at: AT } = selectionOf(COLUMNS)
+const { list, at: AT } = selectionOf(COLUMNS, 'q')
 
 export const selectQuotaDetails = ledgerStatement<Allowance>(
   'select-quota-details',
-  { id: bigints(quota => quota.id) },
-  ({ shard, arrays: ids }) => `select ${list} from quota where shard = ${shard} and id = any(${ids})`,
+  QUOTA_KEY,
+  ({ k }) => `select ${list} from ${k} join quota q on q.shard = k.shard and q.id = k.id`,
 )
 
 /**

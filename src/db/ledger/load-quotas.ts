@@ -1,30 +1,35 @@
 import { unexpiredAt } from '../unexpired.ts'
-import { bigints } from './arrays.ts'
+import { QUOTA_KEY, USER_KEY } from './keys.ts'
 import { QUOTA_LIST } from './quota-rows.ts'
 import { ledgerStatement, NOW, type Parameters } from './statement.ts'
-
-const USERS = { user_id: bigints((user: number) => user) }
 
 /**
  * Sorts by id, in words that no index has. For a plain `id` PostgreSQL takes the index of users' quotas by id, which has
  * the order and not the expiry, and reads the expired quotas too.
  */
-const BY_ID = 'id + 0'
+const BY_ID = 'q.id + 0'
 
-const ofUsers = ({ shard, arrays: users, bind }: Parameters) => `select ${QUOTA_LIST} from quota
-    where shard = ${shard} and user_id = any(${users}) and ${unexpiredAt(bind(NOW))}
-    order by user_id, ${BY_ID}`
+const ofUsers = ({ k, bind }: Parameters) => `select ${QUOTA_LIST} from ${k}
+    join quota q on q.shard = k.shard and q.user_id = k.user_id
+    where ${unexpiredAt(bind(NOW))}
+    order by q.user_id, ${BY_ID}`
 
 /** Users' quotas that are neither deleted nor over, locked: for a batch in locked mode. */
-export const loadQuotas = ledgerStatement('load-quotas', USERS, parameters => `${ofUsers(parameters)} for update`)
+export const loadQuotas = ledgerStatement('load-quotas', USER_KEY, parameters => `${ofUsers(parameters)} for update of q`)
 
 /** Users' quotas that are neither deleted nor over, without a lock: a batch in optimistic mode guards what it has read. */
-export const readQuotas = ledgerStatement('read-quotas', USERS, ofUsers)
+export const readQuotas = ledgerStatement('read-quotas', USER_KEY, ofUsers)
 
-/** Quotas by id: deleted ones, and those that are over, on which reservations still draw. */
+const byId = ({ k }: Parameters) => `select ${QUOTA_LIST} from ${k}
+    join quota q on q.shard = k.shard and q.id = k.id
+    order by q.user_id, q.id`
+
+/** Quotas by id, locked: deleted ones, and those that are over, on which reservations still draw. */
 export const loadDrawnQuotas = ledgerStatement(
   'load-drawn-quotas',
-  { id: bigints((id: number) => id) },
-  ({ shard, arrays: ids }) =>
-    `select ${QUOTA_LIST} from quota where shard = ${shard} and id = any(${ids}) order by user_id, id for update`,
+  QUOTA_KEY,
+  parameters => `${byId(parameters)} for update of q`,
 )
+
+/** The same without a lock. */
+export const readDrawnQuotas = ledgerStatement('read-drawn-quotas', QUOTA_KEY, byId)

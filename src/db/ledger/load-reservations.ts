@@ -1,13 +1,12 @@
-import type { Reservation } from '../../domain/reservation.ts'
-import { bigints, texts } from './arrays.ts'
+import { RESERVATION_KEY, type ReservationKey } from './keys.ts'
 import { RESERVATION_LIST } from './reservation-rows.ts'
 import { ledgerStatement } from './statement.ts'
 
 /** Reservations by their keys, those that exist. */
-export const loadReservations = ledgerStatement<Pick<Reservation, 'user_id' | 'id'>>(
+export const loadReservations = ledgerStatement<ReservationKey>(
   'load-reservations',
-  { user_id: bigints(({ user_id }) => user_id), id: texts(({ id }) => id) },
-  ({ shard, k }) => `select ${RESERVATION_LIST}
+  RESERVATION_KEY,
+  ({ k }) => `select ${RESERVATION_LIST}
     from ${k}
-    join reservation r on r.user_id = k.user_id and r.id = k.id where r.shard = ${shard}`,
+    join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`,
 )

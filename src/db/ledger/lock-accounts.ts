@@ -1,27 +1,32 @@
 import { formatTimestamp } from '../../domain/time.ts'
 import { fencedSince, unexpiredAt } from '../unexpired.ts'
-import { bigints } from './arrays.ts'
+import { USER_KEY } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
-const USERS = { user_id: bigints((user: number) => user) }
+/**
+ * Lets the transaction wait longer for locks than a batch of many users may: it is for batches that run apart, and for
+ * those that have to be settled.
+ */
+export const waitForLocks = ledgerStatement('wait-for-locks', {}, () => "set local lock_timeout = '1s'")
 
 /** Locks users' accounts, where administrators' changes lock too. Rows are read in later statements, which see those. */
 export const lockAccounts = ledgerStatement(
   'lock-accounts',
-  USERS,
-  ({ shard, arrays: users }) =>
-    `select 1 from account where shard = ${shard} and user_id = any(${users}) order by user_id for update`,
+  USER_KEY,
+  ({ k }) => `select 1 from ${k}
+    join account a on a.shard = k.shard and a.user_id = k.user_id
+    order by a.user_id for update of a`,
 )
 
 /**
- * Locks accounts by a write, after a commit of unknown outcome: only a transaction that writes proves what holds. With a
- * synchronous standby, a read may show a commit that the standby does not have.
+ * Locks accounts by a write, after a commit of unknown outcome and for answers that report an earlier effect: only a
+ * transaction that writes proves what holds. With a synchronous standby, a read may show a commit that the standby does
+ * not have.
  */
 export const writeAccounts = ledgerStatement(
   'write-accounts',
-  USERS,
-  ({ shard, arrays: users }) =>
-    `insert into account (shard, user_id) select ${shard}::smallint, u from unnest(${users}) u order by u
+  USER_KEY,
+  ({ k }) => `insert into account (shard, user_id) select k.shard, k.user_id from ${k} order by k.user_id
     on conflict (shard, user_id) do update set live = account.live`,
 )
 
@@ -35,12 +40,13 @@ const FENCED_SINCE: Scalar = (_, now) => formatTimestamp(fencedSince(now))
  */
 export const fenceQuotas = ledgerStatement(
   'fence-quotas',
-  USERS,
-  ({ shard, arrays: users, bind }) =>
-    `update quota q set seq = q.seq + 1
+  USER_KEY,
+  ({ k, bind }) => `update quota q set seq = q.seq + 1
     from (
-      select id from quota where shard = ${shard} and user_id = any(${users}) and ${unexpiredAt(bind(FENCED_SINCE))}
-      order by user_id, id + 0 for update
+      select q.shard, q.id from ${k}
+      join quota q on q.shard = k.shard and q.user_id = k.user_id
+      where ${unexpiredAt(bind(FENCED_SINCE))}
+      order by q.user_id, q.id + 0 for update of q
     ) locked
-    where q.shard = ${shard} and q.id = locked.id`,
+    where q.shard = locked.shard and q.id = locked.id`,
 )

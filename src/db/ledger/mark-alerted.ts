@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
-import { bigints, numberArray, texts } from './arrays.ts'
+import { shardOfQuota } from '../../domain/shard.ts'
+import { bigints, numberArray, smallints, texts } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
 
@@ -13,12 +14,12 @@ export interface ReachedThresholds {
 export const markAlerted = guardedUpdate<ReachedThresholds>(
   'mark-alerted',
   {
-    user_id: bigints(({ quota }) => quota.user_id),
+    shard: smallints(({ quota }) => shardOfQuota(quota.id)),
     id: bigints(({ quota }) => quota.id),
     seq: bigints(({ quota }) => quota.seq + 1),
     alerted: texts(({ quota }) => numberArray(quota.alerted)),
   },
-  ({ shard, k }) => `update quota q set alerted = k.alerted::smallint[]
+  ({ k }) => `update quota q set alerted = k.alerted::smallint[]
     from ${k}
-    where q.shard = ${shard} and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,
 )

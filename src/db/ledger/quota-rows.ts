@@ -43,9 +43,9 @@ const COLUMNS = {
   alerted: numbers,
 } satisfies Record<keyof Stored<Allowance>, CellColumn<unknown>>
 
-const { list, at: AT } = selectionOf(COLUMNS)
+const { list, at: AT } = selectionOf(COLUMNS, 'q')
 
-/** What to select for `quotasIn`. */
+/** What to select of a quota `q` for `quotasIn`. */
 export const QUOTA_LIST = list
 
 export function quotasIn(result: StatementResult | undefined): Stored<Allowance>[] {

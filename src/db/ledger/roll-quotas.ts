@@ -1,5 +1,6 @@
 import type { Allowance } from '../../domain/quota.ts'
 import { bigints, timestamps } from './arrays.ts'
+import { QUOTA_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
 
@@ -7,8 +8,7 @@ import { guardedUpdate } from './statement.ts'
 export const rollQuotas = guardedUpdate<Stored<Allowance>>(
   'roll-quotas',
   {
-    user_id: bigints(quota => quota.user_id),
-    id: bigints(quota => quota.id),
+    ...QUOTA_KEY,
     seq: bigints(quota => quota.seq),
     used: bigints(quota => quota.used),
     reserved: bigints(quota => quota.reserved),
@@ -17,8 +17,8 @@ export const rollQuotas = guardedUpdate<Stored<Allowance>>(
     window_start: timestamps(quota => quota.window_start),
     window_end: timestamps(quota => quota.window_end),
   },
-  ({ shard, k }) => `update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over,
+  ({ k }) => `update quota q set used = k.used, reserved = k.reserved, rolled_over = k.rolled_over,
       window_no = k.window_no, window_start = k.window_start, window_end = k.window_end, alerted = '{}', seq = q.seq + 1
     from ${k}
-    where q.shard = ${shard} and q.user_id = k.user_id and q.id = k.id and q.seq = k.seq`,
+    where q.shard = k.shard and q.id = k.id and q.seq = k.seq`,
 )

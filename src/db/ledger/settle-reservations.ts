@@ -1,5 +1,6 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import { bigints, booleans, ints, texts } from './arrays.ts'
+import { bigints, booleans, ints } from './arrays.ts'
+import { RESERVATION_KEY } from './keys.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate, NOW } from './statement.ts'
 
@@ -7,16 +8,15 @@ import { guardedUpdate, NOW } from './statement.ts'
 export const settleReservations = guardedUpdate<Stored<Reservation>>(
   'settle-reservations',
   {
-    user_id: bigints(reservation => reservation.user_id),
-    id: texts(reservation => reservation.id),
+    ...RESERVATION_KEY,
     seq: ints(reservation => reservation.seq),
     committed: bigints(reservation => reservation.committed),
     released: bigints(reservation => reservation.released),
     refunded: bigints(reservation => reservation.refunded),
     expired: booleans(reservation => reservation.expired),
   },
-  ({ shard, k, bind }) => `update reservation r set committed = k.committed, released = k.released,
+  ({ k, bind }) => `update reservation r set committed = k.committed, released = k.released,
       refunded = k.refunded, expired = k.expired, seq = r.seq + 1, changed_at = ${bind(NOW)}::timestamptz
     from ${k}
-    where r.shard = ${shard} and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
+    where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
 )

@@ -1,11 +1,9 @@
-import type { Shard } from '../../domain/shard.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import type { StatementCall } from '../pipelined-connection.ts'
 import type { ArrayColumn } from './arrays.ts'
 
-/** Where and when the rows are read or written: all of a batch are of one shard. */
+/** What all statements of a batch have in common beside its rows: the time of its decisions. */
 export interface Scope {
-  readonly shard: Shard
   readonly now: EpochMs
 }
 
@@ -15,9 +13,10 @@ export interface LedgerCall extends StatementCall {
 }
 
 /**
- * A statement of the engine. It names its shard in a scalar parameter and takes its rows as arrays, so that a batch is
- * one statement per table however many commands it holds, and one node of a cluster carries it out. Callers sort the
- * rows by user and id: unsorted ones deadlocked.
+ * A statement of the engine. It takes its rows as arrays, so that a batch is one statement per table however many commands
+ * it holds. Each row carries its shard and is found by the whole primary key: the plan is the same whatever PostgreSQL
+ * knows of the table's size, and a batch may hold users of all shards. Callers sort the rows by user and id: unsorted ones
+ * deadlocked.
  */
 export interface LedgerStatement<Row> {
   /** What connections prepare it as. */
@@ -35,7 +34,6 @@ export const COUNT: Scalar = rows => String(rows.length)
 
 /** How the text of a statement refers to its parameters: no number of a parameter is written by hand. */
 export interface Parameters {
-  readonly shard: string
   /** The columns' names. */
   readonly names: string
   /** The arrays with their types. */
@@ -55,11 +53,10 @@ export function ledgerStatement<Row>(
   write: (parameters: Parameters) => string,
 ): LedgerStatement<Row> {
   const arrayColumns = Object.values(columns)
-  const arrays = arrayColumns.map(({ type }, index) => `$${index + 2}::${type}[]`)
+  const arrays = arrayColumns.map(({ type }, index) => `$${index + 1}::${type}[]`)
   const names = Object.keys(columns).map(sqlName).join(', ')
   const scalars: Scalar[] = []
   const text = write({
-    shard: '$1',
     names,
     arrays: arrays.join(', '),
     k: `unnest(${arrays.join(', ')}) k (${names})`,
@@ -68,15 +65,14 @@ export function ledgerStatement<Row>(
       .join(', '),
     bind(scalar) {
       if (!scalars.includes(scalar)) scalars.push(scalar)
-      return `$${arrays.length + 2 + scalars.indexOf(scalar)}`
+      return `$${arrays.length + 1 + scalars.indexOf(scalar)}`
     },
   })
   return {
     name,
     text,
-    call({ shard, now }, rows) {
-      const values = [String(shard)]
-      for (const column of arrayColumns) values.push(column.write(rows))
+    call({ now }, rows) {
+      const values = arrayColumns.map(column => column.write(rows))
       for (const scalar of scalars) values.push(scalar(rows, now))
       return { name, text, values }
     },

@@ -1,29 +1,42 @@
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
+import { checkAbsent } from './check-absent.ts'
 import { checkQuotas } from './check-quotas.ts'
+import { checkReservations } from './check-reservations.ts'
 import { closeWindows } from './close-windows.ts'
 import { correctWindows } from './correct-windows.ts'
-import { allAccounts, allQuotas, freeAccounts, freeQuotas } from './find-free-users.ts'
+import {
+  allAccounts,
+  allQuotas,
+  allReservations,
+  freeAccounts,
+  freeQuotas,
+  freeReservations,
+} from './find-locked-users.ts'
 import { incrementCounters } from './increment-counters.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
-import { loadDrawnQuotas, loadQuotas, readQuotas } from './load-quotas.ts'
+import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
 import { loadReservations } from './load-reservations.ts'
-import { fenceQuotas, lockAccounts, writeAccounts } from './lock-accounts.ts'
+import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from './lock-accounts.ts'
 import { lockQuotas } from './lock-quotas.ts'
 import { markAlerted } from './mark-alerted.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import { settleReservations } from './settle-reservations.ts'
 
 const STATEMENTS = [
+  waitForLocks,
   lockAccounts,
   writeAccounts,
   fenceQuotas,
   loadQuotas,
   readQuotas,
   loadDrawnQuotas,
+  readDrawnQuotas,
   loadReservations,
+  checkAbsent,
   checkQuotas,
+  checkReservations,
   lockQuotas,
   incrementCounters,
   rollQuotas,
@@ -38,8 +51,10 @@ const STATEMENTS = [
   addNumberedEvents,
   allAccounts,
   allQuotas,
+  allReservations,
   freeAccounts,
   freeQuotas,
+  freeReservations,
 ]
 
 /** The text of every statement of the engine by its name, to be prepared on its connections. */

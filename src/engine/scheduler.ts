@@ -1,0 +1,162 @@
+/**
+ * Carries out commands in batches, while the next ones gather. The queue (queue.ts) forms the batches, the limiter
+ * (limiter.ts) says how many may be in flight; here they start and end. Nothing here knows what a command does.
+ *
+ * When a batch starts: no timer delays it. Commands that arrive in one tick of Node's event loop start at the end of that
+ * tick (`setImmediate`), so a lone client waits for microseconds, while requests that are ready on a hundred sockets share
+ * a batch. A microtask would run before the second socket is read and would leave the first command alone. The batch that
+ * follows another one starts at the end of a tick, too. One batch starts a tick: to decide a thousand commands takes
+ * milliseconds, and sockets wait to be read.
+ */
+import type { Completion } from './completion.ts'
+import { Closed } from './failures.ts'
+import { createLimiter, type LimiterOptions } from './limiter.ts'
+import { type Batch, createQueue, type QueueOptions, type UserCommand } from './queue.ts'
+
+export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOptions, 'onRoom'> {
+  /**
+   * Carries out a batch and resolves to one result per command that the batch still has, in their order; an error is the
+   * result of a command that failed alone. If it rejects or throws, all of them are rejected with that error.
+   */
+  run(batch: RunningBatch<C>): Promise<readonly (R | Error)[]>
+  /** Called when a batch has ended, successfully or not. */
+  onQueueReport?(report: QueueReport): void
+}
+
+/** A batch as `run` sees it. */
+export interface RunningBatch<C> {
+  /** The commands that it has to carry out, in their order. */
+  readonly commands: readonly C[]
+  readonly isApart: boolean
+  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. */
+  setApart(users: ReadonlySet<number>): void
+}
+
+/** A batch that has ended. */
+export interface QueueReport {
+  readonly size: number
+  readonly isApart: boolean
+  /** How long its oldest command had waited when the batch started, in milliseconds. */
+  readonly queuedMs: number
+  readonly ranMs: number
+}
+
+export interface Scheduler<C, R> {
+  /**
+   * Completes with what `run` resolved to for the command, or rejected with. Rejects at once, with nothing done, when
+   * the bounds are reached (`Overloaded`) and after `close` (`Closed`). `bytes` is what the command weighs.
+   */
+  submit(command: C, bytes: number, completion: Completion<R>): void
+  /** Accepts no more commands, carries out those accepted, then resolves. It never rejects. */
+  close(): Promise<void>
+  /** Commands accepted and not yet completed, those in flight included: what `queueCommands` bounds. */
+  readonly queued: number
+  readonly queuedBytes: number
+  /** Batches in flight. */
+  readonly inFlight: number
+}
+
+export function createScheduler<C extends UserCommand, R>(options: SchedulerOptions<C, R>): Scheduler<C, R> {
+  const { now } = options
+  const queue = createQueue<C, R>(options)
+  const limiter = createLimiter({ ...options, onRoom: () => wake() })
+  let isWaking = false
+  let closing: Promise<void> | undefined
+  let drained = () => {}
+
+  const canStart = () =>
+    (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
+
+  function wake(): void {
+    if (isWaking || !canStart()) return
+    isWaking = true
+    setImmediate(startNext)
+  }
+
+  function startNext(): void {
+    isWaking = false
+    const batch =
+      (limiter.canStart(true) ? queue.takeApart() : undefined) ??
+      (limiter.canStart(false) ? queue.take() : undefined)
+    if (batch !== undefined) void carryOut(batch)
+    wake()
+  }
+
+  async function carryOut(batch: Batch<C, R>): Promise<void> {
+    const endSlot = limiter.start(batch.isApart, batch.entries.length)
+    const started = now()
+
+    const results = await resultsOf(batch)
+
+    const { entries } = batch
+    queue.release(entries)
+    for (let n = 0; n < entries.length; n++) {
+      const result = results[n]
+      if (result instanceof Error) entries[n]?.completion.reject(result)
+      else entries[n]?.completion.resolve(result as R)
+    }
+    const ended = now()
+    queue.end(batch)
+    endSlot()
+    if (queue.commands === 0 && limiter.inFlight === 0) drained()
+    // Last, so that an error thrown in it becomes an unhandled rejection and leaves nothing half done here.
+    options.onQueueReport?.({
+      size: entries.length,
+      isApart: batch.isApart,
+      queuedMs: started - batch.since,
+      ranMs: ended - started,
+    })
+  }
+
+  /** A result for each command that the batch has in the end. */
+  async function resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
+    let commands = batch.entries.map(({ command }) => command)
+    const running: RunningBatch<C> = {
+      get commands() {
+        return commands
+      },
+      isApart: batch.isApart,
+      setApart(users) {
+        queue.setApart(batch, users)
+        commands = batch.entries.map(({ command }) => command)
+        wake()
+      },
+    }
+    try {
+      const results = await options.run(running)
+      if (Array.isArray(results) && results.length === commands.length) return results
+      const count = Array.isArray(results) ? results.length : 'no'
+      throw new Error(`a batch of ${commands.length} commands got ${count} results`)
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
+      return commands.map(() => failure)
+    }
+  }
+
+  return {
+    submit(command, bytes, completion) {
+      const refusal =
+        closing === undefined ? queue.add(command, bytes, completion) : new Closed('no more commands are accepted')
+      if (refusal === undefined) wake()
+      else completion.reject(refusal)
+    },
+
+    close() {
+      closing ??= new Promise(resolve => {
+        drained = resolve
+        if (queue.commands === 0 && limiter.inFlight === 0) resolve()
+      })
+      return closing
+    },
+
+    get queued() {
+      return queue.commands
+    },
+    get queuedBytes() {
+      return queue.bytes
+    },
+    get inFlight() {
+      return limiter.inFlight
+    },
+  }
+}
