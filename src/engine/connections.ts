@@ -13,8 +13,7 @@ export interface Connections {
  * Every statement finds rows by their keys. A planner that does not know how large a table has grown may read a whole
  * shard of it instead (seen: 1.5 s instead of 1 ms, for a ledger that was never analyzed), so all other plans are
  * disabled. Pages cost next to nothing in these settings; at the usual costs PostgreSQL would plan every small batch
- * again, which takes a third of its time, because a plan for its few rows seems to be worth that. A command that waits
- * longer than `lock_timeout` is answered as unavailable.
+ * again, which takes a third of its time, because a plan for its few rows seems to be worth that.
  */
 export const ENGINE_SETTINGS = {
   enable_hashjoin: 'off',
@@ -26,12 +25,13 @@ export const ENGINE_SETTINGS = {
   seq_page_cost: '0.1',
   random_page_cost: '0.1',
   statement_timeout: '5000',
-  lock_timeout: '100',
   idle_in_transaction_session_timeout: '5000',
 }
 
 export interface ConnectionsOptions {
   url: string
+  /** How long a statement waits for a lock, in milliseconds, unless its transaction says otherwise. */
+  lockTimeoutMs: number
   log: Log
   /**
    * A connection was lost, even an idle one: the server may have been replaced by one that lacks its last writes.
@@ -39,7 +39,7 @@ export interface ConnectionsOptions {
   onLost: () => void
 }
 
-export function createConnections({ url, log, onLost }: ConnectionsOptions): Connections {
+export function createConnections({ url, lockTimeoutMs, log, onLost }: ConnectionsOptions): Connections {
   const idle: PipelinedConnection[] = []
   let isClosed = false
 
@@ -50,7 +50,7 @@ export function createConnections({ url, log, onLost }: ConnectionsOptions): Con
       connection ??= await connectPipelined({
         url,
         statements: LEDGER_STATEMENTS,
-        settings: ENGINE_SETTINGS,
+        settings: { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) },
         log,
         onLost,
       })

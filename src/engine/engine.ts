@@ -37,6 +37,11 @@ export interface EngineOptions {
   keepsUsage?: boolean
   /** The maximum number of batches in flight, each with a connection of its own; default 8. */
   connections?: number
+  /**
+   * How long a batch of many users waits for a locked row, in milliseconds, before the users whose rows are locked run
+   * apart; default 100.
+   */
+  lockTimeoutMs?: number
   /** The maximum number of commands in a batch; default 1,000. */
   batchSize?: number
   /** The maximum number of commands accepted and not yet answered; default 50,000. */
@@ -62,7 +67,12 @@ const BYTES_PER_COMMAND = 400
 export function createEngine(options: EngineOptions): Engine {
   const memory = createMemory()
   const difficultUsers = createDifficultUsers()
-  const connections = createConnections({ url: options.url, log: options.log, onLost: memory.forgetAll })
+  const connections = createConnections({
+    url: options.url,
+    lockTimeoutMs: options.lockTimeoutMs ?? 100,
+    log: options.log,
+    onLost: memory.forgetAll,
+  })
   const runner = createRunner(
     {
       connections,

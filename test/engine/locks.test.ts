@@ -5,12 +5,12 @@ import {
   countSessions,
   createBench,
   differences,
+  makeLocked,
   neighbours,
   reserve,
   settle,
   someone,
   untilWaiting,
-  warm,
 } from '../support/engine.ts'
 
 const bench = await createBench()
@@ -20,9 +20,9 @@ afterEach(async () => {
   await stranger.query('rollback')
 })
 
-async function lock(table: 'account' | 'quota', user: number): Promise<void> {
+async function lock(table: 'account' | 'quota' | 'reservation', ...users: number[]): Promise<void> {
   await stranger.query('begin')
-  await stranger.query(`select 1 from ${table} where user_id = $1 for update`, [user])
+  await stranger.query(`select 1 from ${table} where user_id = any($1) for update`, [users])
 }
 
 /** The start times of the transactions that wait for a lock. */
@@ -46,73 +46,89 @@ const became = (call: Promise<{ outcome: string }>) =>
     error => (error instanceof EngineFailure ? error.name : error),
   )
 
-describe('a user’s rows are locked for longer than the lock timeout', () => {
-  test.each(['account', 'quota'] as const)(
-    '%s: commands of that user are unavailable, all others are answered',
-    async table => {
-      const engine = bench.engine()
-      const [held = 0, ...free] = await withQuotas(neighbours(4))
-      const elsewhere = await withQuotas(Array.from({ length: 8 }, () => someone()))
-      await lock(table, held)
-      const calls = [held, ...free, held, ...elsewhere].map((user, n) =>
-        became(engine.submit(reserve(user, `m${n}`, 1))),
-      )
-      const [first, ...others] = await Promise.all(calls)
-      expect([first, others[free.length]]).toEqual(['Unavailable', 'Unavailable'])
-      expect(others.toSpliced(free.length, 1)).toEqual(Array(free.length + elsewhere.length).fill('granted'))
+describe('a user’s rows are locked for longer than commands may wait', () => {
+  test.each(['optimistic', 'locked'] as const)(
+    '%s mode: commands of that user are unavailable, all others are answered meanwhile',
+    async mode => {
+      const engine = bench.engine({ lockTimeoutMs: 100 })
+      if (mode === 'locked') await makeLocked(engine, bench)
+      const [held = 0, ...free] = await withQuotas(Array.from({ length: 12 }, () => someone()))
+      await lock('quota', held)
+      const answered: string[] = []
+      const calls = [held, ...free, held].map(async (user, n) => {
+        answered.push(`${user === held ? 'held' : 'free'} ${await became(engine.submit(reserve(user, `m${n}`, 1)))}`)
+      })
+      await Promise.all(calls)
+      expect(answered).toEqual([...free.map(() => 'free granted'), 'held Unavailable', 'held Unavailable'])
       await stranger.query('rollback')
       expect(await became(engine.submit(reserve(held, 'm0', 1)))).toBe('granted')
     },
   )
 
-  test('a lane that decides from memory answers the same', async () => {
+  test('an administrator who has locked the account holds up nobody before the change is written', async () => {
     const engine = bench.engine()
-    const users = await withQuotas(neighbours(3))
-    for (const user of users) await warm(engine, user)
-    const [held = 0, ...free] = users
-    await lock('quota', held)
-    const calls = users.map(user => became(engine.submit(reserve(user, 'm1', 1))))
-    expect(await Promise.all(calls)).toEqual(['Unavailable', ...free.map(() => 'granted')])
+    const [user = 0] = await withQuotas([someone()])
+    await lock('account', user)
+    expect(await became(engine.submit(reserve(user, 'm1', 1)))).toBe('granted')
   })
 
-  test('a lock that is gone after the timeout: all commands are answered', async () => {
-    const engine = bench.engine()
-    const users = await withQuotas(neighbours(3))
-    const [settling = 0, ...others] = users
+  test('a reservation: commands of its user are unavailable, all others are answered meanwhile', async () => {
+    const engine = bench.engine({ lockTimeoutMs: 100 })
+    const [settling = 0, ...others] = await withQuotas(neighbours(3))
     await engine.submit(reserve(settling, 'm1', 1))
-    await stranger.query('begin')
-    await stranger.query(`select 1 from reservation where user_id = $1 for update`, [settling])
+    await lock('reservation', settling)
     const calls = [
       became(engine.submit(settle('commit', settling, 'm1'))),
       ...others.map(user => became(engine.submit(reserve(user, 'm1', 1)))),
     ]
-    // The batch times out, finds the users unlocked, and waits again.
+    expect(await Promise.all(calls)).toEqual(['Unavailable', ...others.map(() => 'granted')])
+  })
+
+  test('the next commands of that user run apart from the start', async () => {
+    const engine = bench.engine({ lockTimeoutMs: 100 })
+    const [held = 0, free = 0] = await withQuotas([someone(), someone()])
+    await lock('quota', held)
+    await became(engine.submit(reserve(held, 'm1', 1)))
+    const waiting = became(engine.submit(reserve(held, 'm2', 1)))
+    await became(engine.submit(reserve(free, 'm1', 1)))
+    await untilWaiting(db, 1)
+    engine.reports.length = 0
+    await became(engine.submit(reserve(free, 'm2', 1)))
+    expect(engine.reports).toMatchObject([{ commands: 1, retries: 0 }])
+    await stranger.query('rollback')
+    expect(await waiting).toBe('granted')
+  })
+
+  test('a lock that is gone in time: all commands are answered', async () => {
+    const engine = bench.engine({ lockTimeoutMs: 100 })
+    const [held = 0, ...free] = await withQuotas(neighbours(3))
+    await lock('quota', held)
+    const answers = Promise.all([held, ...free].map(user => became(engine.submit(reserve(user, 'm1', 1)))))
+    // The batch times out, and the user waits apart.
     await untilWaiting(db, 1)
     const [first] = await waitingSince()
     await expect.poll(async () => (await waitingSince()).some(since => since !== first), { timeout: 3_000 }).toBe(true)
     await stranger.query('rollback')
-    expect(await Promise.all(calls)).toEqual(['settled', ...others.map(() => 'granted')])
+    expect(await answers).toEqual(['granted', ...free.map(() => 'granted')])
   })
 
-  test('as many blocked lanes as connections leave connections for the others', async () => {
-    const engine = bench.engine({ connections: 4 })
-    const held = await withQuotas([0, 1, 2, 3].map(shard => someone(shard)))
-    const free = await withQuotas([10, 11, 12, 13].map(shard => someone(shard)))
-    await stranger.query('begin')
-    await stranger.query('select 1 from account where user_id = any($1) for update', [held])
-    // The engine learns that these lanes are blocked.
-    expect(await Promise.all(held.map(user => became(engine.submit(reserve(user, 'm1', 1)))))).toEqual(
-      held.map(() => 'Unavailable'),
-    )
-    const waiting = held.map(user => became(engine.submit(reserve(user, 'm2', 1))))
-    await untilWaiting(db, 2)
+  test('many users whose rows are locked leave connections for the others', async () => {
+    const engine = bench.engine({ connections: 4, lockTimeoutMs: 100 })
+    const held = await withQuotas(Array.from({ length: 4 }, () => someone()))
+    const free = await withQuotas(Array.from({ length: 4 }, () => someone()))
+    await lock('quota', ...held)
     const answered: string[] = []
-    const order = [
-      ...waiting.map(call => call.then(() => answered.push('held'))),
-      ...free.map(user => became(engine.submit(reserve(user, 'm1', 1))).then(() => answered.push('free'))),
-    ]
+    const order: Promise<unknown>[] = []
+    for (const user of held) {
+      order.push(became(engine.submit(reserve(user, 'm1', 1))).then(outcome => answered.push(outcome)))
+      // A batch for each of them.
+      await new Promise(setImmediate)
+    }
+    for (const user of free) {
+      order.push(became(engine.submit(reserve(user, 'm1', 1))).then(outcome => answered.push(outcome)))
+    }
     await Promise.all(order)
-    expect(answered.slice(0, free.length)).toEqual(free.map(() => 'free'))
+    expect(answered).toEqual([...free.map(() => 'granted'), ...held.map(() => 'Unavailable')])
   })
 })
 
@@ -149,7 +165,7 @@ describe('a queue that is full', () => {
   ])('%s: refuses at once, and completes what it accepted', async (_, bound) => {
     const engine = bench.engine(bound)
     const [user = 0] = await withQuotas([someone()])
-    await lock('account', user)
+    await lock('quota', user)
     const id = (n: number) => String(1_000 + n)
     const accepted = Array.from({ length: 100 }, (_, n) => became(engine.submit(reserve(user, id(n), 1))))
     await untilWaiting(db, 1)

@@ -6,6 +6,7 @@ import {
   differences,
   draw,
   endSessions,
+  makeLocked,
   openTransaction,
   reserve,
   settle,
@@ -145,9 +146,9 @@ describe('a commit that arrives late', () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
     const engine = bench.engine({ url: network.url, connections: 1 })
-    await warmWith(engine)
+    await makeLocked(engine, bench)
     const stranding = network.strandNextCommit()
-    // The user is not in memory, so the batch locks the account; the proxy keeps back its second message.
+    // The proxy keeps back the second message of the batch, which has locked the account with the first.
     const asked = engine.submit(reserve(user, 'm1', 5))
     const stray = await stranding
     await untilWaiting(db, 1)

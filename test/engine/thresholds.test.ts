@@ -3,7 +3,17 @@
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
-import { createBench, differences, draw, neighbours, reserve, settle, someone, warm } from '../support/engine.ts'
+import {
+  createBench,
+  differences,
+  draw,
+  makeLocked,
+  neighbours,
+  reserve,
+  settle,
+  someone,
+  warm,
+} from '../support/engine.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -33,7 +43,7 @@ describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
     const engine = bench.engine()
     const user = someone()
     const { id } = await bench.quota({ user_id: user, limit: 100, name: 'Q "1" \\ {x}', metadata: { a: '"}' } })
-    if (mode === 'optimistic') await warm(engine, user)
+    await (mode === 'locked' ? makeLocked(engine, bench) : warm(engine, user))
     await engine.submit(consume(user, 'a', 79))
     expect(engine.reports.at(-1)?.mode).toBe(mode)
     expect(await percentsOf(user)).toEqual([])
@@ -56,7 +66,8 @@ describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
     const users = neighbours(3)
     const [jumper = 0, returner = 0, quiet = 0] = users
     for (const user of users) await bench.quota({ user_id: user, limit: 100, alert_at: [10, 50, 90] })
-    if (mode === 'optimistic') for (const user of users) await warm(engine, user)
+    if (mode === 'locked') await makeLocked(engine, bench)
+    else for (const user of users) await warm(engine, user)
     await Promise.all([
       engine.submit(consume(jumper, 'a', 95)),
       engine.submit(reserve(returner, 'a', 60)),
@@ -81,7 +92,7 @@ describe.each(['locked', 'optimistic'] as const)('%s mode', mode => {
     await bench.quota({ user_id: user, limit: 100, period: 'hour' })
     await engine.submit(consume(user, 'a', 80))
     clock.now += HOUR_MS
-    if (mode === 'optimistic') await warm(engine, user)
+    await (mode === 'locked' ? makeLocked(engine, bench) : warm(engine, user))
     await engine.submit(consume(user, 'b', 79))
     expect(await percentsOf(user)).toEqual([80])
     await engine.submit(consume(user, 'c', 1))

@@ -54,7 +54,9 @@ export async function createBench(): Promise<Bench> {
       const warnings: string[] = []
       const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
       const onBatchReport = (report: BatchReport) => reports.push(report)
-      const engine = createEngine({ url, now: () => clock.now, log, onBatchReport, ...options })
+      // Longer than in the product, so that a busy machine cannot take a test's short wait for a lock that stays.
+      const defaults = { url, now: () => clock.now, log, onBatchReport, lockTimeoutMs: 900 }
+      const engine = createEngine({ ...defaults, ...options })
       closing.push(() => engine.close())
       return { ...engine, reports, warnings }
     },
@@ -103,13 +105,22 @@ export function settle(op: SettleCommand['op'], user: number, id: string, total:
   return { op, user_id: user, id, total_units: total, force: false } satisfies Command
 }
 
-/** Sends checks until the engine decides for the user from memory, which then has the user's current rows. */
+/** Sends a check, after which the engine has the user's current rows in memory. */
 export async function warm(engine: TestEngine, user: number): Promise<void> {
-  for (let n = 0; n < 150; n++) {
-    await engine.submit(draw('check', user, '', 1))
-    if (engine.reports.at(-1)?.mode === 'optimistic') return
-  }
-  throw new Error('the engine never decides from memory')
+  await engine.submit(draw('check', user, '', 1))
+}
+
+/**
+ * Makes an engine run its next 50 batches in locked mode: another process has changed many users whom it remembers. One of
+ * these batches is used up.
+ */
+export async function makeLocked(engine: TestEngine, bench: Bench): Promise<void> {
+  const users = Array.from({ length: 8 }, () => someone())
+  for (const user of users) await bench.quota({ user_id: user })
+  await Promise.all(users.map(user => warm(engine, user)))
+  await bench.db.query({ text: 'update quota set seq = seq + 1 where user_id = any($1)', values: [users] })
+  await Promise.all(users.map(user => engine.submit(draw('check', user, '', 1))))
+  if (engine.reports.at(-1)?.mode !== 'locked') throw new Error('the engine is not in locked mode')
 }
 
 /** A transaction that stays open after its work until `commit`. */
@@ -130,18 +141,19 @@ export async function openTransaction<T>(db: Database, work: (tx: Transaction) =
   }
 }
 
-/** How many sessions of the service wait for a lock. */
-async function countWaiting(db: Database): Promise<number> {
+/** How many sessions whose name is like a pattern wait for a lock. */
+async function countWaiting(db: Database, name: string): Promise<number> {
   const [row] = await db.query<{ waiting: number }>({
     text: `select count(*) as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and application_name like 'sms-quota%'`,
+      where datname = current_database() and wait_event_type = 'Lock' and application_name like $1`,
+    values: [name],
   })
   return row?.waiting ?? 0
 }
 
-/** Resolves when `sessions` sessions of the service wait for a lock. */
-export async function untilWaiting(db: Database, sessions: number): Promise<void> {
-  await expect.poll(() => countWaiting(db), { interval: 5, timeout: 900 }).toBe(sessions)
+/** Resolves when `sessions` sessions wait for a lock: of the service, or of those whose name is like a pattern. */
+export async function untilWaiting(db: Database, sessions: number, name = 'sms-quota%'): Promise<void> {
+  await expect.poll(() => countWaiting(db, name), { interval: 5, timeout: 900 }).toBe(sessions)
 }
 
 /** How many database sessions all engines have. */
