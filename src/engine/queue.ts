@@ -52,14 +52,6 @@ export interface Batch<C, R> {
   followers: Entry<C, R>[]
 }
 
-/** Commands that were added between two batches. */
-interface Segment<C, R> {
-  readonly entries: Entry<C, R>[]
-  readonly since: number
-  /** How many of them were taken. */
-  taken: number
-}
-
 export interface Queue<C extends UserCommand, R> {
   /** Adds a command. If it cannot, it returns the reason and adds nothing. */
   add(command: C, bytes: number, completion: Completion<R>): Overloaded | undefined
@@ -87,27 +79,125 @@ export interface Queue<C extends UserCommand, R> {
 
 /** @throws RangeError if `batchSize` is below 1: no command would ever run. */
 export function createQueue<C extends UserCommand, R>(options: QueueOptions): Queue<C, R> {
-  const { batchSize, queueCommands, queueBytes, now, difficultyOf } = options
+  const { batchSize, queueCommands, queueBytes, difficultyOf } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
-  /** The commands that no batch holds, in their order. */
-  const segments: Segment<C, R>[] = []
-  /** Whether the last segment takes more commands: since it was opened, no batch was formed. */
-  let isOpen = false
-  const holders = new Map<number, Batch<C, R>>()
+  const line = createLine<C, R>(options.now)
+  const holds = createHolds<C, R>(batchSize)
   const apart: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
 
-  function openSegment(): Segment<C, R> {
-    const segment: Segment<C, R> = { entries: [], since: now(), taken: 0 }
-    segments.push(segment)
-    isOpen = true
-    return segment
+  function take(): Batch<C, R> | undefined {
+    const since = line.startNext()
+    const batch = newBatch<C, R>(false, since)
+    const besides = new Map<string, Batch<C, R>>()
+    let passed = 0
+    while (batch.entries.length < batchSize && passed < batchSize) {
+      const entry = line.next()
+      if (entry === undefined) break
+      const { user_id } = entry.command
+      const holder = holds.holderOf(user_id)
+      const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
+      if (holder !== undefined && holder !== batch) holds.follow(holder, entry)
+      else if (difficulty === undefined) {
+        holds.join(batch, entry)
+        continue
+      } else {
+        const beside = besides.get(difficulty) ?? newBatch(true, since)
+        besides.set(difficulty, beside)
+        holds.join(beside, entry)
+      }
+      passed += 1
+    }
+    apart.push(...besides.values())
+    return batch.entries.length > 0 ? batch : undefined
   }
 
-  function newBatch(isApart: boolean, since: number): Batch<C, R> {
-    return { entries: [], isApart, since, isRunning: !isApart, followers: [] }
+  return {
+    add(command, bytes, completion) {
+      // `bytes` that are not a number must be refused: the sum would become NaN, and the bound would never hold again.
+      const hasRoom = queued < queueCommands && queuedBytes + bytes <= queueBytes
+      if (!hasRoom) return new Overloaded(`${queued} commands of ${queuedBytes} bytes are waiting already`)
+      queued += 1
+      queuedBytes += bytes
+      line.add({ command, bytes, completion })
+      return undefined
+    },
+    take,
+    takeApart() {
+      const batch = apart.shift()
+      if (batch !== undefined) batch.isRunning = true
+      return batch
+    },
+    setApart(batch, users) {
+      const other = holds.part(batch, users)
+      if (other.entries.length > 0) apart.push(other)
+    },
+    end(batch) {
+      holds.end(batch)
+      if (batch.followers.length > 0) line.addFirst(batch.followers, batch.since)
+    },
+    release(entries) {
+      queued -= entries.length
+      for (const { bytes } of entries) queuedBytes -= bytes
+    },
+    get hasWaiting() {
+      return !line.isEmpty
+    },
+    get hasApart() {
+      return apart.length > 0
+    },
+    get commands() {
+      return queued
+    },
+    get bytes() {
+      return queuedBytes
+    },
   }
+}
+
+function newBatch<C, R>(isApart: boolean, since: number): Batch<C, R> {
+  return { entries: [], isApart, since, isRunning: !isApart, followers: [] }
+}
+
+/** The commands that no batch has, in their order, in segments: those that came while no batch was formed. */
+function createLine<C, R>(now: () => number) {
+  const segments: { readonly entries: Entry<C, R>[]; readonly since: number; taken: number }[] = []
+  /** Whether the last segment takes more commands. */
+  let isOpen = false
+  return {
+    add(entry: Entry<C, R>): void {
+      const last = isOpen ? segments.at(-1) : undefined
+      if (last !== undefined) last.entries.push(entry)
+      else segments.push({ entries: [entry], since: now(), taken: 0 })
+      isOpen = true
+    },
+    addFirst(entries: Entry<C, R>[], since: number): void {
+      segments.unshift({ entries, since, taken: 0 })
+    },
+    /** Closes the last segment, and returns since when the first command waits. */
+    startNext(): number {
+      isOpen = false
+      return segments[0]?.since ?? now()
+    },
+    next(): Entry<C, R> | undefined {
+      for (let segment = segments[0]; segment !== undefined; segment = segments[0]) {
+        const entry = segment.entries[segment.taken]
+        segment.taken += 1
+        if (entry !== undefined) return entry
+        segments.shift()
+      }
+      return undefined
+    },
+    get isEmpty() {
+      return segments.length === 0
+    },
+  }
+}
+
+/** Which batch holds which user. */
+function createHolds<C extends UserCommand, R>(batchSize: number) {
+  const holders = new Map<number, Batch<C, R>>()
 
   function join(batch: Batch<C, R>, entry: Entry<C, R>): void {
     batch.entries.push(entry)
@@ -121,95 +211,24 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     else batch.followers.push(entry)
   }
 
-  /** The next command that no batch holds, and that `take` has yet to look at. */
-  function next(): Entry<C, R> | undefined {
-    for (let segment = segments[0]; segment !== undefined; segment = segments[0]) {
-      const entry = segment.entries[segment.taken]
-      segment.taken += 1
-      if (entry !== undefined) return entry
-      segments.shift()
-    }
-    return undefined
-  }
-
-  function take(): Batch<C, R> | undefined {
-    isOpen = false
-    const since = segments[0]?.since ?? now()
-    const batch = newBatch(false, since)
-    const besides = new Map<string, Batch<C, R>>()
-    let passed = 0
-    while (batch.entries.length < batchSize && passed < batchSize) {
-      const entry = next()
-      if (entry === undefined) break
-      const { user_id } = entry.command
-      const holder = holders.get(user_id)
-      const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
-      if (holder === undefined && difficulty === undefined) join(batch, entry)
-      else if (holder === batch) batch.entries.push(entry)
-      else passed += 1
-      if (difficulty !== undefined) {
-        const beside = besides.get(difficulty) ?? newBatch(true, since)
-        besides.set(difficulty, beside)
-        join(beside, entry)
-      } else if (holder !== undefined && holder !== batch) follow(holder, entry)
-    }
-    apart.push(...besides.values())
-    return batch.entries.length > 0 ? batch : undefined
-  }
-
   return {
-    add(command, bytes, completion) {
-      // `bytes` that are not a number must be refused: the sum would become NaN, and the bound would never hold again.
-      const hasRoom = queued < queueCommands && queuedBytes + bytes <= queueBytes
-      if (!hasRoom) return new Overloaded(`${queued} commands of ${queuedBytes} bytes are waiting already`)
-      queued += 1
-      queuedBytes += bytes
-      const segment = (isOpen ? segments.at(-1) : undefined) ?? openSegment()
-      segment.entries.push({ command, bytes, completion })
-      return undefined
-    },
+    holderOf: (userId: number) => holders.get(userId),
+    join,
+    follow,
 
-    take,
-
-    takeApart() {
-      const batch = apart.shift()
-      if (batch !== undefined) batch.isRunning = true
-      return batch
-    },
-
-    setApart(batch, users) {
-      const other = newBatch(true, batch.since)
+    /** Moves the users' commands to a new batch, with those that follow behind them, before any that are yet to come. */
+    part(batch: Batch<C, R>, users: ReadonlySet<number>): Batch<C, R> {
+      const other = newBatch<C, R>(true, batch.since)
       const isMoved = ({ command }: Entry<C, R>) => users.has(command.user_id)
       for (const entry of batch.entries) if (isMoved(entry)) join(other, entry)
-      if (other.entries.length === 0) return
-      batch.entries = batch.entries.filter(entry => !isMoved(entry))
-      // In their place, before any command that is yet to come.
       for (const entry of batch.followers) if (isMoved(entry)) follow(other, entry)
+      batch.entries = batch.entries.filter(entry => !isMoved(entry))
       batch.followers = batch.followers.filter(entry => !isMoved(entry))
-      apart.push(other)
+      return other
     },
 
-    end({ entries, followers, since }) {
-      for (const { command } of entries) holders.delete(command.user_id)
-      if (followers.length > 0) segments.unshift({ entries: followers, since, taken: 0 })
-    },
-
-    release(entries) {
-      queued -= entries.length
-      for (const { bytes } of entries) queuedBytes -= bytes
-    },
-
-    get hasWaiting() {
-      return segments.length > 0
-    },
-    get hasApart() {
-      return apart.length > 0
-    },
-    get commands() {
-      return queued
-    },
-    get bytes() {
-      return queuedBytes
+    end(batch: Batch<C, R>): void {
+      for (const { command } of batch.entries) holders.delete(command.user_id)
     },
   }
 }
