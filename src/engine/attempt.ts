@@ -1,6 +1,7 @@
 /** One attempt at a batch, and what its failure means. */
-import { findLockedUsers } from '../db/ledger/find-locked-users.ts'
+
 import { sqlStateOf } from '../db/database.ts'
+import { findLockedUsers } from '../db/ledger/find-locked-users.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'

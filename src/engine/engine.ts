@@ -92,7 +92,7 @@ export function createEngine(options: EngineOptions): Engine {
     batchSize: options.batchSize ?? 1_000,
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
-    run: runner.run,
+    run: batch => runner.run(batch),
     difficultyOf: difficultUsers.difficultyOf,
     now: () => performance.now(),
     ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),

@@ -47,8 +47,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
       return inFlight
     },
 
-    canStart: isApart =>
-      inFlight < workers && (isApart ? slots.apart < workersApart : slots.running < concurrency),
+    canStart: isApart => inFlight < workers && (isApart ? slots.apart < workersApart : slots.running < concurrency),
 
     start(isApart, commands) {
       let state: SlotState = isApart ? 'apart' : 'running'

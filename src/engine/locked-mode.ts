@@ -85,7 +85,5 @@ async function retryWithoutLockedUsers(
   const isGone = locked.size === 0
   if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => unavailable)
   const answers = (await runUntilDecided(context, possible, effects, hasWaited || isGone)).values()
-  return commands.map(command =>
-    locked.has(command.user_id) ? unavailable : (answers.next().value ?? unavailable),
-  )
+  return commands.map(command => (locked.has(command.user_id) ? unavailable : (answers.next().value ?? unavailable)))
 }

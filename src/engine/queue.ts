@@ -79,39 +79,13 @@ export interface Queue<C extends UserCommand, R> {
 
 /** @throws RangeError if `batchSize` is below 1: no command would ever run. */
 export function createQueue<C extends UserCommand, R>(options: QueueOptions): Queue<C, R> {
-  const { batchSize, queueCommands, queueBytes, difficultyOf } = options
+  const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
   const line = createLine<C, R>(options.now)
   const holds = createHolds<C, R>(batchSize)
   const apart: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
-
-  function take(): Batch<C, R> | undefined {
-    const since = line.startNext()
-    const batch = newBatch<C, R>(false, since)
-    const besides = new Map<string, Batch<C, R>>()
-    let passed = 0
-    while (batch.entries.length < batchSize && passed < batchSize) {
-      const entry = line.next()
-      if (entry === undefined) break
-      const { user_id } = entry.command
-      const holder = holds.holderOf(user_id)
-      const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
-      if (holder !== undefined && holder !== batch) holds.follow(holder, entry)
-      else if (difficulty === undefined) {
-        holds.join(batch, entry)
-        continue
-      } else {
-        const beside = besides.get(difficulty) ?? newBatch(true, since)
-        besides.set(difficulty, beside)
-        holds.join(beside, entry)
-      }
-      passed += 1
-    }
-    apart.push(...besides.values())
-    return batch.entries.length > 0 ? batch : undefined
-  }
 
   return {
     add(command, bytes, completion) {
@@ -123,7 +97,11 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       line.add({ command, bytes, completion })
       return undefined
     },
-    take,
+    take() {
+      const { batch, besides } = formBatch(line, holds, options)
+      apart.push(...besides)
+      return batch
+    },
     takeApart() {
       const batch = apart.shift()
       if (batch !== undefined) batch.isRunning = true
@@ -156,9 +134,42 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   }
 }
 
+/** A batch of the commands that come first, if any, and those of difficult users among them as batches of their own. */
+function formBatch<C extends UserCommand, R>(
+  line: Line<C, R>,
+  holds: Holds<C, R>,
+  { batchSize, difficultyOf }: QueueOptions,
+): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
+  const since = line.startNext()
+  const batch = newBatch<C, R>(false, since)
+  const besides = new Map<string, Batch<C, R>>()
+  let passed = 0
+  while (batch.entries.length < batchSize && passed < batchSize) {
+    const entry = line.next()
+    if (entry === undefined) break
+    const { user_id } = entry.command
+    const holder = holds.holderOf(user_id)
+    const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
+    if (holder !== undefined && holder !== batch) holds.follow(holder, entry)
+    else if (difficulty === undefined) {
+      holds.join(batch, entry)
+      continue
+    } else {
+      const beside = besides.get(difficulty) ?? newBatch(true, since)
+      besides.set(difficulty, beside)
+      holds.join(beside, entry)
+    }
+    passed += 1
+  }
+  return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
+}
+
 function newBatch<C, R>(isApart: boolean, since: number): Batch<C, R> {
   return { entries: [], isApart, since, isRunning: !isApart, followers: [] }
 }
+
+type Line<C, R> = ReturnType<typeof createLine<C, R>>
+type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
 
 /** The commands that no batch has, in their order, in segments: those that came while no batch was formed. */
 function createLine<C, R>(now: () => number) {

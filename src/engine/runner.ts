@@ -37,8 +37,8 @@ export interface Runner {
   run(batch: RunningBatch<Command>): Promise<Answer[]>
 }
 
-/** After how many conflicts, or lock timeouts without a locked user, a batch waits for its turn in locked mode. */
-const MAX_CONFLICTS = 4
+/** After how many more failures a batch waits for its turn in locked mode. */
+const MAX_FAILURES = 4
 /** Another process has the same users if at least this many, and this part, of a batch's users have changed. */
 const SHARED_USERS = { count: 4, part: 1 / 16 }
 /** How many batches then run in locked mode. */
@@ -47,92 +47,88 @@ const LOCKED_BATCHES = 50
 const READ_AHEAD_BATCHES = 64
 
 export function createRunner(context: EngineContext, difficultUsers: DifficultUsers): Runner {
-  const { memory, onBatchReport } = context
-  let lockedBatchesLeft = 0
-  let readAheadBatchesLeft = 0
+  return new BatchRunner(context, difficultUsers)
+}
 
-  async function run(batch: RunningBatch<Command>): Promise<Answer[]> {
+class BatchRunner implements Runner {
+  private readonly context: EngineContext
+  private readonly difficultUsers: DifficultUsers
+  private lockedBatchesLeft = 0
+  private readAheadBatchesLeft = 0
+
+  constructor(context: EngineContext, difficultUsers: DifficultUsers) {
+    this.context = context
+    this.difficultUsers = difficultUsers
+  }
+
+  async run(batch: RunningBatch<Command>): Promise<Answer[]> {
     for (;;) {
       try {
-        return batch.isApart ? await runApart(batch) : await runTogether(batch)
+        return batch.isApart ? await this.runApart(batch) : await this.runTogether(batch)
       } catch (error) {
         if (error instanceof EngineFailure) throw error
-        memory.forgetUsers(usersOf(batch.commands))
         const users = usersOf(batch.commands)
-        if (users.length === 1) return runOneByOne(batch.commands)
+        this.context.memory.forgetUsers(users)
+        if (users.length === 1) return this.runOneByOne(batch.commands)
         batch.setApart(new Set(users.slice(users.length / 2)))
       }
     }
   }
 
-  async function runApart({ commands }: RunningBatch<Command>): Promise<Answer[]> {
-    const answers = await runUntilDecided(context, commands)
-    difficultUsers.relieve(usersOf(commands.filter((_, index) => !(answers[index] instanceof Error))))
+  private async runApart({ commands }: RunningBatch<Command>): Promise<Answer[]> {
+    const answers = await runUntilDecided(this.context, commands)
+    this.difficultUsers.relieve(usersOf(commands.filter((_, index) => !(answers[index] instanceof Error))))
     return answers
   }
 
   /** For the commands of one user of which one fails. The others are answered. */
-  async function runOneByOne(commands: readonly Command[]): Promise<Answer[]> {
-    difficultUsers.add(usersOf(commands), 'failing')
+  private async runOneByOne(commands: readonly Command[]): Promise<Answer[]> {
+    this.difficultUsers.add(usersOf(commands), 'failing')
     const answers: Answer[] = []
     for (const command of commands) {
-      const [answer] = await runUntilDecided(context, [command]).catch(error => [error])
+      const [answer] = await runUntilDecided(this.context, [command]).catch(error => [error])
       answers.push(answer)
     }
     return answers
   }
 
-  async function runTogether(batch: RunningBatch<Command>): Promise<Answer[]> {
-    for (let conflicts = 0; batch.commands.length > 0; conflicts++) {
+  private async runTogether(batch: RunningBatch<Command>): Promise<Answer[]> {
+    const { memory } = this.context
+    for (let failures = 0; batch.commands.length > 0; failures++) {
       const { commands } = batch
       let decidedOn: UserStates | undefined
       try {
-        return await attemptOnce(commands, conflicts, states => {
+        return await this.attemptOnce(commands, failures, states => {
           decidedOn = states
         })
       } catch (error) {
         memory.forgetUsers(usersOf(commands))
         if (error instanceof ConnectionLost) {
           memory.forgetAll()
-          return runUntilDecided(context, commands, new Set(effectsOf(commands, error)))
+          return runUntilDecided(this.context, commands, new Set(effectsOf(commands, error)))
         }
-        if (isDuplicate(error)) readAheadBatchesLeft = READ_AHEAD_BATCHES
+        if (isDuplicate(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
         const isPassing = isConflict(error) || isContradiction(error) || isLockTimeout(error)
         if (!isPassing && !isUnavailable(error)) throw error
-        const goesAgain = isPassing && conflicts < MAX_CONFLICTS && (await removeCause(error, batch, decidedOn, conflicts))
-        if (!goesAgain) return runUntilDecided(context, batch.commands)
+        const goesAgain =
+          isPassing && failures < MAX_FAILURES && (await this.resolve(error, batch, decidedOn, failures))
+        if (!goesAgain) return runUntilDecided(this.context, batch.commands)
       }
     }
     return []
   }
 
-  /** Whether the rest of a batch may go again: the database has said which users are concerned. */
-  async function removeCause(
-    error: unknown,
-    batch: RunningBatch<Command>,
-    decidedOn: UserStates | undefined,
-    conflicts: number,
-  ): Promise<boolean> {
-    try {
-      if (isLockTimeout(error)) await setLockedUsersApart(batch)
-      else await resolveConflict(batch, decidedOn, conflicts)
-      return true
-    } catch (failure) {
-      if (!isUnavailable(failure)) throw failure
-      return false
-    }
-  }
-
-  async function attemptOnce(
+  private async attemptOnce(
     commands: readonly Command[],
     retries: number,
     onRead: (states: UserStates) => void,
   ): Promise<Answer[]> {
-    const isLocked = lockedBatchesLeft > 0
-    const readsNewIds = readAheadBatchesLeft > 0
-    if (isLocked) lockedBatchesLeft -= 1
-    if (readsNewIds) readAheadBatchesLeft -= 1
-    const committed = await attempt(context, commands, (connection, batch) =>
+    const { memory, onBatchReport } = this.context
+    const isLocked = this.lockedBatchesLeft > 0
+    const readsNewIds = this.readAheadBatchesLeft > 0
+    if (isLocked) this.lockedBatchesLeft -= 1
+    if (readsNewIds) this.readAheadBatchesLeft -= 1
+    const committed = await attempt(this.context, commands, (connection, batch) =>
       isLocked
         ? runLocked(connection, batch, memory, { waits: false, fences: false })
         : runOptimistic(connection, batch, memory, { readsNewIds, onRead }),
@@ -141,29 +137,39 @@ export function createRunner(context: EngineContext, difficultUsers: DifficultUs
     return committed.outcomes
   }
 
-  async function setLockedUsersApart(batch: RunningBatch<Command>): Promise<void> {
-    const locked = await lockedUsersOf(context, batch.commands)
-    difficultUsers.add(locked, 'locked')
-    batch.setApart(locked)
-  }
-
-  /** Finds the users for whom the batch was decided on what has changed. If it was in locked mode, it just goes again. */
-  async function resolveConflict(
+  /** Whether the rest of a batch may go again: the database has said which users are concerned. */
+  private async resolve(
+    error: unknown,
     batch: RunningBatch<Command>,
     decidedOn: UserStates | undefined,
-    conflicts: number,
-  ): Promise<void> {
-    if (decidedOn === undefined) return
-    const changed = await attempt(context, batch.commands, (connection, { now, commands }) =>
-      rereadStates(connection, { now, commands }, memory, decidedOn),
-    )
-    if (changed.size >= SHARED_USERS.count && changed.size >= decidedOn.size * SHARED_USERS.part) {
-      lockedBatchesLeft = LOCKED_BATCHES
-    } else if (conflicts > 0) {
-      difficultUsers.add(changed, 'contended')
-      batch.setApart(changed)
+    failures: number,
+  ): Promise<boolean> {
+    try {
+      if (isLockTimeout(error)) await this.setLockedUsersApart(batch)
+      else if (decidedOn !== undefined) await this.resolveConflict(batch, decidedOn, failures)
+      return true
+    } catch (failure) {
+      if (!isUnavailable(failure)) throw failure
+      return false
     }
   }
 
-  return { run }
+  private async setLockedUsersApart(batch: RunningBatch<Command>): Promise<void> {
+    const locked = await lockedUsersOf(this.context, batch.commands)
+    this.difficultUsers.add(locked, 'locked')
+    batch.setApart(locked)
+  }
+
+  /** Finds the users for whom the batch was decided on what has changed. */
+  private async resolveConflict(batch: RunningBatch<Command>, decidedOn: UserStates, failures: number): Promise<void> {
+    const changed = await attempt(this.context, batch.commands, (connection, { now, commands }) =>
+      rereadStates(connection, { now, commands }, this.context.memory, decidedOn),
+    )
+    if (changed.size >= SHARED_USERS.count && changed.size >= decidedOn.size * SHARED_USERS.part) {
+      this.lockedBatchesLeft = LOCKED_BATCHES
+    } else if (failures > 0) {
+      this.difficultUsers.add(changed, 'contended')
+      batch.setApart(changed)
+    }
+  }
 }

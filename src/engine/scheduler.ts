@@ -10,8 +10,8 @@
  */
 import type { Completion } from './completion.ts'
 import { Closed } from './failures.ts'
-import { createLimiter, type LimiterOptions } from './limiter.ts'
-import { type Batch, createQueue, type QueueOptions, type UserCommand } from './queue.ts'
+import { createLimiter, type Limiter, type LimiterOptions } from './limiter.ts'
+import { type Batch, createQueue, type Queue, type QueueOptions, type UserCommand } from './queue.ts'
 
 export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOptions, 'onRoom'> {
   /**
@@ -57,50 +57,94 @@ export interface Scheduler<C, R> {
 }
 
 export function createScheduler<C extends UserCommand, R>(options: SchedulerOptions<C, R>): Scheduler<C, R> {
-  const { now } = options
-  const queue = createQueue<C, R>(options)
-  const limiter = createLimiter({ ...options, onRoom: () => wake() })
-  let isWaking = false
-  let closing: Promise<void> | undefined
-  let drained = () => {}
+  return new QueueScheduler(options)
+}
 
-  const canStart = () =>
-    (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
+class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
+  private readonly options: SchedulerOptions<C, R>
+  private readonly queue: Queue<C, R>
+  private readonly limiter: Limiter
+  private isWaking = false
+  private closing: Promise<void> | undefined
+  private drained = () => {}
 
-  function wake(): void {
-    if (isWaking || !canStart()) return
-    isWaking = true
-    setImmediate(startNext)
+  constructor(options: SchedulerOptions<C, R>) {
+    this.options = options
+    this.queue = createQueue<C, R>(options)
+    this.limiter = createLimiter({ ...options, onRoom: () => this.wake() })
   }
 
-  function startNext(): void {
-    isWaking = false
+  submit(command: C, bytes: number, completion: Completion<R>): void {
+    const refusal =
+      this.closing === undefined
+        ? this.queue.add(command, bytes, completion)
+        : new Closed('no more commands are accepted')
+    if (refusal === undefined) this.wake()
+    else completion.reject(refusal)
+  }
+
+  close(): Promise<void> {
+    this.closing ??= new Promise(resolve => {
+      this.drained = resolve
+      this.reportDrained()
+    })
+    return this.closing
+  }
+
+  get queued(): number {
+    return this.queue.commands
+  }
+
+  get queuedBytes(): number {
+    return this.queue.bytes
+  }
+
+  get inFlight(): number {
+    return this.limiter.inFlight
+  }
+
+  private reportDrained(): void {
+    if (this.queue.commands === 0 && this.limiter.inFlight === 0) this.drained()
+  }
+
+  /** Starts a batch at the end of the tick, if one may start. */
+  private wake(): void {
+    const { queue, limiter } = this
+    const canStart = (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
+    if (this.isWaking || !canStart) return
+    this.isWaking = true
+    setImmediate(this.startNext)
+  }
+
+  private readonly startNext = (): void => {
+    const { queue, limiter } = this
+    this.isWaking = false
     const batch =
-      (limiter.canStart(true) ? queue.takeApart() : undefined) ??
-      (limiter.canStart(false) ? queue.take() : undefined)
-    if (batch !== undefined) void carryOut(batch)
-    wake()
+      (limiter.canStart(true) ? queue.takeApart() : undefined) ?? (limiter.canStart(false) ? queue.take() : undefined)
+    if (batch !== undefined) void this.carryOut(batch)
+    this.wake()
   }
 
-  async function carryOut(batch: Batch<C, R>): Promise<void> {
-    const endSlot = limiter.start(batch.isApart, batch.entries.length)
+  private async carryOut(batch: Batch<C, R>): Promise<void> {
+    const { now, onQueueReport } = this.options
+    const endSlot = this.limiter.start(batch.isApart, batch.entries.length)
     const started = now()
 
-    const results = await resultsOf(batch)
+    const results = await this.resultsOf(batch)
 
     const { entries } = batch
-    queue.release(entries)
+    this.queue.release(entries)
     for (let n = 0; n < entries.length; n++) {
       const result = results[n]
       if (result instanceof Error) entries[n]?.completion.reject(result)
       else entries[n]?.completion.resolve(result as R)
     }
     const ended = now()
-    queue.end(batch)
+    this.queue.end(batch)
     endSlot()
-    if (queue.commands === 0 && limiter.inFlight === 0) drained()
+    this.reportDrained()
     // Last, so that an error thrown in it becomes an unhandled rejection and leaves nothing half done here.
-    options.onQueueReport?.({
+    onQueueReport?.({
       size: entries.length,
       isApart: batch.isApart,
       queuedMs: started - batch.since,
@@ -109,21 +153,21 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
   }
 
   /** A result for each command that the batch has in the end. */
-  async function resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
+  private async resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
     let commands = batch.entries.map(({ command }) => command)
     const running: RunningBatch<C> = {
       get commands() {
         return commands
       },
       isApart: batch.isApart,
-      setApart(users) {
-        queue.setApart(batch, users)
+      setApart: users => {
+        this.queue.setApart(batch, users)
         commands = batch.entries.map(({ command }) => command)
-        wake()
+        this.wake()
       },
     }
     try {
-      const results = await options.run(running)
+      const results = await this.options.run(running)
       if (Array.isArray(results) && results.length === commands.length) return results
       const count = Array.isArray(results) ? results.length : 'no'
       throw new Error(`a batch of ${commands.length} commands got ${count} results`)
@@ -131,32 +175,5 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
       const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
       return commands.map(() => failure)
     }
-  }
-
-  return {
-    submit(command, bytes, completion) {
-      const refusal =
-        closing === undefined ? queue.add(command, bytes, completion) : new Closed('no more commands are accepted')
-      if (refusal === undefined) wake()
-      else completion.reject(refusal)
-    },
-
-    close() {
-      closing ??= new Promise(resolve => {
-        drained = resolve
-        if (queue.commands === 0 && limiter.inFlight === 0) resolve()
-      })
-      return closing
-    },
-
-    get queued() {
-      return queue.commands
-    },
-    get queuedBytes() {
-      return queue.bytes
-    },
-    get inFlight() {
-      return limiter.inFlight
-    },
   }
 }

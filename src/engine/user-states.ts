@@ -1,10 +1,10 @@
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../db/ledger/load-quotas.ts'
 import { loadReservations } from '../db/ledger/load-reservations.ts'
 import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from '../db/ledger/lock-accounts.ts'
+import { byUserAndId } from '../db/ledger/lock-quotas.ts'
 import { quotasIn } from '../db/ledger/quota-rows.ts'
 import { reservationsIn } from '../db/ledger/reservation-rows.ts'
 import type { Stored } from '../db/ledger/rows.ts'
-import { byUserAndId } from '../db/ledger/lock-quotas.ts'
 import type { LedgerStatement, Scope } from '../db/ledger/statement.ts'
 import {
   BEGIN,

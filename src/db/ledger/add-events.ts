@@ -64,7 +64,13 @@ export function addEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerC
 export function emitEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerCall[] {
   if (events.length === 0) return []
   const counts = [...countByShard(events)].map(([shard, count]) => ({ shard, count }))
-  return [advanceOutbox.call(scope, counts.sort((one, other) => one.shard - other.shard)), addEvents(scope, events)]
+  return [
+    advanceOutbox.call(
+      scope,
+      counts.sort((one, other) => one.shard - other.shard),
+    ),
+    addEvents(scope, events),
+  ]
 }
 
 function countByShard(events: readonly OutboxEvent[]): Map<Shard, number> {

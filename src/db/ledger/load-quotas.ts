@@ -15,7 +15,11 @@ const ofUsers = ({ k, bind }: Parameters) => `select ${QUOTA_LIST} from ${k}
     order by q.user_id, ${BY_ID}`
 
 /** Users' quotas that are neither deleted nor over, locked: for a batch in locked mode. */
-export const loadQuotas = ledgerStatement('load-quotas', USER_KEY, parameters => `${ofUsers(parameters)} for update of q`)
+export const loadQuotas = ledgerStatement(
+  'load-quotas',
+  USER_KEY,
+  parameters => `${ofUsers(parameters)} for update of q`,
+)
 
 /** Users' quotas that are neither deleted nor over, without a lock: a batch in optimistic mode guards what it has read. */
 export const readQuotas = ledgerStatement('read-quotas', USER_KEY, ofUsers)
