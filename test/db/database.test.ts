@@ -109,7 +109,7 @@ describe('sessions', () => {
       { name: 'client_connection_check_interval', setting: '1000' },
       { name: 'idle_in_transaction_session_timeout', setting: '5000' },
       { name: 'lock_timeout', setting: '250' },
-      { name: 'statement_timeout', setting: '5000' },
+      { name: 'statement_timeout', setting: '4000' },
       { name: 'synchronous_commit', setting: 'on' },
     ])
   })
