@@ -120,7 +120,8 @@ export function openDatabase(options: DatabaseOptions): Database {
     })
   }
 
-  const query = <R extends object>(statement: Statement) => withConnection(connection => connection.query<R>(statement))
+  const query = <R extends object>(statement: Statement) =>
+    withConnection(connection => connection.queryAlone<R>(statement))
 
   return {
     query,
@@ -191,9 +192,12 @@ class Connection implements Transaction {
   }
 
   async query<R extends object>(statement: Statement): Promise<R[]> {
-    const result = await this.send<R>(statement)
-    // A text of several statements, as in a migration, has several results.
-    return Array.isArray(result) ? [] : result.rows
+    return rowsOf(await this.send<R>(statement))
+  }
+
+  /** Runs a statement that is a transaction of its own. */
+  async queryAlone<R extends object>(statement: Statement): Promise<R[]> {
+    return rowsOf(await this.sendLast<R>(statement))
   }
 
   async send<R extends object>(statement: Statement): Promise<pg.QueryResult<R>> {
@@ -216,16 +220,10 @@ class Connection implements Transaction {
     }
   }
 
-  /** Success is the tag COMMIT without a warning: a warning means that a standby has not confirmed. */
+  /** Success is the tag COMMIT. */
   async commit(): Promise<void> {
-    let warning: string | undefined
-    const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
-      if (notice.severity === 'WARNING') warning = notice.message
-    }
-    this.client.on('notice', onNotice)
-    const { command } = await this.send({ text: 'commit' }).finally(() => this.client.off('notice', onNotice))
+    const { command } = await this.sendLast({ text: 'commit' })
     if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
-    if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
   }
 
   /** If it fails, the pool closes the connection, and the server rolls back by itself. */
@@ -233,7 +231,22 @@ class Connection implements Transaction {
     const { client, connections } = this
     if (!connections.isLost(client)) await this.send({ text: 'rollback' }).catch(() => connections.lose(client))
   }
+
+  /** Sends what ends a transaction. A warning means that a standby has not confirmed the commit. */
+  private async sendLast<R extends object>(statement: Statement): Promise<pg.QueryResult<R>> {
+    let warning: string | undefined
+    const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
+      if (notice.severity === 'WARNING') warning = notice.message
+    }
+    this.client.on('notice', onNotice)
+    const result = await this.send<R>(statement).finally(() => this.client.off('notice', onNotice))
+    if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
+    return result
+  }
 }
+
+/** A text of several statements, as in a migration, has several results. */
+const rowsOf = <R extends object>(result: pg.QueryResult<R>) => (Array.isArray(result) ? [] : result.rows)
 
 // -- errors ----------------------------------------------------------------------------------------------------------
 

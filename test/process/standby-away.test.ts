@@ -3,14 +3,18 @@
  * waiting for it after the service has given up on them: no timeout and no closed connection ends them. They must not
  * pile up. Uses a server of its own, because the list of standbys is a setting of the server.
  */
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import { createWebhook } from '../../src/admin/webhooks.ts'
+import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { deleteWebhook } from '../../src/db/webhooks.ts'
 import { createEngine } from '../../src/engine/engine.ts'
+import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { reserve, START } from '../support/engine.ts'
+import { createReceiver } from '../support/receiver.ts'
 
 const { folder, remove } = await scratchFolder()
 const log = { info() {}, warn() {}, error: console.error }
@@ -34,11 +38,27 @@ async function setStandbys(names: string): Promise<void> {
   await db.query({ text: 'select pg_reload_conf()' })
 }
 
-/** The server's processes that wait for a standby. */
-async function countWaiting(): Promise<number> {
-  const rows = await db.query({ text: "select 1 from pg_stat_activity where wait_event = 'SyncRep'" })
-  return rows.length
+async function requireStandby(): Promise<void> {
+  await setStandbys('missing')
+  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
+  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
 }
+
+/** The server's processes that wait for a standby. */
+const waiting = () =>
+  db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where wait_event = 'SyncRep'" })
+
+/** Cuts the wait of a commit short: it is visible from then on, and no standby has it. */
+async function cutWaitShort(): Promise<void> {
+  await expect.poll(async () => (await waiting()).length).toBe(1)
+  for (const { pid } of await waiting()) await db.query({ text: 'select pg_cancel_backend($1)', values: [pid] })
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
 
 const author = { now: START, actor: 'ada', requestId: 'test' }
 const create = (on: Database, user: number) =>
@@ -60,9 +80,7 @@ test('while it is away, few processes wait for it; when it returns, service is b
   const users = Array.from({ length: 20 }, (_, index) => 100 + index)
   for (const user of users) await create(db, user)
   await Promise.all(users.map(user => engine.submit(reserve(user, 'first', 1))))
-  await setStandbys('missing')
-  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
-  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
+  await requireStandby()
 
   let isOver = false
   let calls = 0
@@ -84,7 +102,7 @@ test('while it is away, few processes wait for it; when it returns, service is b
   let most = 0
   const until = performance.now() + 10_000
   const watch = async () => {
-    most = Math.max(most, await countWaiting())
+    most = Math.max(most, (await waiting()).length)
     return performance.now() > until
   }
   await expect.poll(watch, { timeout: 20_000, interval: 20 }).toBe(true)
@@ -99,5 +117,41 @@ test('while it is away, few processes wait for it; when it returns, service is b
   for (const user of users) expect(await engine.submit(reserve(user, 'last', 1))).toMatchObject({ outcome: 'granted' })
   expect(await create(pool, 2_000)).toMatchObject({ outcome: 'created' })
   expect(performance.now() - began).toBeLessThan(2_000)
-  expect(await countWaiting()).toBe(0)
+  expect((await waiting()).length).toBe(0)
+})
+
+describe('a commit whose wait was cut short', () => {
+  test('is no success, also if it is a single statement', async () => {
+    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
+    await requireStandby()
+    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0))
+    await cutWaitShort()
+    expect(await failure).toBeInstanceOf(ConnectionLost)
+    await setStandbys('')
+    expect(await deleteWebhook(pool, webhook?.id ?? 0)).toBe(false)
+  })
+
+  test('is sent to no webhook before the standby has it', async () => {
+    const receiver = await createReceiver()
+    await createWebhook(db, { url: receiver.url, types: ['quota.created'] }, Buffer.alloc(32), author)
+    let now = START
+    const dispatcher = createDispatcher({ db: pool, now: () => now, log, allowPrivate: true })
+    await requireStandby()
+    // The event, its delivery, and the claim of that delivery: each is committed, and none is confirmed.
+    for (const commit of [() => create(pool, 3_000), () => dispatcher.dispatchOnce(now)]) {
+      const failure = failureOf(commit())
+      await cutWaitShort()
+      expect(await failure).toBeInstanceOf(ConnectionLost)
+    }
+    await dispatcher.dispatchOnce(now)
+    await cutWaitShort()
+    await dispatcher.idle()
+    expect(receiver.deliveries).toEqual([])
+
+    await setStandbys('')
+    now += 20_000
+    await dispatcher.dispatchOnce(now)
+    await dispatcher.idle()
+    expect(receiver.received).toHaveLength(1)
+  })
 })
