@@ -114,6 +114,16 @@ describe('sessions', () => {
     ])
   })
 
+  test.each([
+    ['local', 'on'],
+    ['remote_write', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('of a database with synchronous_commit = %s have %s', async (configured, expected) => {
+    const database = openDatabase({ url: withOptions(`-c synchronous_commit=${configured}`) })
+    expect(await database.query({ text: 'show synchronous_commit' })).toEqual([{ synchronous_commit: expected }])
+    await database.close()
+  })
+
   test('prepare a named statement once', async () => {
     const statement = { name: 'double', text: 'select $1::bigint * 2 as twice' }
     expect(await db.query({ ...statement, values: [4] })).toEqual([{ twice: 8 }])

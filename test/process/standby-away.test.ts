@@ -3,8 +3,10 @@
  * waiting for it after the service has given up on them: no timeout and no closed connection ends them. They must not
  * pile up. Uses a server of its own, because the list of standbys is a setting of the server.
  */
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
@@ -14,6 +16,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { reserve, START } from '../support/engine.ts'
+import { createSite } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 
 const { folder, remove } = await scratchFolder()
@@ -24,10 +27,11 @@ const db = openDatabase({ url: embedded.url })
 
 const ENGINE_CONNECTIONS = 4
 const POOL_CONNECTIONS = 3
+const site = await createSite()
 const engine = createEngine({ url: embedded.url, now: () => START, log, connections: ENGINE_CONNECTIONS })
 const pool = openDatabase({ url: embedded.url, maxConnections: POOL_CONNECTIONS })
+afterEach(() => setStandbys(''))
 afterAll(async () => {
-  await setStandbys('')
   await Promise.all([engine.close(), pool.close(), db.close()])
   await embedded.stop()
   await remove()
@@ -120,6 +124,19 @@ test('while it is away, few processes wait for it; when it returns, service is b
   expect((await waiting()).length).toBe(0)
 })
 
+test('while it is away, a service answers changes with 503, reads, and says that it is ready', async () => {
+  const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
+  const service = await site.start({ DATABASE_URL: embedded.url, AUTH_SECRET })
+  await requireStandby()
+  const change = service.call('POST', '/api/sms/admin/quota', { body: { user_id: 5_000, limit: 1 } })
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 })
+  expect(await service.call('GET', '/api/sms/admin/quota/list')).toMatchObject({ status: 200 })
+  expect(await change).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  await setStandbys('')
+  await service.stop()
+})
+
 describe('a commit whose wait was cut short', () => {
   test('is no success, also if it is a single statement', async () => {
     const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
@@ -129,6 +146,29 @@ describe('a commit whose wait was cut short', () => {
     expect(await failure).toBeInstanceOf(ConnectionLost)
     await setStandbys('')
     expect(await deleteWebhook(pool, webhook?.id ?? 0)).toBe(false)
+  })
+
+  const any = () => true
+  const ANSWERS: [string, (id: number) => Promise<{ outcome: string }>, string][] = [
+    ['an update that changes nothing any more', id => updateQuota(pool, id, { limit: 7 }, author, any), 'unchanged'],
+    ['a deletion that finds nothing any more', id => deleteQuota(pool, id, author, any), 'not_found'],
+  ]
+
+  test.each(ANSWERS)('is reported by %s only when the standby has it', async (_name, call, outcome) => {
+    const created = await create(db, 4_000)
+    if (created.outcome !== 'created') throw new Error('no quota')
+    await requireStandby()
+    const first = failureOf(call(created.quota.id))
+    await cutWaitShort()
+    expect(await first).toBeInstanceOf(ConnectionLost)
+    let isAnswered = false
+    const second = call(created.quota.id).finally(() => {
+      isAnswered = true
+    })
+    await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)
+    expect(isAnswered).toBe(false)
+    await setStandbys('')
+    expect(await second).toMatchObject({ outcome })
   })
 
   test('is sent to no webhook before the standby has it', async () => {
