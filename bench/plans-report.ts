@@ -66,7 +66,7 @@ Filters over all users differ:
 - \`status=exhausted\` and \`status=active\` depend on the counters, and no index may hold a counter: each draw would have
   to write to it. Their pages walk the index of a list and stop when full, but their **totals read all quotas that have
   not expired**. That is for occasional use by people; at some ten million quotas it comes near the statement timeout of
-  5 s. Further pages by cursor have no total and do not pay for it.
+  4 s. Further pages by cursor have no total and do not pay for it.
 - A filter that selects next to nothing makes a page read past what it does not select: exhausted quotas if there are
   only a few among millions, and expired ones newest first, which reads past the younger quotas.
 

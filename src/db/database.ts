@@ -2,6 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
+import { PoolConnections } from './pool-connections.ts'
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
 import { getTypeParser } from './values.ts'
 
 /** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
@@ -68,41 +70,58 @@ const BEGIN: Record<TransactionMode, string> = {
 
 const ATTEMPTS = 4
 
-/** Longest to wait for a connection, and then for its setup. */
-export const CONNECT_TIMEOUT_MS = 3_000
+/**
+ * Twice the time until a statement is given up and a new connection fit into ten seconds, within which the service must
+ * recover from dead connections: a statement can be sent on a second one just before the first one is given up.
+ */
+const STATEMENT_TIMEOUT_MS = 4_000
+
+/** How much longer than the server lets a statement run the service waits for its answer. */
+const ANSWER_MARGIN_MS = 500
 
 /** Opens a pool of connections. It connects when the first statement is sent. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const broken: BrokenConnections = new WeakSet()
-  const pool = createPool(options, broken)
+  const { statementTimeout = STATEMENT_TIMEOUT_MS } = options
+  const answerTimeout = statementTimeout > 0 ? statementTimeout + ANSWER_MARGIN_MS : 0
+  const connections = new PoolConnections()
+  const pool = createPool({ ...options, statementTimeout }, connections)
 
-  async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await pool.connect().catch(error => {
-      throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
-    })
+  async function acquire(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await pool.connect().catch(error => {
+        throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
+      })
+      if (!connections.isDoubtful(client)) return client
+      connections.discard(client)
+      client.release(true)
+    }
+  }
+
+  async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await acquire()
     try {
-      return await work(client)
+      return await work(new Connection(client, connections, answerTimeout))
     } finally {
-      client.release(broken.has(client))
+      client.release(connections.isLost(client))
     }
   }
 
   function attempt<T>(work: (tx: Transaction) => Promise<T>, mode: TransactionMode): Promise<T> {
-    return withConnection(async client => {
+    return withConnection(async connection => {
       try {
-        await send(client, broken, { text: BEGIN[mode] })
-        const answer = await work({ query: statement => run(client, broken, statement) })
-        await commit(client, broken)
+        await connection.send({ text: BEGIN[mode] })
+        const answer = await work(connection)
+        await connection.commit()
         return answer
       } catch (error) {
-        // The pool closes a connection that cannot roll back; the server then rolls back by itself.
-        if (!broken.has(client)) await send(client, broken, { text: 'rollback' }).catch(() => broken.add(client))
+        await connection.rollback()
         throw error
       }
     })
   }
 
-  const query = <R extends object>(statement: Statement) => withConnection(client => run<R>(client, broken, statement))
+  const query = <R extends object>(statement: Statement) =>
+    withConnection(connection => connection.queryAlone<R>(statement))
 
   return {
     query,
@@ -128,32 +147,30 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** Connections that must not be used again; the pool closes them when they are released. */
-type BrokenConnections = WeakSet<pg.ClientBase>
-
-function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Pool {
-  const { statementTimeout = 5_000, connectTimeout = CONNECT_TIMEOUT_MS, log } = options
+function createPool(
+  options: DatabaseOptions & { readonly statementTimeout: number },
+  connections: PoolConnections,
+): pg.Pool {
+  const { connectTimeout = CONNECT_TIMEOUT_MS, log } = options
+  const settings = {
+    statement_timeout: String(options.statementTimeout),
+    lock_timeout: String(options.lockTimeout ?? 1_000),
+    idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
+  }
   const pool = new pg.Pool({
     connectionString: options.url,
     fallback_application_name: 'sms-quota',
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: connectTimeout,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    // The server itself cancels a slow statement. This timeout is for a server that vanished without closing the
-    // connection.
-    ...(statementTimeout > 0 ? { query_timeout: statementTimeout + 5_000 } : {}),
+    ...KEEP_ALIVE,
     types: { getTypeParser },
     async onConnect(client) {
       // A connection can break at any time, its setup included. Without a listener for the error, Node would end the
-      // process; and a connection that broke before the pool hands it out must be known as broken.
-      client.on('error', () => broken.add(client))
-      const settings = {
-        statement_timeout: String(statementTimeout),
-        lock_timeout: String(options.lockTimeout ?? 1_000),
-        idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
-      }
-      await configureSession(client, settings, connectTimeout)
+      // process; and a connection that broke before the pool hands it out must be known as lost.
+      client.on('error', () => connections.lose(client))
+      const ended = await withDeadline(client, connectTimeout, () => connections.setUp(client, settings))
+      if (ended > 0) log?.info({ sessions: ended }, 'database: ended the sessions of lost connections')
     },
   })
 
@@ -161,82 +178,75 @@ function createPool(options: DatabaseOptions, broken: BrokenConnections): pg.Poo
   return pool
 }
 
-async function send<R extends object>(
-  client: pg.PoolClient,
-  broken: BrokenConnections,
-  statement: Statement,
-): Promise<pg.QueryResult<R>> {
-  try {
-    return await client.query<R, SqlValue[]>({ ...statement, values: [...(statement.values ?? [])] })
-  } catch (error) {
-    const state = sqlStateOf(error)
-    if (state !== undefined) {
-      // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
-      if (endsConnection(state)) broken.add(client)
-      throw error
+/** A connection of the pool, for one transaction or one statement. */
+class Connection implements Transaction {
+  private readonly client: pg.PoolClient
+  private readonly connections: PoolConnections
+  /** Longest to wait for an answer, in milliseconds; 0 means no limit. */
+  private readonly timeoutMs: number
+
+  constructor(client: pg.PoolClient, connections: PoolConnections, timeoutMs: number) {
+    this.client = client
+    this.connections = connections
+    this.timeoutMs = timeoutMs
+  }
+
+  async query<R extends object>(statement: Statement): Promise<R[]> {
+    return rowsOf(await this.send<R>(statement))
+  }
+
+  /** Runs a statement that is a transaction of its own. */
+  async queryAlone<R extends object>(statement: Statement): Promise<R[]> {
+    return rowsOf(await this.sendLast<R>(statement))
+  }
+
+  async send<R extends object>(statement: Statement): Promise<pg.QueryResult<R>> {
+    const { client, connections, timeoutMs } = this
+    const ask = () => client.query<R, SqlValue[]>({ ...statement, values: [...(statement.values ?? [])] })
+    try {
+      const result = await (timeoutMs > 0 ? withDeadline(client, timeoutMs, ask) : ask())
+      connections.answered(client)
+      return result
+    } catch (error) {
+      const state = sqlStateOf(error)
+      if (state !== undefined) {
+        // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
+        if (endsConnection(state)) connections.lose(client)
+        else connections.answered(client)
+        throw error
+      }
+      if (!connections.isLost(client)) throw error
+      throw new ConnectionLost('the database connection was lost', error)
     }
-    if (!broken.has(client) && reasonOf(error) !== 'Query read timeout') throw error
-    broken.add(client)
-    throw new ConnectionLost('the database connection was lost', error)
+  }
+
+  /** Success is the tag COMMIT. */
+  async commit(): Promise<void> {
+    const { command } = await this.sendLast({ text: 'commit' })
+    if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
+  }
+
+  /** If it fails, the pool closes the connection, and the server rolls back by itself. */
+  async rollback(): Promise<void> {
+    const { client, connections } = this
+    if (!connections.isLost(client)) await this.send({ text: 'rollback' }).catch(() => connections.lose(client))
+  }
+
+  /** Sends what ends a transaction. A warning means that a standby has not confirmed the commit. */
+  private async sendLast<R extends object>(statement: Statement): Promise<pg.QueryResult<R>> {
+    let warning: string | undefined
+    const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
+      if (notice.severity === 'WARNING') warning = notice.message
+    }
+    this.client.on('notice', onNotice)
+    const result = await this.send<R>(statement).finally(() => this.client.off('notice', onNotice))
+    if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
+    return result
   }
 }
 
-async function run<R extends object>(
-  client: pg.PoolClient,
-  broken: BrokenConnections,
-  statement: Statement,
-): Promise<R[]> {
-  const result = await send<R>(client, broken, statement)
-  // A text of several statements, as in a migration, has several results.
-  return Array.isArray(result) ? [] : result.rows
-}
-
-/** Success is the tag COMMIT without a warning: a warning means that a standby has not confirmed. */
-async function commit(client: pg.PoolClient, broken: BrokenConnections): Promise<void> {
-  let warning: string | undefined
-  const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }) => {
-    if (notice.severity === 'WARNING') warning = notice.message
-  }
-  client.on('notice', onNotice)
-  const { command } = await send(client, broken, { text: 'commit' }).finally(() => client.off('notice', onNotice))
-  if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
-  if (warning !== undefined) throw new ConnectionLost('the commit was not confirmed', warning)
-}
-
-/**
- * Sets what every session of the service needs, regardless of the server's settings. It sets them after connecting and
- * not in the connection's options, so that options in the URL still count and poolers that refuse options still work.
- * Closes the connection and rejects if that takes longer than `timeoutMs`.
- */
-export async function configureSession(
-  client: pg.ClientBase,
-  further: Readonly<Record<string, string>>,
-  timeoutMs: number,
-): Promise<void> {
-  // No statement_timeout holds yet: a server that stops answering after the login would hold the connection's place.
-  const timeout = setTimeout(() => {
-    if (client instanceof pg.Client) client.connection.stream.destroy()
-  }, timeoutMs)
-  try {
-    await applySettings(client, { TimeZone: 'UTC', DateStyle: 'ISO', ...further })
-  } finally {
-    clearTimeout(timeout)
-  }
-}
-
-async function applySettings(client: pg.ClientBase, settings: Readonly<Record<string, string>>): Promise<void> {
-  // A confirmed commit is durable: `on`, or more if the operator configured more.
-  const text = `select set_config(name, value, false) from unnest($1::text[], $2::text[]) as t (name, value)
-    union all
-    select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') <> 'remote_apply'`
-  await client.query({ text, values: [Object.keys(settings), Object.values(settings)] })
-  try {
-    // The server cancels a statement soon after its client has gone. Some platforms cannot detect that and refuse it.
-    await client.query("set client_connection_check_interval = '1s'")
-  } catch (error) {
-    if (sqlStateOf(error) !== '22023') throw error
-  }
-}
+/** A text of several statements, as in a migration, has several results. */
+const rowsOf = <R extends object>(result: pg.QueryResult<R>) => (Array.isArray(result) ? [] : result.rows)
 
 // -- errors ----------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,15 @@
 import pg from 'pg'
 import { serialize } from 'pg-protocol'
-import { CONNECT_TIMEOUT_MS, ConnectionLost, configureSession, type Log } from './database.ts'
+import { ConnectionLost, type Log } from './database.ts'
+import {
+  CONNECT_TIMEOUT_MS,
+  configureSession,
+  disconnect,
+  KEEP_ALIVE,
+  LostSessions,
+  type Session,
+  withDeadline,
+} from './session.ts'
 
 /** A call of a prepared statement, with its parameters as text. */
 export interface StatementCall {
@@ -36,6 +45,8 @@ export interface PipelinedConnection {
   /** Ends a failed transaction. If that fails too, it closes the connection, and the server rolls back. */
   rollback(): Promise<void>
   readonly isLost: boolean
+  /** Gives up on a connection that may be dead: closes it without waiting for the server. */
+  discard(): void
   close(): Promise<void>
 }
 
@@ -47,22 +58,32 @@ export interface PipelinedConnectionOptions {
   settings: Readonly<Record<string, string>>
   /** Longest to wait for the connection, and then for its setup, in milliseconds. */
   connectTimeoutMs?: number
+  /** Longest to wait for the results of a batch, in milliseconds. */
+  batchTimeoutMs?: number
+  /** Sessions of earlier connections, which this one ends before it is used; its own, if it is lost. */
+  lostSessions?: LostSessions
   log?: Log
-  /** Called when the connection breaks, in use or idle; not when `close` ends it. */
+  /** Called when the connection breaks, in use or idle; not when `close` or `discard` ends it. */
   onLost?: () => void
 }
 
-/** Longest to wait for the results of a batch: longer than `statement_timeout` lets any of its statements run. */
-const BATCH_TIMEOUT_MS = 15_000
+/**
+ * Twice that time and a new connection fit into ten seconds, within which the service must recover from dead
+ * connections: a batch can be sent on a second one just before the first one is given up.
+ */
+const BATCH_TIMEOUT_MS = 3_500
+
+/** Longest to wait for the server when a connection is closed. */
+const CLOSE_TIMEOUT_MS = 1_000
 
 /** Connects and prepares every statement, so that a batch only binds and executes. */
 export async function connectPipelined(options: PipelinedConnectionOptions): Promise<PipelinedConnection> {
-  const { connectTimeoutMs = CONNECT_TIMEOUT_MS } = options
+  const { connectTimeoutMs = CONNECT_TIMEOUT_MS, statements, settings } = options
   const client = new pg.Client({
     connectionString: options.url,
     fallback_application_name: 'sms-quota engine',
     connectionTimeoutMillis: connectTimeoutMs,
-    keepAlive: true,
+    ...KEEP_ALIVE,
   })
   const connection = new ClientConnection(client, options)
   try {
@@ -71,8 +92,9 @@ export async function connectPipelined(options: PipelinedConnectionOptions): Pro
     throw notConnected(error)
   }
   try {
-    await configureSession(client, options.settings, connectTimeoutMs)
-    await connection.prepare({ begin: 'begin', commit: 'commit', rollback: 'rollback', ...options.statements })
+    await withDeadline(client, connectTimeoutMs, () =>
+      connection.setUp(settings, { begin: 'begin', commit: 'commit', rollback: 'rollback', ...statements }),
+    )
   } catch (error) {
     await connection.close()
     // An error that the server reports is a defect of ours; any other means that the connection was lost.
@@ -86,17 +108,25 @@ const notConnected = (error: unknown) => new ConnectionLost('no database connect
 /** The connection of one client of `pg`. */
 class ClientConnection implements PipelinedConnection {
   private readonly client: pg.Client
+  private readonly batchTimeoutMs: number
+  private readonly lostSessions: LostSessions
+  private readonly log: Log | undefined
   private readonly onLost: (() => void) | undefined
+  private session: Session | undefined
   private lost = false
+  private isClosing = false
   /** The server's last warning since the current batch was sent. */
   private warning: string | undefined
 
-  constructor(client: pg.Client, { log, onLost }: Pick<PipelinedConnectionOptions, 'log' | 'onLost'>) {
+  constructor(client: pg.Client, options: PipelinedConnectionOptions) {
     this.client = client
-    this.onLost = onLost
+    this.batchTimeoutMs = options.batchTimeoutMs ?? BATCH_TIMEOUT_MS
+    this.lostSessions = options.lostSessions ?? new LostSessions()
+    this.log = options.log
+    this.onLost = options.onLost
     client.on('error', error => {
+      if (!this.isClosing) this.log?.warn({ reason: error.message }, 'engine: connection lost')
       this.lose()
-      log?.warn({ reason: error.message }, 'engine: connection lost')
     })
     client.on('end', () => this.lose())
     client.on('notice', notice => {
@@ -108,7 +138,10 @@ class ClientConnection implements PipelinedConnection {
     return this.lost
   }
 
-  async prepare(statements: Readonly<Record<string, string>>): Promise<void> {
+  async setUp(settings: Readonly<Record<string, string>>, statements: Readonly<Record<string, string>>): Promise<void> {
+    this.session = await configureSession(this.client, settings)
+    const ended = await this.lostSessions.end(this.client)
+    if (ended > 0) this.log?.info({ sessions: ended }, 'engine: ended the sessions of lost connections')
     await this.send(new PipelinedPreparation(statements))
   }
 
@@ -125,38 +158,52 @@ class ClientConnection implements PipelinedConnection {
     try {
       if (!this.lost) await this.send(new PipelinedBatch([ROLLBACK]))
     } catch {
-      this.lost = true
+      this.lose()
     }
     if (this.lost) await this.close()
   }
 
+  discard(): void {
+    this.isClosing = true
+    this.abandon()
+    disconnect(this.client, 'another connection to the same server was lost')
+  }
+
   async close(): Promise<void> {
+    this.isClosing = true
     this.lost = true
-    await this.client.end().catch(() => {})
+    await withDeadline(this.client, CLOSE_TIMEOUT_MS, () => this.client.end()).catch(() => {})
   }
 
   private lose(): void {
-    if (!this.lost) this.onLost?.()
+    if (this.lost) return
+    this.abandon()
+    this.onLost?.()
+  }
+
+  private abandon(): void {
     this.lost = true
+    if (this.session !== undefined) this.lostSessions.add(this.session)
   }
 
   private async send(batch: PipelinedBatch): Promise<StatementResult[]> {
     if (this.lost) throw new ConnectionLost('the database connection was lost', 'before the batch was sent')
     this.warning = undefined
-    // The server itself ends a slow statement. This timeout is for a server that disappeared without closing the socket.
-    const timeout = setTimeout(() => batch.abandon(), BATCH_TIMEOUT_MS)
     try {
-      return await new Promise<StatementResult[]>((resolve, reject) => {
-        batch.settle = { resolve, reject }
-        this.client.query(batch)
-      })
+      return await withDeadline(
+        this.client,
+        this.batchTimeoutMs,
+        () =>
+          new Promise<StatementResult[]>((resolve, reject) => {
+            batch.settle = { resolve, reject }
+            this.client.query(batch)
+          }),
+      )
     } catch (error) {
       // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
       if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) throw error
       this.lose()
       throw new ConnectionLost('the database connection was lost', error)
-    } finally {
-      clearTimeout(timeout)
     }
   }
 }
@@ -170,21 +217,14 @@ class PipelinedBatch implements pg.Submittable {
   readonly calls: readonly StatementCall[]
   readonly results: StatementResult[] = []
   private rows: Cells[] = []
-  private wire: Wire | undefined
 
   constructor(calls: readonly StatementCall[]) {
     this.calls = calls
   }
 
   submit(wire: Wire): void {
-    this.wire = wire
     // One write: with a write per message, a batch of ten messages took a third longer to send.
     wire.stream.write(Buffer.concat([...this.messages(), serialize.sync()]))
-  }
-
-  /** Ends the connection. `pg` then calls `handleError`. */
-  abandon(): void {
-    this.wire?.stream.destroy()
   }
 
   protected messages(): Buffer[] {

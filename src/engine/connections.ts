@@ -1,6 +1,7 @@
 import type { Log } from '../db/database.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
 import { connectPipelined, type PipelinedConnection } from '../db/pipelined-connection.ts'
+import { LostSessions } from '../db/session.ts'
 
 /** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */
 export interface Connections {
@@ -24,7 +25,7 @@ export const ENGINE_SETTINGS = {
   jit: 'off',
   seq_page_cost: '0.1',
   random_page_cost: '0.1',
-  statement_timeout: '5000',
+  statement_timeout: '3000',
   idle_in_transaction_session_timeout: '5000',
 }
 
@@ -41,7 +42,14 @@ export interface ConnectionsOptions {
 
 export function createConnections({ url, lockTimeoutMs, log, onLost }: ConnectionsOptions): Connections {
   const idle: PipelinedConnection[] = []
+  const lostSessions = new LostSessions()
   let isClosed = false
+
+  function onConnectionLost(): void {
+    // What killed one connection may have killed others, and each would fail another batch after a long time only.
+    for (const connection of idle.splice(0)) connection.discard()
+    onLost()
+  }
 
   return {
     async use(work) {
@@ -51,8 +59,9 @@ export function createConnections({ url, lockTimeoutMs, log, onLost }: Connectio
         url,
         statements: LEDGER_STATEMENTS,
         settings: { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) },
+        lostSessions,
         log,
-        onLost,
+        onLost: onConnectionLost,
       })
       try {
         return await work(connection)

@@ -109,9 +109,19 @@ describe('sessions', () => {
       { name: 'client_connection_check_interval', setting: '1000' },
       { name: 'idle_in_transaction_session_timeout', setting: '5000' },
       { name: 'lock_timeout', setting: '250' },
-      { name: 'statement_timeout', setting: '5000' },
+      { name: 'statement_timeout', setting: '4000' },
       { name: 'synchronous_commit', setting: 'on' },
     ])
+  })
+
+  test.each([
+    ['local', 'on'],
+    ['remote_write', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('of a database with synchronous_commit = %s have %s', async (configured, expected) => {
+    const database = openDatabase({ url: withOptions(`-c synchronous_commit=${configured}`) })
+    expect(await database.query({ text: 'show synchronous_commit' })).toEqual([{ synchronous_commit: expected }])
+    await database.close()
   })
 
   test('prepare a named statement once', async () => {

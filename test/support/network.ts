@@ -20,10 +20,21 @@ export interface Network {
   endNextSessionAfterSetup(): { ended: Promise<void> }
   /** Lets the next commit succeed and loses its confirmation with the connection. */
   loseNextConfirmation(): { lost: Promise<void> }
-  /** Keeps back the next batch with a commit, and ends its sender's connection. */
+  /**
+   * Keeps back the next batch with a commit, and ends its sender's connection. Here and in `watchNextCommit` the service
+   * cannot end the session of the lost connection, as if its connections led to another server from then on.
+   */
   strandNextCommit(): Promise<Stray>
   /** Delivers the next batch with a commit; `disconnect` ends the sender's connection but not the server's. */
   watchNextCommit(): Promise<{ disconnect(): Stray }>
+  /**
+   * The other end of the connection with the next commit disappears, as when a machine loses its power: from then on
+   * nothing is delivered in either direction, and neither end learns that the other has closed the connection. Of the
+   * batch with the commit, the server gets nothing, the first half, or all.
+   */
+  swallowNextCommit(delivered: 'nothing' | 'half' | 'all'): { swallowed: Promise<void> }
+  /** The other end of all connections that are open now disappears in that way. */
+  swallowAll(): void
 }
 
 type Trap = (chunk: Buffer, client: Socket, database: Socket) => void
@@ -34,6 +45,10 @@ const COMMIT = '\0commit\0'
 const SETTING_UP = 'set_config'
 /** The setting that a session's setup changes last. */
 const SETUP_ENDS = 'client_connection_check_interval'
+
+/** What ends the session of a lost connection, and what takes its place where it must not. */
+const ENDING = 'pg_terminate_backend(lost.pid)'
+const NOT_ENDING = 'false'.padEnd(ENDING.length)
 
 /** What a server sends before it closes a connection (`ErrorResponse`). */
 const FATAL = errorResponse({
@@ -61,20 +76,31 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   const sockets = new Set<Socket>()
   /** Server connections that stay open after their clients'. */
   const abandoned = new Set<Socket>()
+  /** Connections of which neither end hears from the other any more. */
+  const swallowed = new Set<Socket>()
+  let canEndSessions = true
   let trap: { sign: string; spring: Trap } | undefined
 
-  const server = createServer(client => {
+  const server = createServer({ allowHalfOpen: true }, client => {
     const database = folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${port}`)
     for (const socket of [client, database]) {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('close', () => sockets.delete(socket))
     }
-    client.on('close', () => {
-      if (!abandoned.has(database)) database.destroy()
+    client.on('end', () => {
+      if (!swallowed.has(client)) client.end()
     })
-    database.on('close', () => client.destroy())
+    client.on('close', () => {
+      if (!abandoned.has(database) && !swallowed.has(database)) database.destroy()
+    })
+    database.on('close', () => {
+      if (!swallowed.has(client)) client.destroy()
+    })
     client.on('data', chunk => {
+      if (swallowed.has(client)) return
+      const ending = canEndSessions ? -1 : chunk.indexOf(ENDING)
+      if (ending >= 0) chunk.write(NOT_ENDING, ending)
       const caught = trap !== undefined && chunk.includes(trap.sign) ? trap : undefined
       if (caught === undefined) {
         database.write(chunk)
@@ -84,7 +110,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
       }
     })
     database.on('data', chunk => {
-      if (!abandoned.has(database)) client.write(chunk)
+      if (!abandoned.has(database) && !swallowed.has(database)) client.write(chunk)
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -94,6 +120,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   })
 
   function abandon(client: Socket, database: Socket): void {
+    canEndSessions = false
     abandoned.add(database)
     client.destroy()
   }
@@ -163,5 +190,17 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
           },
         }
       }),
+
+    swallowNextCommit: delivered => ({
+      swallowed: trapped(COMMIT, (chunk, client, database) => {
+        const half = chunk.subarray(0, chunk.indexOf(COMMIT))
+        if (delivered !== 'nothing') database.write(delivered === 'all' ? chunk : half)
+        swallowed.add(client).add(database)
+      }),
+    }),
+
+    swallowAll() {
+      for (const socket of sockets) swallowed.add(socket)
+    },
   }
 }

@@ -1,0 +1,197 @@
+/**
+ * A synchronous standby that is away for longer than the service waits for an answer. The server's processes go on
+ * waiting for it after the service has given up on them: no timeout and no closed connection ends them. They must not
+ * pile up. Uses a server of its own, because the list of standbys is a setting of the server.
+ */
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { updateQuota } from '../../src/admin/change-quota.ts'
+import { createQuota } from '../../src/admin/create-quota.ts'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { createWebhook } from '../../src/admin/webhooks.ts'
+import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { deleteWebhook } from '../../src/db/webhooks.ts'
+import { createEngine } from '../../src/engine/engine.ts'
+import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { scratchFolder } from '../support/cluster.ts'
+import { reserve, START } from '../support/engine.ts'
+import { createSite } from '../support/process.ts'
+import { createReceiver } from '../support/receiver.ts'
+
+const { folder, remove } = await scratchFolder()
+const log = { info() {}, warn() {}, error: console.error }
+const embedded = await startEmbedded({ dataDir: folder, log })
+await migrate({ url: embedded.url })
+const db = openDatabase({ url: embedded.url })
+
+const ENGINE_CONNECTIONS = 4
+const POOL_CONNECTIONS = 3
+const site = await createSite()
+const engine = createEngine({ url: embedded.url, now: () => START, log, connections: ENGINE_CONNECTIONS })
+const pool = openDatabase({ url: embedded.url, maxConnections: POOL_CONNECTIONS })
+afterEach(() => setStandbys(''))
+afterAll(async () => {
+  await Promise.all([engine.close(), pool.close(), db.close()])
+  await embedded.stop()
+  await remove()
+})
+
+async function setStandbys(names: string): Promise<void> {
+  await db.query({ text: `alter system set synchronous_standby_names = '${names}'` })
+  await db.query({ text: 'select pg_reload_conf()' })
+}
+
+async function requireStandby(): Promise<void> {
+  await setStandbys('missing')
+  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
+  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
+}
+
+/** The server's processes that wait for a standby. */
+const waiting = () =>
+  db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where wait_event = 'SyncRep'" })
+
+/** Cuts the wait of a commit short: it is visible from then on, and no standby has it. */
+async function cutWaitShort(): Promise<void> {
+  await expect.poll(async () => (await waiting()).length).toBe(1)
+  for (const { pid } of await waiting()) await db.query({ text: 'select pg_cancel_backend($1)', values: [pid] })
+}
+
+const failureOf = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+const author = { now: START, actor: 'ada', requestId: 'test' }
+const create = (on: Database, user: number) =>
+  on.transaction(tx => createQuota(tx, { user_id: user, limit: 1_000 }, author))
+
+/** Repeats a call until `isOver`, whatever becomes of it. Answers how often it succeeded. */
+async function hammer(call: () => Promise<unknown>, isOver: () => boolean): Promise<number> {
+  let successes = 0
+  while (!isOver()) {
+    await call().then(
+      () => successes++,
+      () => {},
+    )
+  }
+  return successes
+}
+
+test('while it is away, few processes wait for it; when it returns, service is back', { timeout: 90_000 }, async () => {
+  const users = Array.from({ length: 20 }, (_, index) => 100 + index)
+  for (const user of users) await create(db, user)
+  await Promise.all(users.map(user => engine.submit(reserve(user, 'first', 1))))
+  await requireStandby()
+
+  let isOver = false
+  let calls = 0
+  const hammering = [
+    ...users.map(user =>
+      hammer(
+        () => engine.submit(reserve(user, `m${calls++}`, 1)),
+        () => isOver,
+      ),
+    ),
+    ...Array.from({ length: POOL_CONNECTIONS }, () =>
+      hammer(
+        () => create(pool, 1_000 + calls++),
+        () => isOver,
+      ),
+    ),
+  ]
+  // More than twice as long as the service waits for an answer.
+  let most = 0
+  const until = performance.now() + 10_000
+  const watch = async () => {
+    most = Math.max(most, (await waiting()).length)
+    return performance.now() > until
+  }
+  await expect.poll(watch, { timeout: 20_000, interval: 20 }).toBe(true)
+  isOver = true
+  expect(most).toBeGreaterThan(ENGINE_CONNECTIONS)
+  expect(most).toBeLessThanOrEqual(ENGINE_CONNECTIONS + POOL_CONNECTIONS)
+
+  await setStandbys('')
+  const began = performance.now()
+  // No call was answered before the standby confirmed it.
+  for (const successes of await Promise.all(hammering)) expect(successes).toBeLessThanOrEqual(1)
+  for (const user of users) expect(await engine.submit(reserve(user, 'last', 1))).toMatchObject({ outcome: 'granted' })
+  expect(await create(pool, 2_000)).toMatchObject({ outcome: 'created' })
+  expect(performance.now() - began).toBeLessThan(2_000)
+  expect((await waiting()).length).toBe(0)
+})
+
+test('while it is away, a service answers changes with 503, reads, and says that it is ready', async () => {
+  const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
+  const service = await site.start({ DATABASE_URL: embedded.url, AUTH_SECRET })
+  await requireStandby()
+  const change = service.call('POST', '/api/sms/admin/quota', { body: { user_id: 5_000, limit: 1 } })
+  await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)
+  expect(await service.call('GET', '/readyz')).toMatchObject({ status: 200 })
+  expect(await service.call('GET', '/api/sms/admin/quota/list')).toMatchObject({ status: 200 })
+  expect(await change).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  await setStandbys('')
+  await service.stop()
+})
+
+describe('a commit whose wait was cut short', () => {
+  test('is no success, also if it is a single statement', async () => {
+    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
+    await requireStandby()
+    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0))
+    await cutWaitShort()
+    expect(await failure).toBeInstanceOf(ConnectionLost)
+    await setStandbys('')
+    expect(await deleteWebhook(pool, webhook?.id ?? 0)).toBe(false)
+  })
+
+  const any = () => true
+  const ANSWERS: [string, (id: number) => Promise<{ outcome: string }>, string][] = [
+    ['an update that changes nothing any more', id => updateQuota(pool, id, { limit: 7 }, author, any), 'unchanged'],
+    ['a deletion that finds nothing any more', id => deleteQuota(pool, id, author, any), 'not_found'],
+  ]
+
+  test.each(ANSWERS)('is reported by %s only when the standby has it', async (_name, call, outcome) => {
+    const created = await create(db, 4_000)
+    if (created.outcome !== 'created') throw new Error('no quota')
+    await requireStandby()
+    const first = failureOf(call(created.quota.id))
+    await cutWaitShort()
+    expect(await first).toBeInstanceOf(ConnectionLost)
+    let isAnswered = false
+    const second = call(created.quota.id).finally(() => {
+      isAnswered = true
+    })
+    await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)
+    expect(isAnswered).toBe(false)
+    await setStandbys('')
+    expect(await second).toMatchObject({ outcome })
+  })
+
+  test('is sent to no webhook before the standby has it', async () => {
+    const receiver = await createReceiver()
+    await createWebhook(db, { url: receiver.url, types: ['quota.created'] }, Buffer.alloc(32), author)
+    let now = START
+    const dispatcher = createDispatcher({ db: pool, now: () => now, log, allowPrivate: true })
+    await requireStandby()
+    // The event, its delivery, and the claim of that delivery: each is committed, and none is confirmed.
+    for (const commit of [() => create(pool, 3_000), () => dispatcher.dispatchOnce(now)]) {
+      const failure = failureOf(commit())
+      await cutWaitShort()
+      expect(await failure).toBeInstanceOf(ConnectionLost)
+    }
+    await dispatcher.dispatchOnce(now)
+    await cutWaitShort()
+    await dispatcher.idle()
+    expect(receiver.deliveries).toEqual([])
+
+    await setStandbys('')
+    now += 20_000
+    await dispatcher.dispatchOnce(now)
+    await dispatcher.idle()
+    expect(receiver.received).toHaveLength(1)
+  })
+})
