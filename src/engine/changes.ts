@@ -35,12 +35,12 @@ export function addChanges(changes: BatchChanges, { quotas, reservations }: User
     if (after === undefined) throw new RangeError('a draft has lost a quota')
     addQuotaChange(changes, before, after)
   }
-  changes.closed.push(...[...draft.closed.values()].sort(byQuotaAndWindow))
-  for (const correction of [...draft.corrections.values()].sort(byQuotaAndWindow)) {
+  changes.closed.push(...sorted(draft.closed, byQuotaAndWindow))
+  for (const correction of sorted(draft.corrections, byQuotaAndWindow)) {
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
-  changes.usage.push(...draft.usage)
-  for (const reservation of [...draft.reservations.values()].sort(byId)) {
+  for (const entry of draft.usage) changes.usage.push(entry)
+  for (const reservation of sorted(draft.reservations, byId)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation)
   }
 }
@@ -68,6 +68,13 @@ function addReservationChange(
     changes.settled.push({ ...after, seq: before.seq })
     if (after.expired && !before.expired) changes.expired.push({ before, after })
   }
+}
+
+const NONE: readonly never[] = []
+
+/** The values of a map, in order. Most maps of a batch are empty: for those it costs nothing. */
+function sorted<Value>(map: ReadonlyMap<string, Value>, order: (one: Value, other: Value) => number): readonly Value[] {
+  return map.size === 0 ? NONE : [...map.values()].sort(order)
 }
 
 type WindowKey = Pick<Correction, 'quota_id' | 'window_no'>

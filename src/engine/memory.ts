@@ -38,14 +38,7 @@ export function createMemory(): Memory {
     quotas.delete(userId)
   }
   return {
-    quotasOf(userId) {
-      const held = quotas.get(userId)
-      if (held === undefined) return undefined
-      // A map keeps the order in which keys were set: the first is the least recently used.
-      quotas.delete(userId)
-      quotas.set(userId, held)
-      return held
-    },
+    quotasOf: userId => quotas.get(userId),
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
     rememberQuotas(userId, held) {
       forgetUser(userId)
