@@ -46,13 +46,15 @@ export interface Batch<C, R> {
   entries: Entry<C, R>[]
   readonly isApart: boolean
   /** When its oldest command was added, to the precision of a batch: the clock is not read for each command. */
-  readonly since: number
+  since: number
   isRunning: boolean
   /** Commands of its users that came, or were next, after it was formed. */
   followers: Entry<C, R>[]
+  /** When the first of them was added. */
+  followersSince: number
 }
 
-/** Commands that were added between two batches. */
+/** Commands that were added between two batches. It leaves the queue with its last command. */
 interface Segment<C, R> {
   readonly entries: Entry<C, R>[]
   readonly since: number
@@ -77,7 +79,7 @@ export interface Queue<C extends UserCommand, R> {
   end(batch: Batch<C, R>): void
   /** Frees the room of commands whose completions are about to be called. */
   release(entries: readonly Entry<C, R>[]): void
-  /** Commands wait that no batch holds, or that `take` has yet to look at. */
+  /** Commands wait that `take` has yet to look at. */
   readonly hasWaiting: boolean
   readonly hasApart: boolean
   /** Commands added and not released. */
@@ -105,56 +107,51 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     return segment
   }
 
-  function newBatch(isApart: boolean, since: number): Batch<C, R> {
-    return { entries: [], isApart, since, isRunning: !isApart, followers: [] }
+  function newBatch(isApart: boolean): Batch<C, R> {
+    return { entries: [], isApart, since: now(), isRunning: false, followers: [], followersSince: 0 }
   }
 
-  function join(batch: Batch<C, R>, entry: Entry<C, R>): void {
-    batch.entries.push(entry)
-    holders.set(entry.command.user_id, batch)
-  }
-
-  /** Gives a command to the batch that holds its user. Only one that waits to run apart can still carry it out itself. */
-  function follow(batch: Batch<C, R>, entry: Entry<C, R>): void {
-    const joins = !batch.isRunning && batch.followers.length === 0 && batch.entries.length < batchSize
-    if (joins) batch.entries.push(entry)
-    else batch.followers.push(entry)
-  }
-
-  /** The next command that no batch holds, and that `take` has yet to look at. */
-  function next(): Entry<C, R> | undefined {
-    for (let segment = segments[0]; segment !== undefined; segment = segments[0]) {
-      const entry = segment.entries[segment.taken]
-      segment.taken += 1
-      if (entry !== undefined) return entry
-      segments.shift()
+  /** Gives a command to the batch that holds its user. Only one that is not running yet can still carry it out itself. */
+  function give(batch: Batch<C, R>, entry: Entry<C, R>, since: number): void {
+    if (batch.isRunning || batch.entries.length >= batchSize) {
+      if (batch.followers.length === 0) batch.followersSince = since
+      batch.followers.push(entry)
+    } else {
+      batch.entries.push(entry)
+      if (since < batch.since) batch.since = since
     }
-    return undefined
   }
 
   function take(): Batch<C, R> | undefined {
     isOpen = false
-    const since = segments[0]?.since ?? now()
-    const batch = newBatch(false, since)
+    const batch = newBatch(false)
     const besides = new Map<string, Batch<C, R>>()
+    const batchFor = (difficulty: string | undefined) => {
+      if (difficulty === undefined) return batch
+      const beside = besides.get(difficulty) ?? newBatch(true)
+      besides.set(difficulty, beside)
+      return beside
+    }
     let passed = 0
     while (batch.entries.length < batchSize && passed < batchSize) {
-      const entry = next()
-      if (entry === undefined) break
+      const segment = segments[0]
+      const entry = segment?.entries[segment.taken]
+      if (segment === undefined || entry === undefined) break
+      segment.taken += 1
+      if (segment.taken === segment.entries.length) segments.shift()
       const { user_id } = entry.command
-      const holder = holders.get(user_id)
-      const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
-      if (holder === undefined && difficulty === undefined) join(batch, entry)
-      else if (holder === batch) batch.entries.push(entry)
-      else passed += 1
-      if (difficulty !== undefined) {
-        const beside = besides.get(difficulty) ?? newBatch(true, since)
-        besides.set(difficulty, beside)
-        join(beside, entry)
-      } else if (holder !== undefined && holder !== batch) follow(holder, entry)
+      let holder = holders.get(user_id)
+      if (holder === undefined) {
+        holder = batchFor(difficultyOf(user_id))
+        holders.set(user_id, holder)
+      }
+      give(holder, entry, segment.since)
+      if (holder !== batch) passed += 1
     }
     apart.push(...besides.values())
-    return batch.entries.length > 0 ? batch : undefined
+    if (batch.entries.length === 0) return undefined
+    batch.isRunning = true
+    return batch
   }
 
   return {
@@ -178,20 +175,24 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     },
 
     setApart(batch, users) {
-      const other = newBatch(true, batch.since)
+      const other = newBatch(true)
       const isMoved = ({ command }: Entry<C, R>) => users.has(command.user_id)
-      for (const entry of batch.entries) if (isMoved(entry)) join(other, entry)
+      for (const entry of batch.entries) {
+        if (!isMoved(entry)) continue
+        give(other, entry, batch.since)
+        holders.set(entry.command.user_id, other)
+      }
       if (other.entries.length === 0) return
       batch.entries = batch.entries.filter(entry => !isMoved(entry))
       // In their place, before any command that is yet to come.
-      for (const entry of batch.followers) if (isMoved(entry)) follow(other, entry)
+      for (const entry of batch.followers) if (isMoved(entry)) give(other, entry, batch.followersSince)
       batch.followers = batch.followers.filter(entry => !isMoved(entry))
       apart.push(other)
     },
 
-    end({ entries, followers, since }) {
+    end({ entries, followers, followersSince }) {
       for (const { command } of entries) holders.delete(command.user_id)
-      if (followers.length > 0) segments.unshift({ entries: followers, since, taken: 0 })
+      if (followers.length > 0) segments.unshift({ entries: followers, since: followersSince, taken: 0 })
     },
 
     release(entries) {
