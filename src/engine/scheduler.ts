@@ -28,7 +28,7 @@ export interface RunningBatch<C> {
   /** The commands that it has to carry out, in their order. */
   readonly commands: readonly C[]
   readonly isApart: boolean
-  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. */
+  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. Not after its end. */
   setApart(users: ReadonlySet<number>): void
 }
 
@@ -64,8 +64,7 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
   let closing: Promise<void> | undefined
   let drained = () => {}
 
-  const canStart = () =>
-    (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
+  const canStart = () => (queue.hasApart && limiter.canStart(true)) || (queue.hasWaiting && limiter.canStart(false))
 
   function wake(): void {
     if (isWaking || !canStart()) return
@@ -76,8 +75,7 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
   function startNext(): void {
     isWaking = false
     const batch =
-      (limiter.canStart(true) ? queue.takeApart() : undefined) ??
-      (limiter.canStart(false) ? queue.take() : undefined)
+      (limiter.canStart(true) ? queue.takeApart() : undefined) ?? (limiter.canStart(false) ? queue.take() : undefined)
     if (batch !== undefined) void carryOut(batch)
     wake()
   }
@@ -111,12 +109,15 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
   /** A result for each command that the batch has in the end. */
   async function resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
     let commands = batch.entries.map(({ command }) => command)
+    let isOver = false
     const running: RunningBatch<C> = {
       get commands() {
         return commands
       },
       isApart: batch.isApart,
       setApart(users) {
+        // Its commands are completed: in another batch they would be completed again.
+        if (isOver) return
         queue.setApart(batch, users)
         commands = batch.entries.map(({ command }) => command)
         wake()
@@ -130,6 +131,8 @@ export function createScheduler<C extends UserCommand, R>(options: SchedulerOpti
     } catch (error) {
       const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
       return commands.map(() => failure)
+    } finally {
+      isOver = true
     }
   }
 
