@@ -34,10 +34,11 @@ export interface Limiter {
 
 type SlotState = 'running' | 'stalled' | 'apart'
 
-/** @throws RangeError if `workers` is below 1: no batch would ever run. */
+/** @throws RangeError if `workers` or `concurrency` is below 1: no batch would ever run. */
 export function createLimiter(options: LimiterOptions): Limiter {
   const { workers, concurrency = workers, stallMs = 100, stallMsPerCommand = 0, onRoom } = options
   if (!(workers >= 1)) throw new RangeError('workers must be at least 1')
+  if (!(concurrency >= 1)) throw new RangeError('concurrency must be at least 1')
   const workersApart = Math.max(1, Math.floor(workers / 2))
   const slots: Record<SlotState, number> = { running: 0, stalled: 0, apart: 0 }
   let inFlight = 0

@@ -16,13 +16,18 @@ export interface Memory {
 }
 
 /**
- * The least recently used users and the oldest reservations are dropped. A user may have 200 quotas, so a bound of users
+ * The users known for longest and the oldest reservations are dropped. A user may have 200 quotas, so a bound of users
  * alone would allow 13 million quotas, which take several gigabytes. Objects that live for seconds make garbage collection
  * long, so only the reservations of about a second are kept at full load: a repetition comes within that or much later,
  * and a settlement that is not among them costs one more read.
  */
 const MAX_USERS = 65_536
 const MAX_QUOTAS = 262_144
+/**
+ * The part of users and quotas that stays when there are too many. A map is slow to find its first entry, so to drop one
+ * user for each new one took 20 µs a user. In large steps it takes 0.3 µs.
+ */
+const KEPT = 7 / 8
 const MAX_RESERVATIONS = 8_192
 
 export function createMemory(): Memory {
@@ -37,18 +42,20 @@ export function createMemory(): Memory {
     quotaCount -= quotas.get(userId)?.length ?? 0
     quotas.delete(userId)
   }
+  const dropOldest = (except: number) => {
+    for (const userId of quotas.keys()) {
+      if (quotas.size <= MAX_USERS * KEPT && quotaCount <= MAX_QUOTAS * KEPT) return
+      if (userId !== except) forgetUser(userId)
+    }
+  }
   return {
     quotasOf: userId => quotas.get(userId),
     reservation: (userId, id) => reservations.get(keyOf(userId, id)),
     rememberQuotas(userId, held) {
-      forgetUser(userId)
+      quotaCount += held.length - (quotas.get(userId)?.length ?? 0)
+      // It keeps its place: the users known for the longest are dropped first, and read again if they still send.
       quotas.set(userId, held)
-      quotaCount += held.length
-      if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
-      for (const user of quotas.keys()) {
-        if (user !== userId) forgetUser(user)
-        if (quotas.size <= MAX_USERS && quotaCount <= MAX_QUOTAS) return
-      }
+      if (quotas.size > MAX_USERS || quotaCount > MAX_QUOTAS) dropOldest(userId)
     },
     rememberReservation(reservation) {
       const key = keyOf(reservation.user_id, reservation.id)

@@ -46,10 +46,12 @@ export interface Batch<C, R> {
   entries: Entry<C, R>[]
   readonly isApart: boolean
   /** When its oldest command was added, to the precision of a batch: the clock is not read for each command. */
-  readonly since: number
+  since: number
   isRunning: boolean
   /** Commands of its users that came, or were next, after it was formed. */
   followers: Entry<C, R>[]
+  /** When the first of them was added. */
+  followersSince: number
 }
 
 export interface Queue<C extends UserCommand, R> {
@@ -69,7 +71,7 @@ export interface Queue<C extends UserCommand, R> {
   end(batch: Batch<C, R>): void
   /** Frees the room of commands whose completions are about to be called. */
   release(entries: readonly Entry<C, R>[]): void
-  /** Commands wait that no batch holds, or that `take` has yet to look at. */
+  /** Commands wait that `take` has yet to look at. */
   readonly hasWaiting: boolean
   readonly hasApart: boolean
   /** Commands added and not released. */
@@ -82,7 +84,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
   const line = createLine<C, R>(options.now)
-  const holds = createHolds<C, R>(batchSize)
+  const holds = createHolds<C, R>(batchSize, options.now)
   const apart: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
@@ -113,7 +115,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     },
     end(batch) {
       holds.end(batch)
-      if (batch.followers.length > 0) line.addFirst(batch.followers, batch.since)
+      if (batch.followers.length > 0) line.addFirst(batch.followers, batch.followersSince)
     },
     release(entries) {
       queued -= entries.length
@@ -140,32 +142,26 @@ function formBatch<C extends UserCommand, R>(
   holds: Holds<C, R>,
   { batchSize, difficultyOf }: QueueOptions,
 ): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
-  const since = line.startNext()
-  const batch = newBatch<C, R>(false, since)
+  line.close()
+  const batch = holds.newBatch(false)
   const besides = new Map<string, Batch<C, R>>()
+  const batchFor = (difficulty: string | undefined) => {
+    if (difficulty === undefined) return batch
+    const beside = besides.get(difficulty) ?? holds.newBatch(true)
+    besides.set(difficulty, beside)
+    return beside
+  }
   let passed = 0
   while (batch.entries.length < batchSize && passed < batchSize) {
     const entry = line.next()
     if (entry === undefined) break
     const { user_id } = entry.command
-    const holder = holds.holderOf(user_id)
-    const difficulty = holder === undefined ? difficultyOf(user_id) : undefined
-    if (holder !== undefined && holder !== batch) holds.follow(holder, entry)
-    else if (difficulty === undefined) {
-      holds.join(batch, entry)
-      continue
-    } else {
-      const beside = besides.get(difficulty) ?? newBatch(true, since)
-      besides.set(difficulty, beside)
-      holds.join(beside, entry)
-    }
-    passed += 1
+    const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))
+    holds.give(holder, entry, line.since)
+    if (holder !== batch) passed += 1
   }
+  batch.isRunning = true
   return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
-}
-
-function newBatch<C, R>(isApart: boolean, since: number): Batch<C, R> {
-  return { entries: [], isApart, since, isRunning: !isApart, followers: [] }
 }
 
 type Line<C, R> = ReturnType<typeof createLine<C, R>>
@@ -176,6 +172,7 @@ function createLine<C, R>(now: () => number) {
   const segments: { readonly entries: Entry<C, R>[]; readonly since: number; taken: number }[] = []
   /** Whether the last segment takes more commands. */
   let isOpen = false
+  let since = 0
   return {
     add(entry: Entry<C, R>): void {
       const last = isOpen ? segments.at(-1) : undefined
@@ -186,19 +183,22 @@ function createLine<C, R>(now: () => number) {
     addFirst(entries: Entry<C, R>[], since: number): void {
       segments.unshift({ entries, since, taken: 0 })
     },
-    /** Closes the last segment, and returns since when the first command waits. */
-    startNext(): number {
+    /** The commands that come from now on are a segment of their own. */
+    close(): void {
       isOpen = false
-      return segments[0]?.since ?? now()
     },
     next(): Entry<C, R> | undefined {
-      for (let segment = segments[0]; segment !== undefined; segment = segments[0]) {
-        const entry = segment.entries[segment.taken]
-        segment.taken += 1
-        if (entry !== undefined) return entry
-        segments.shift()
-      }
-      return undefined
+      const segment = segments[0]
+      const entry = segment?.entries[segment.taken]
+      if (segment === undefined || entry === undefined) return undefined
+      since = segment.since
+      segment.taken += 1
+      if (segment.taken === segment.entries.length) segments.shift()
+      return entry
+    },
+    /** Since when the command that was next has waited. */
+    get since() {
+      return since
     },
     get isEmpty() {
       return segments.length === 0
@@ -207,32 +207,42 @@ function createLine<C, R>(now: () => number) {
 }
 
 /** Which batch holds which user. */
-function createHolds<C extends UserCommand, R>(batchSize: number) {
+function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {
   const holders = new Map<number, Batch<C, R>>()
 
-  function join(batch: Batch<C, R>, entry: Entry<C, R>): void {
-    batch.entries.push(entry)
-    holders.set(entry.command.user_id, batch)
+  function newBatch(isApart: boolean): Batch<C, R> {
+    return { entries: [], isApart, since: now(), isRunning: false, followers: [], followersSince: 0 }
   }
 
-  /** Gives a command to the batch that holds its user. Only one that waits to run apart can still carry it out itself. */
-  function follow(batch: Batch<C, R>, entry: Entry<C, R>): void {
-    const joins = !batch.isRunning && batch.followers.length === 0 && batch.entries.length < batchSize
-    if (joins) batch.entries.push(entry)
-    else batch.followers.push(entry)
+  function hold(userId: number, batch: Batch<C, R>): Batch<C, R> {
+    holders.set(userId, batch)
+    return batch
+  }
+
+  /** Gives a command to the batch that holds its user. Only one that is not running yet can still carry it out itself. */
+  function give(batch: Batch<C, R>, entry: Entry<C, R>, since: number): void {
+    if (batch.isRunning || batch.entries.length >= batchSize) {
+      if (batch.followers.length === 0) batch.followersSince = since
+      batch.followers.push(entry)
+    } else {
+      batch.entries.push(entry)
+      if (since < batch.since) batch.since = since
+    }
   }
 
   return {
     holderOf: (userId: number) => holders.get(userId),
-    join,
-    follow,
+    newBatch,
+    hold,
+    give,
 
     /** Moves the users' commands to a new batch, with those that follow behind them, before any that are yet to come. */
     part(batch: Batch<C, R>, users: ReadonlySet<number>): Batch<C, R> {
-      const other = newBatch<C, R>(true, batch.since)
+      const other = newBatch(true)
       const isMoved = ({ command }: Entry<C, R>) => users.has(command.user_id)
-      for (const entry of batch.entries) if (isMoved(entry)) join(other, entry)
-      for (const entry of batch.followers) if (isMoved(entry)) follow(other, entry)
+      for (const entry of batch.entries)
+        if (isMoved(entry)) give(hold(entry.command.user_id, other), entry, batch.since)
+      for (const entry of batch.followers) if (isMoved(entry)) give(other, entry, batch.followersSince)
       batch.entries = batch.entries.filter(entry => !isMoved(entry))
       batch.followers = batch.followers.filter(entry => !isMoved(entry))
       return other

@@ -28,7 +28,7 @@ export interface RunningBatch<C> {
   /** The commands that it has to carry out, in their order. */
   readonly commands: readonly C[]
   readonly isApart: boolean
-  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. */
+  /** Leaves these users' commands to another batch, which runs apart; this one goes on without them. Not after its end. */
   setApart(users: ReadonlySet<number>): void
 }
 
@@ -155,12 +155,15 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
   /** A result for each command that the batch has in the end. */
   private async resultsOf(batch: Batch<C, R>): Promise<readonly (R | Error)[]> {
     let commands = batch.entries.map(({ command }) => command)
+    let isOver = false
     const running: RunningBatch<C> = {
       get commands() {
         return commands
       },
       isApart: batch.isApart,
       setApart: users => {
+        // Its commands are completed: in another batch they would be completed again.
+        if (isOver) return
         this.queue.setApart(batch, users)
         commands = batch.entries.map(({ command }) => command)
         this.wake()
@@ -174,6 +177,8 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     } catch (error) {
       const failure = error instanceof Error ? error : new Error('a batch failed', { cause: error })
       return commands.map(() => failure)
+    } finally {
+      isOver = true
     }
   }
 }

@@ -101,7 +101,7 @@ describe('with 1,000 expired quotas', () => {
         await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
         const generic = `"${name} ${statistics}"`
         await tx.query({ text: `prepare ${generic} as ${LEDGER_STATEMENTS[name]}` })
-        const values = [`${shardOf(user)}`, `{${user}}`, formatTimestamp(clock.now)].map(value => `'${value}'`)
+        const values = [`{${shardOf(user)}}`, `{${user}}`, formatTimestamp(clock.now)].map(value => `'${value}'`)
         return planOf(tx, { text: `execute ${generic} (${values.join(', ')})` })
       })
       expect(blocksOf(plan)).toBeLessThan(FEW_BLOCKS)
@@ -117,7 +117,7 @@ test('a fence locks quotas by id, as batches do, and not by their expiry', async
   const stranger = await bench.stranger()
   await stranger.query('begin')
   await stranger.query('select 1 from quota where id = $1 for update', [first.id])
-  const values = [shardOf(other), [other], formatTimestamp(clock.now)]
+  const values = [[shardOf(other)], [other], formatTimestamp(clock.now)]
   const fencing = db.query({ text: LEDGER_STATEMENTS['fence-quotas'] ?? '', values })
   await untilWaiting(db, 1)
   const free = await stranger.query('select 1 from quota where id = $1 for update skip locked', [second.id])

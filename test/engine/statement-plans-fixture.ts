@@ -1,0 +1,200 @@
+/** Tables of 100,000 rows in four shards, and a call of each statement of the engine with 64 of their keys. */
+import type { Queryable } from '../../src/db/database.ts'
+import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
+import { addReservations } from '../../src/db/ledger/add-reservations.ts'
+import { addUsage } from '../../src/db/ledger/add-usage.ts'
+import { checkAbsent } from '../../src/db/ledger/check-absent.ts'
+import { checkQuotas } from '../../src/db/ledger/check-quotas.ts'
+import { checkReservations } from '../../src/db/ledger/check-reservations.ts'
+import { closeWindows } from '../../src/db/ledger/close-windows.ts'
+import { correctWindows } from '../../src/db/ledger/correct-windows.ts'
+import {
+  allAccounts,
+  allQuotas,
+  allReservations,
+  freeAccounts,
+  freeQuotas,
+  freeReservations,
+} from '../../src/db/ledger/find-locked-users.ts'
+import { incrementCounters } from '../../src/db/ledger/increment-counters.ts'
+import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
+import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/load-quotas.ts'
+import { loadReservations } from '../../src/db/ledger/load-reservations.ts'
+import { fenceQuotas, lockAccounts, writeAccounts } from '../../src/db/ledger/lock-accounts.ts'
+import { lockQuotas } from '../../src/db/ledger/lock-quotas.ts'
+import { markAlerted } from '../../src/db/ledger/mark-alerted.ts'
+import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
+import type { Stored } from '../../src/db/ledger/rows.ts'
+import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
+import type { LedgerCall } from '../../src/db/ledger/statement.ts'
+import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
+import type { Quota } from '../../src/domain/quota.ts'
+import type { Reservation } from '../../src/domain/reservation.ts'
+import { quotaIdOf, SHARDS, shardOf } from '../../src/domain/shard.ts'
+import type { UsageEntry } from '../../src/domain/usage.ts'
+import { viewOf } from '../../src/domain/view.ts'
+import { aQuota, at } from '../domain/fixture.ts'
+
+const NOW = at('2026-01-15')
+const ROWS = 100_000
+export const KEYS = 64
+
+const usersInShards = SHARDS.slice(0, 4)
+
+/** The users, from the first: the n-th has the n-th quota and the n-th reservation. */
+const users: number[] = []
+for (let user = 1; users.length < ROWS; user++) if (usersInShards.includes(shardOf(user))) users.push(user)
+
+/** The last fifth of the reservations and of the events is of one user. */
+const BUSY_USER = users[ROWS / 2] ?? 0
+const BUSY_FROM = (ROWS * 4) / 5
+const owners = users.map((user, index) => (index < BUSY_FROM ? user : BUSY_USER))
+
+const AT = `timestamptz '2026-01-01'`
+
+async function insert(db: Queryable, text: string, values: readonly number[]): Promise<void> {
+  const shards = values.map(shardOf)
+  await db.query({
+    text: text.replace('$rows', 'unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, user_id, n)'),
+    values: [shards, [...values]],
+  })
+}
+
+export async function fillQuotas(db: Queryable): Promise<void> {
+  await insert(db, 'insert into account (shard, user_id, live) select shard, user_id, 1 from $rows', users)
+  await insert(
+    db,
+    `insert into quota (shard, id, user_id, kind, "limit", period, time_zone, rollover_limit, overage_limit, priority,
+        starts_at, alert_at, enabled, metadata, window_start, window_end, created_at, created_by, updated_at, updated_by)
+      select shard, n * 64 + shard, user_id, 'grant', 100, 'month', 'UTC', 0, 0, 100,
+        ${AT}, '{80}', true, '{}', ${AT}, ${AT} + interval '1 month', ${AT}, 'ada', ${AT}, 'ada'
+      from $rows`,
+    users,
+  )
+}
+
+/** What grows with every send. */
+export async function fillLedger(db: Queryable): Promise<void> {
+  await insert(
+    db,
+    `insert into reservation (shard, user_id, id, op, asked, allow_partial, force, units, committed, released, refunded,
+        on_expiry, expired, draws, created_at, expires_at, changed_at)
+      select shard, user_id, 'm' || n, 'reserve', 1, false, false, 1, 0, 0, 0,
+        'release', false, array[n * 64 + shard, 0, 0, 0, 0, 1], ${AT}, ${AT} + n * interval '1 s', ${AT}
+      from $rows`,
+    owners,
+  )
+  await insert(
+    db,
+    `insert into quota_window (shard, quota_id, window_no, window_start, window_end, "limit", overage_limit, rolled_over,
+        used, reserved, carried)
+      select shard, n * 64 + shard, 0, ${AT} - interval '1 month', ${AT}, 100, 0, 0, 5, 5, 0 from $rows`,
+    users,
+  )
+  await insert(
+    db,
+    `insert into event (shard, number, user_id, sequence, type, at, data)
+      select shard, n, user_id, n, 'quota.updated', ${AT}, '{"percent": 80}' from $rows`,
+    owners,
+  )
+  await db.query({ text: `update shard_head set last_event = ${2 * ROWS}` })
+}
+
+export async function emptyLedger(db: Queryable): Promise<void> {
+  await db.query({ text: 'truncate reservation, quota_window, event' })
+}
+
+/** Every so many of the users, and among them the busy one. */
+const picked = Array.from({ length: KEYS }, (_, index) => Math.floor((index * ROWS) / KEYS))
+
+const quotas = picked.map((index): Stored<Quota> => {
+  const user_id = users[index] ?? 0
+  return { ...aQuota({ id: quotaIdOf(index + 1, shardOf(user_id)), user_id }), seq: 0 }
+})
+
+const reservations = picked
+  .map(
+    (index): Stored<Reservation> => ({
+      user_id: owners[index] ?? 0,
+      id: `m${index + 1}`,
+      op: 'reserve',
+      asked: 1,
+      country: null,
+      message_type: null,
+      allow_partial: false,
+      force: false,
+      would_deny: null,
+      units: 1,
+      committed: 0,
+      released: 0,
+      refunded: 0,
+      on_expiry: 'release',
+      expired: false,
+      draws: [],
+      created_at: NOW,
+      expires_at: NOW,
+      seq: 0,
+    }),
+  )
+  .sort((one, other) => one.user_id - other.user_id || (one.id < other.id ? -1 : 1))
+
+const newReservations = reservations.map(reservation => ({ ...reservation, id: `new-${reservation.id}` }))
+
+const events = reservations.map(({ user_id }): OutboxEvent => {
+  const quota = viewOf(aQuota({ user_id }), NOW)
+  return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80 } }
+})
+
+const usage = reservations.map(({ user_id }): UsageEntry => {
+  const grant = { quota_id: 64, country: 'DE', message_type: null }
+  return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
+})
+
+const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
+
+const closedWindows = quotas.map(({ id }) => ({
+  quota_id: id,
+  window_no: 1,
+  window_start: NOW,
+  window_end: NOW,
+  limit: 100,
+  overage_limit: 0,
+  rolled_over: 0,
+  used: 5,
+  reserved: 0,
+  carried: 0,
+}))
+
+function callsOf(): LedgerCall[] {
+  const scope = { now: NOW }
+  const ids = quotas.map(({ user_id }) => user_id)
+  return [
+    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas].map(statement => statement.call(scope, ids)),
+    ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
+    ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
+    ...[checkQuotas, lockQuotas, selectQuotaDetails, rollQuotas].map(statement => statement.call(scope, quotas)),
+    ...[loadReservations, allReservations, freeReservations].map(statement => statement.call(scope, reservations)),
+    ...[checkReservations, settleReservations].map(statement => statement.call(scope, reservations)),
+    ...[checkAbsent, addReservations].map(statement => statement.call(scope, newReservations)),
+    incrementCounters.call(
+      scope,
+      quotas.map(quota => ({ quota, used: 1, reserved: 1 })),
+    ),
+    // It expects the `seq` that the statements before it in a batch have given.
+    markAlerted.call(
+      scope,
+      quotas.map(quota => ({ quota: { ...quota, seq: -1 }, percents: [80] })),
+    ),
+    closeWindows.call(scope, closedWindows),
+    correctWindows.call(scope, windows),
+    addUsage.call(scope, usage),
+    advanceOutbox.call(
+      scope,
+      usersInShards.map(shard => ({ shard, count: KEYS / 4 })),
+    ),
+    addEvents(scope, events),
+  ]
+}
+
+/** A call with 64 keys of each statement, by its name. */
+export const CALLS: Readonly<Record<string, LedgerCall>> = Object.fromEntries(callsOf().map(call => [call.name, call]))

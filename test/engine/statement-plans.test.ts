@@ -1,0 +1,191 @@
+/**
+ * The plans of the engine's statements do not depend on statistics: a database has none right after an import, and wrong
+ * ones if it was analyzed before its first sends. Each statement finds its rows by their keys all the same.
+ */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { disableAutovacuum } from '../../bench/fill.ts'
+import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
+import { freshDatabase } from '../support/database.ts'
+import { CALLS, emptyLedger, fillLedger, fillQuotas, KEYS } from './statement-plans-fixture.ts'
+
+const names = Object.keys(CALLS)
+
+/** The columns that an index must be searched by, for each table: one of these lists. */
+const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  account: [['shard', 'user_id']],
+  quota: [
+    ['shard', 'id'],
+    ['shard', 'user_id'],
+  ],
+  quota_window: [['shard', 'quota_id', 'window_no']],
+  reservation: [['shard', 'user_id', 'id']],
+  shard_head: [['shard']],
+  event: [['shard', 'user_id']],
+}
+
+/** Pages of 8 KiB that a statement may touch for a key. One that adds a row touches every index of its table. */
+const pagesPerKey = (name: string) => (name.startsWith('add-') ? 25 : 15)
+/** Rows that a part of its plan may read or discard for a key. */
+const ROWS_PER_KEY = 2
+
+/** A node of a plan: the fields that are used here. */
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Cond'?: string
+  readonly 'Total Cost': number
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly 'Rows Removed by Join Filter'?: number
+  readonly 'Rows Removed by Index Recheck'?: number
+  readonly 'Shared Hit Blocks': number
+  readonly 'Shared Read Blocks': number
+  readonly Plans?: readonly PlanNode[]
+}
+
+const nodesOf = (plan: PlanNode): PlanNode[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+
+function rowsOf(node: PlanNode): number {
+  const removed = ['Rows Removed by Filter', 'Rows Removed by Join Filter', 'Rows Removed by Index Recheck'] as const
+  return node['Actual Loops'] * removed.reduce((rows, name) => rows + (node[name] ?? 0), node['Actual Rows'])
+}
+
+/** The tables that a plan does not read by an index and all columns of a key. */
+function tablesReadOtherwise(plan: PlanNode): string[] {
+  return nodesOf(plan).flatMap(node => {
+    const table = node['Relation Name']
+    if (table === undefined || !node['Node Type'].endsWith('Scan')) return []
+    const searched = [...(node['Index Cond'] ?? '').matchAll(/\((\w+) = /g)].map(([, column]) => column)
+    const isByKey = SEARCHED_BY[table]?.some(key => key.every(column => searched.includes(column)))
+    return isByKey ? [] : [`${table}: ${node['Node Type']} by ${searched.join(', ') || 'nothing'}`]
+  })
+}
+
+const { db, url } = await freshDatabase()
+await disableAutovacuum(db)
+
+const clients: pg.Client[] = []
+afterAll(async () => {
+  for (const client of clients) await client.end()
+})
+
+/** A connection with the engine's settings that has planned every statement. It keeps generic plans. */
+async function openSession(mode: 'generic' | 'custom') {
+  const client = new pg.Client({ connectionString: url })
+  clients.push(client)
+  await client.connect()
+  for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) await client.query(`set ${setting} = '${value}'`)
+  await client.query(`set plan_cache_mode = force_${mode}_plan`)
+
+  async function explain(name: string, options: string): Promise<PlanNode> {
+    const values = CALLS[name]?.values.map(value => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`))
+    const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (${options}format json) execute "${name}" (${values?.join(', ')})`,
+    )
+    const [row] = rows
+    if (row === undefined) throw new Error('there is no plan')
+    return row['QUERY PLAN'][0].Plan
+  }
+
+  const costs = new Map<string, number>()
+  for (const name of names) {
+    await client.query(`prepare "${name}" as ${LEDGER_STATEMENTS[name]}`)
+    costs.set(name, (await explain(name, ''))['Total Cost'])
+  }
+
+  /** Executes the statement and undoes it. */
+  async function planOf(name: string): Promise<PlanNode> {
+    await client.query('begin')
+    try {
+      return await explain(name, 'analyze, buffers, timing off, ')
+    } finally {
+      await client.query('rollback')
+    }
+  }
+
+  return {
+    forgetPlans: () => client.query('discard plans'),
+    /** Expects that the plan is still the one with which the session began. */
+    async expectKept(name: string): Promise<void> {
+      expect((await explain(name, ''))['Total Cost']).toBe(costs.get(name))
+    },
+    async expectCheap(name: string): Promise<void> {
+      expect(tablesReadOtherwise(await explain(name, ''))).toEqual([])
+      const plan = await planOf(name)
+      for (const node of nodesOf(plan)) expect(rowsOf(node)).toBeLessThanOrEqual(ROWS_PER_KEY * KEYS)
+      expect(plan['Shared Hit Blocks'] + plan['Shared Read Blocks']).toBeLessThan(pagesPerKey(name) * KEYS)
+    },
+  }
+}
+
+type Session = Awaited<ReturnType<typeof openSession>>
+
+test('every statement is covered', () => {
+  // `wait-for-locks` sets a limit, and reads no table.
+  expect([...names, 'wait-for-locks'].sort()).toEqual(Object.keys(LEDGER_STATEMENTS).sort())
+})
+
+/**
+ * Known: PostgreSQL keeps a plan that it made for an empty table, and these are plans that read the whole table or the whole
+ * shard for each key. They last until autovacuum analyzes the table or the connection forgets its plans.
+ */
+const RESERVATIONS = [
+  ...['load-reservations', 'all-reservations', 'free-reservations'],
+  ...['check-reservations', 'check-absent', 'settle-reservations'],
+]
+const QUOTAS_OF_USERS = ['fence-quotas', 'load-quotas', 'read-quotas', 'all-quotas', 'free-quotas']
+
+describe.each([
+  {
+    state: 'never analyzed',
+    empty: async () => {},
+    fill: async () => {
+      await fillQuotas(db)
+      await fillLedger(db)
+    },
+    outdated: [...RESERVATIONS, ...QUOTAS_OF_USERS],
+  },
+  {
+    state: 'analyzed before the first sends',
+    empty: async () => {
+      await emptyLedger(db)
+      await db.query({ text: 'analyze' })
+    },
+    fill: () => fillLedger(db),
+    outdated: [...RESERVATIONS, 'correct-windows'],
+  },
+])('with tables that were $state', ({ empty, fill, outdated }) => {
+  let early: Session
+  let late: Session
+  let custom: Session
+
+  beforeAll(async () => {
+    await empty()
+    early = await openSession('generic')
+    await fill()
+    late = await openSession('generic')
+    custom = await openSession('custom')
+  })
+
+  test('the plans of the time when they were empty are kept', async () => {
+    for (const name of names) await early.expectKept(name)
+  })
+
+  for (const name of names) {
+    test(`a plan of the time when they were empty: ${name}`, { fails: outdated.includes(name) }, async () => {
+      await early.expectCheap(name)
+    })
+  }
+
+  test('and are cheap once the connection has forgotten them', async () => {
+    await early.forgetPlans()
+    for (const name of outdated) await early.expectCheap(name)
+  })
+
+  test.each(names)('a plan made since, for any values: %s', name => late.expectCheap(name))
+
+  test.each(names)('a plan for these values: %s', name => custom.expectCheap(name))
+})
