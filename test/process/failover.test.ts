@@ -1,0 +1,116 @@
+/** Webhooks across fail-overs of the database. */
+import { expect, test } from 'vitest'
+import type { Database } from '../../src/db/database.ts'
+import { claimDeliveries, fanOut } from '../../src/db/deliveries.ts'
+import { settleDelivery } from '../../src/events/settle-delivery.ts'
+import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { startFailover } from '../support/failover.ts'
+import { createReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+const server = await startFailover()
+const service = await startService({ env: { DATABASE_URL: server.url }, webhooks: { allowPrivate: true } })
+const { call, clock, db, webhooks } = service
+const log = { info() {}, warn() {}, error() {} }
+
+/** Calls until the database is there again. */
+async function persist(...request: Parameters<typeof call>) {
+  for (;;) {
+    const answer = await call(...request)
+    if (answer.status !== 503) return answer
+  }
+}
+
+/** Whether the connections of before have all been replaced. */
+async function reachable(): Promise<boolean> {
+  try {
+    await Promise.all(Array.from({ length: 10 }, () => db.ping()))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Emits an event of a user. Resolves to its quota. */
+async function emit(user: number): Promise<number> {
+  clock.now += 1_000
+  const { status, body } = await persist('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 10 } })
+  expect(status).toBe(201)
+  return body.id
+}
+
+async function createHook(url: string): Promise<number> {
+  const { status, body } = await persist('POST', '/api/sms/admin/webhooks', { body: { url } })
+  expect(status).toBe(201)
+  return body.id
+}
+
+async function dispatch(dispatcher: Dispatcher): Promise<void> {
+  await dispatcher.dispatchOnce(clock.now)
+  await dispatcher.idle()
+}
+
+async function failOver(): Promise<void> {
+  await server.replaceByStandby()
+  await server.promote()
+}
+
+test('a webhook receives an event that has the number of a lost one', async () => {
+  const receiver = await createReceiver()
+  await createHook(receiver.url)
+  await server.disconnectStandby()
+  await emit(12)
+  await dispatch(webhooks)
+  await failOver()
+  await emit(12)
+  await dispatch(webhooks)
+  const [lost, again] = receiver.deliveries.map(({ body }) => JSON.parse(body))
+  // Numbers, ids and sequences are used again: only the time differs.
+  expect(new Set(receiver.received).size).toBe(1)
+  expect(again).toMatchObject({ type: 'quota.created', data: { user_id: 12, sequence: lost.data.sequence } })
+  expect(Date.parse(again.timestamp)).toBe(clock.now)
+  expect(Date.parse(lost.timestamp)).toBeLessThan(clock.now)
+})
+
+test('a webhook receives it also if the fail-over comes in the midst of a step', async () => {
+  const receiver = await createReceiver()
+  await createHook(receiver.url)
+  await server.disconnectStandby()
+  await emit(13)
+  let isOver = false
+  const interrupted: Database = {
+    ...db,
+    async transaction(work, mode) {
+      if (!isOver) {
+        isOver = true
+        await failOver()
+        await expect.poll(() => reachable()).toBe(true)
+      }
+      return db.transaction(work, mode)
+    },
+  }
+  await dispatch(createDispatcher({ db: interrupted, now: () => clock.now, log, allowPrivate: true }))
+  expect(isOver).toBe(true)
+  expect(receiver.deliveries).toEqual([])
+  await emit(13)
+  await dispatch(webhooks)
+  expect(receiver.deliveries.map(({ body }) => JSON.parse(body))).toMatchObject([{ data: { user_id: 13 } }])
+})
+
+test('the outcome of an attempt at a lost event does not count for the event that has its number', async () => {
+  const id = await createHook('https://example.com/hook')
+  await server.disconnectStandby()
+  const claim = async () => {
+    await emit(14)
+    await fanOut(db, id, clock.now)
+    const [claimed, ...others] = await claimDeliveries(db, id, clock.now, clock.now + 15_000, 10)
+    if (claimed === undefined || others.length > 0) throw new Error('one delivery was expected')
+    return claimed
+  }
+  const lost = await claim()
+  await failOver()
+  const again = await claim()
+  const outcome = { delivered: true, response_code: 204, error: null }
+  expect(await settleDelivery(db, id, lost, outcome, clock.now, 0.5)).toBe('stale')
+  expect(await settleDelivery(db, id, again, outcome, clock.now, 0.5)).toBe('delivered')
+})
