@@ -86,6 +86,12 @@ const CATALOG = {
     means:
       'The reservation no longer allows this operation, because its units are already committed or given back. `reservation` shows the current state. Use a new id for a new attempt.',
   },
+  events_lost: {
+    status: 410,
+    title: 'Events lost',
+    means:
+      'The database has lost events that this cursor of the feed has passed: it has failed over to a standby without them, or was restored. Later events may have their ids and sequences, with another `at`. Go on from an older cursor, which is accepted if all that it has passed is still there, or omit `after` to begin with the oldest event. Or call with `after=latest`, read again what you keep from events (what the lost ones reported is undone), and go on from the `next` of that call.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',

@@ -155,7 +155,10 @@ export const Event = Type.Union(
 export const EventPage = Type.Object(
   {
     items: Type.Array(Type.Ref('Event#')),
-    next: Type.String({ description: '`after` of the next page. No event is ever missed, even if it commits late.' }),
+    next: Type.String({
+      description:
+        '`after` of the next page. No event is ever missed, even if it commits late. If the database loses events that the cursor has passed, the answer is 410 `events_lost`.',
+    }),
   },
   { $id: 'EventPage', description: 'A page of the feed. An empty page does not mean that the feed has ended.' },
 )

@@ -3,7 +3,7 @@ import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
-import { isBehind, type Positions, readEvents } from './outbox.ts'
+import { isBehind, type Positions, readEvents, readOutboxEnds } from './outbox.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -20,6 +20,11 @@ export interface Claim extends EventKey {
   /** The attempt's number, from 1. It proves, when the outcome is written, that no other process has taken it over. */
   attempts: number
   began_at: EpochMs
+  /**
+   * When the attempt was claimed. It proves that the delivery is still the same one: after a fail-over that lost events
+   * another event can have the number.
+   */
+  last_attempt_at: EpochMs
 }
 
 /** The outcome of an attempt. */
@@ -43,11 +48,11 @@ export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebho
 }
 
 /**
- * Writes a delivery for each event up to `ends` that the webhook takes, a page at most, and moves its cursor in the
- * same transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
+ * Writes a delivery for each new event that the webhook takes, a page at most, and moves its cursor in the same
+ * transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
  * nothing while another process fans out for the webhook.
  */
-export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, limit = 500): Promise<boolean> {
+export function fanOut(db: Database, id: number, now: EpochMs, limit = 500): Promise<boolean> {
   const shard = shardOfWebhook(id)
   return db.transaction(async tx => {
     const [cursor] = await tx.query<{ positions: Positions }>({
@@ -60,6 +65,9 @@ export function fanOut(db: Database, id: number, ends: Positions, now: EpochMs, 
     })
     if (cursor === undefined || webhook === undefined) return false
     const { types } = webhook
+    // In this transaction: ends of before a fail-over could lie after the ends of now, and the cursor would skip the
+    // events that come to lie between.
+    const ends = await readOutboxEnds(tx)
     const { events, reached } = await readEvents(tx, cursor.positions, ends, types === null ? {} : { types }, limit)
     await insertDeliveries(tx, id, events, now, 'keep')
     await tx.query({
@@ -120,22 +128,33 @@ export async function claimDeliveries(
            set attempts = attempts + 1, began_at = coalesce(began_at, $3), last_attempt_at = $3, next_attempt_at = $4
            from due where d.shard = $1 and d.webhook_id = $2
              and d.event_shard = due.event_shard and d.number = due.number
-           returning d.event_shard as shard, d.number, d.attempts, d.began_at`,
+           returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
     values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
   })
 }
+
+/** Selects the delivery of a claim, if it still is the claim's. */
+const IS_CLAIMED = `shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
+  and last_attempt_at = $6 and status = 'pending'`
+
+const claimParams = (id: number, { shard, number, attempts, last_attempt_at }: Claim) => [
+  shardOfWebhook(id),
+  id,
+  shard,
+  number,
+  attempts,
+  timestampParam(last_attempt_at),
+]
 
 /** Locks the delivery of an attempt; undefined if another process has taken it over, or it is gone. */
 export async function lockDelivery(
   tx: Transaction,
   id: number,
   claim: Claim,
-): Promise<{ failures: number; last_attempt_at: EpochMs } | undefined> {
-  const [row] = await tx.query<{ failures: number; last_attempt_at: EpochMs }>({
-    text: `select failures, last_attempt_at from webhook_delivery
-           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
-             and status = 'pending' for update`,
-    values: [shardOfWebhook(id), id, claim.shard, claim.number, claim.attempts],
+): Promise<{ failures: number } | undefined> {
+  const [row] = await tx.query<{ failures: number }>({
+    text: `select failures from webhook_delivery where ${IS_CLAIMED} for update`,
+    values: claimParams(id, claim),
   })
   return row
 }
@@ -178,10 +197,8 @@ export async function restartPending(tx: Transaction, id: number, now: EpochMs):
 /** Gives back a claim whose attempt was cut short: the delivery is due at once. */
 export async function releaseDelivery(db: Queryable, id: number, claim: Claim, now: EpochMs): Promise<void> {
   await db.query({
-    text: `update webhook_delivery set next_attempt_at = $6
-           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
-             and status = 'pending'`,
-    values: [shardOfWebhook(id), id, claim.shard, claim.number, claim.attempts, timestampParam(now)],
+    text: `update webhook_delivery set next_attempt_at = $7 where ${IS_CLAIMED}`,
+    values: [...claimParams(id, claim), timestampParam(now)],
   })
 }
 

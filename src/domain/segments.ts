@@ -140,15 +140,26 @@ function endOfUcs2Part(text: string, from: number): number {
 function surelyBreaks(text: string, at: number): boolean {
   if (isInsidePair(text, at)) return false
   const before = isInsidePair(text, at - 1) ? at - 2 : at - 1
-  return !MAY_JOIN_ONTO_LAST.test(text.slice(at, at + 2)) && !MAY_JOIN_ONTO_NEXT.test(text.slice(before, at))
+  const end = at + 2
+  return !MAY_JOIN_ONTO_LAST.test(text.slice(at, end)) && !MAY_JOIN_ONTO_NEXT.test(text.slice(before, end))
 }
 
-/** Accents, vowel signs, flag letters, skin tones, format characters, the vowels and final consonants of Korean syllables. */
-const MAY_JOIN_ONTO_LAST =
-  /^[\p{M}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Cf}\u0e33\u0eb3\u1160-\u11ff\ud7b0-\ud7ff\uff9e\uff9f]/u
+/*
+ * By the library's rules, those of Unicode 10. Of the format characters (\p{Cf}), only joiners, tags and prepended signs
+ * join. All others, such as soft hyphens, zero-width spaces and direction marks, stand alone, and what Unicode added
+ * later counts as a letter. test/domain/segments-format.test.ts compares all of them with the library.
+ */
 
-/** Format characters such as the emoji joiner, prepended marks, the initial consonants of Korean syllables. */
-const MAY_JOIN_ONTO_NEXT = /^[\p{Cf}\u0d4e\u1100-\u115f\ua960-\ua97c\u{111c2}\u{111c3}\u{11a3a}\u{11a86}-\u{11a89}]/u
+/**
+ * Accents, vowel signs (two of which are letters in later versions), flag letters, skin tones, the zero-width joiner and
+ * non-joiner, emoji tags, the vowels and final consonants of Korean syllables.
+ */
+const MAY_JOIN_ONTO_LAST =
+  /^[\p{M}\u0e33\u0eb3\u1cf2\u1cf3\uff9e\uff9f\p{Regional_Indicator}\p{Emoji_Modifier}\u200c-\u200d\u{e0020}-\u{e007f}\u1160-\u11ff\ud7b0-\ud7ff]/u
+
+/** A zero-width joiner before an emoji; prepended signs and letters, the initial consonants of Korean syllables. */
+const MAY_JOIN_ONTO_NEXT =
+  /^(?:\u200d\p{Extended_Pictographic}|[\u0600-\u0605\u06dd\u070f\u08e2\u{110bd}\u0d4e\u{111c2}\u{111c3}\u{11a3a}\u{11a86}-\u{11a89}\u{11d46}\u1100-\u115f\ua960-\ua97c])/u
 
 function isInsidePair(text: string, at: number): boolean {
   return at > 0 && isSurrogate(text.charCodeAt(at), 0xdc00) && isSurrogate(text.charCodeAt(at - 1), 0xd800)

@@ -1,6 +1,6 @@
 import type { Log } from '../db/database.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
-import { connectPipelined, type PipelinedConnection } from '../db/pipelined-connection.ts'
+import { connectPipelined, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import { LostSessions } from '../db/session.ts'
 
 /** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */
@@ -29,8 +29,33 @@ export const ENGINE_SETTINGS = {
   idle_in_transaction_session_timeout: '5000',
 }
 
+/** As a statement of its own: PostgreSQL makes the plans of all others again when they are used next. */
+const FORGET_PLANS: StatementCall = { name: 'forget-plans', values: [] }
+const STATEMENTS = { ...LEDGER_STATEMENTS, [FORGET_PLANS.name]: 'discard plans' }
+
+/** The longest time for which a connection keeps its plans, in milliseconds. To make them again takes a few. */
+const MAX_PLAN_AGE_MS = 60_000
+
+/** A connection, and when it was opened and its plans were forgotten. */
+interface Planned {
+  readonly connection: PipelinedConnection
+  readonly openedAt: number
+  plannedAt: number
+}
+
+/**
+ * Whether a connection should make its plans again. One that PostgreSQL made for an empty table may read the whole table
+ * for each key, and is kept until the table is analyzed. So plans live for as long as the connection had lived when they
+ * were made: meanwhile a table that it fills can grow to twice the size.
+ */
+function hasOldPlans({ openedAt, plannedAt }: Planned, now: number): boolean {
+  return now - plannedAt > Math.min(MAX_PLAN_AGE_MS, 1_000 + plannedAt - openedAt)
+}
+
 export interface ConnectionsOptions {
   url: string
+  /** A clock in milliseconds that never steps back. */
+  monotonicMs: () => number
   /** How long a statement waits for a lock, in milliseconds, unless its transaction says otherwise. */
   lockTimeoutMs: number
   log: Log
@@ -40,39 +65,51 @@ export interface ConnectionsOptions {
   onLost: () => void
 }
 
-export function createConnections({ url, lockTimeoutMs, log, onLost }: ConnectionsOptions): Connections {
-  const idle: PipelinedConnection[] = []
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { url, monotonicMs, lockTimeoutMs, log, onLost } = options
+  const idle: Planned[] = []
   const lostSessions = new LostSessions()
   let isClosed = false
 
   function onConnectionLost(): void {
     // What killed one connection may have killed others, and each would fail another batch after a long time only.
-    for (const connection of idle.splice(0)) connection.discard()
+    for (const { connection } of idle.splice(0)) connection.discard()
     onLost()
+  }
+
+  async function open(): Promise<Planned> {
+    const connection = await connectPipelined({
+      url,
+      statements: STATEMENTS,
+      settings: { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) },
+      lostSessions,
+      log,
+      onLost: onConnectionLost,
+    })
+    const now = monotonicMs()
+    return { connection, openedAt: now, plannedAt: now }
   }
 
   return {
     async use(work) {
-      let connection = idle.pop()
-      while (connection?.isLost) connection = idle.pop()
-      connection ??= await connectPipelined({
-        url,
-        statements: LEDGER_STATEMENTS,
-        settings: { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) },
-        lostSessions,
-        log,
-        onLost: onConnectionLost,
-      })
+      let planned = idle.pop()
+      while (planned?.connection.isLost) planned = idle.pop()
+      planned ??= await open()
+      const { connection } = planned
       try {
+        if (hasOldPlans(planned, monotonicMs())) {
+          planned.plannedAt = monotonicMs()
+          await connection.run([FORGET_PLANS])
+        }
         return await work(connection)
       } finally {
         if (isClosed || connection.isLost) await connection.close()
-        else idle.push(connection)
+        else idle.push(planned)
       }
     },
     async close() {
       isClosed = true
-      await Promise.all(idle.splice(0).map(connection => connection.close()))
+      await Promise.all(idle.splice(0).map(({ connection }) => connection.close()))
     },
   }
 }

@@ -31,6 +31,8 @@ export interface EngineOptions {
   url: string
   now: () => EpochMs
   log: Log
+  /** A clock in milliseconds that never steps back; default: the process's. */
+  monotonicMs?: () => number
   /** Grants every command, and reports what would have been denied. */
   observe?: boolean
   /** False keeps no usage. Only to measure what keeping it costs. */
@@ -65,10 +67,12 @@ const STALL_MS_PER_COMMAND = 0.05
 const BYTES_PER_COMMAND = 400
 
 export function createEngine(options: EngineOptions): Engine {
+  const monotonicMs = options.monotonicMs ?? (() => performance.now())
   const memory = createMemory()
   const difficultUsers = createDifficultUsers()
   const connections = createConnections({
     url: options.url,
+    monotonicMs,
     lockTimeoutMs: options.lockTimeoutMs ?? 100,
     log: options.log,
     onLost: memory.forgetAll,
@@ -94,7 +98,7 @@ export function createEngine(options: EngineOptions): Engine {
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
     run: batch => runner.run(batch),
     difficultyOf: difficultUsers.difficultyOf,
-    now: () => performance.now(),
+    now: monotonicMs,
     ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),
   })
 

@@ -3,11 +3,12 @@ import type { Queryable } from '../db/database.ts'
 import { type Positions, readOutboxEnds } from '../db/outbox.ts'
 import type { Shard } from '../domain/shard.ts'
 
-/** Wakes readers when the outbox has grown. It queries the database once for all readers, and not without any. */
+/** Wakes readers when the outbox has changed. It queries the database once for all readers, and not without any. */
 export interface OutboxWatcher {
   /**
-   * Resolves when there is an event after these positions (in one shard, if one is given), when the signal aborts, or
-   * when the watcher is stopped. It never rejects: if the database is away, the reader's next query fails.
+   * Resolves when there is an event after these positions (in one shard, if one is given), when the outbox ends before
+   * them because a fail-over lost events, when the signal aborts, or when the watcher is stopped. It never rejects: while
+   * the database is away, it waits.
    */
   waitForEvents(after: Positions, shard: Shard | undefined, signal: AbortSignal): Promise<void>
   readonly waiting: number
@@ -27,6 +28,7 @@ export function watchOutbox(db: Queryable): OutboxWatcher {
     if (isPolling) return
     isPolling = true
     while (waiting.size > 0) {
+      // Empty while the database is away: then no waiter is over.
       const ends = await readOutboxEnds(db).catch(() => [])
       for (const waiter of waiting) if (waiter.isOver(ends)) waiter.end()
       if (waiting.size > 0) await pause(INTERVAL_MS)
@@ -41,9 +43,10 @@ export function watchOutbox(db: Queryable): OutboxWatcher {
       const { promise, resolve } = Promise.withResolvers<void>()
       const waiter = {
         isOver: (ends: Positions) =>
-          shard === undefined
-            ? ends.some((end, index) => end > (after[index] ?? 0))
-            : (ends[shard] ?? 0) > (after[shard] ?? 0),
+          ends.some((end, index) => {
+            const position = after[index] ?? 0
+            return end < position || (end > position && (shard === undefined || shard === index))
+          }),
         end() {
           waiting.delete(waiter)
           over.removeEventListener('abort', waiter.end)

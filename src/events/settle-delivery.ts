@@ -36,7 +36,7 @@ export function settleDelivery(
     // Only the first failure after a success, and the first success after a failure, write the webhook's row. Otherwise
     // the deliveries of a webhook would wait for each other.
     if (delivered === (failingSince !== null)) {
-      await setFailingSince(tx, id, delivered ? null : delivery.last_attempt_at)
+      await setFailingSince(tx, id, delivered ? null : claim.last_attempt_at)
     }
     if (isGone) await disableWebhook(tx, id, 'gone', now)
     else if (tookNothing) await disableWebhook(tx, id, 'failing', now)

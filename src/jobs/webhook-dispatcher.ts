@@ -1,5 +1,5 @@
 import { type BusyWebhook, countPending, fanOut, findBusyWebhooks, forgetDeliveries } from '../db/deliveries.ts'
-import { readOutboxEnds } from '../db/outbox.ts'
+import { isBehind, readOutboxEnds } from '../db/outbox.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Job } from './runner.ts'
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
@@ -46,11 +46,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const ends = webhooks.length === 0 ? [] : await readOutboxEnds(db)
     for (const webhook of webhooks) {
       if (signal.aborted) break
-      const isBehind = ends.some((end, shard) => end > (webhook.positions[shard] ?? 0))
-      for (let pages = 0; isBehind && pages < MAX_PAGES; pages++) {
-        if (signal.aborted || !(await fanOut(db, webhook.id, ends, now))) break
+      const hasNews = isBehind(webhook.positions, ends)
+      for (let pages = 0; hasNews && pages < MAX_PAGES; pages++) {
+        if (signal.aborted || !(await fanOut(db, webhook.id, now))) break
       }
-      if (isBehind || webhook.is_due) sender.start(webhook.id, signal)
+      if (hasNews || webhook.is_due) sender.start(webhook.id, signal)
     }
     if (now >= cleanUpAt) await cleanUp(webhooks, now)
     return webhooks.length

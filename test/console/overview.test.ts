@@ -97,6 +97,28 @@ test('shows an outage, and shows the events missed in it afterwards', async () =
   await panel(page, 'Activity').getByRole('link', { name: 'Created offline' }).waitFor()
 })
 
+test('begins again when the database has lost events that it showed', async () => {
+  goTo(13)
+  await allow({ user_id: 13, name: 'Lost' })
+  const page = await openOverview()
+  const activity = panel(page, 'Activity')
+  await activity.getByRole('link', { name: 'Lost' }).waitFor()
+  // As after a fail-over: another quota was created under the number of the lost one, a second later.
+  await site.db.query({
+    text: `update event set at = at + interval '1 s', data = jsonb_set(data, '{quota,name}', '"Kept"')
+           where data -> 'quota' ->> 'name' = 'Lost'`,
+  })
+  await allow({ user_id: 14, name: 'Created afterwards' })
+  await activity.getByRole('link', { name: 'Created afterwards' }).waitFor()
+  await activity.getByRole('link', { name: 'Kept' }).waitFor()
+  await activity.getByRole('link', { name: 'Lost' }).waitFor({ state: 'detached' })
+  await activity.getByText('Some events were skipped').waitFor()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^Live$/ })
+    .waitFor()
+})
+
 test('compares today with yesterday, and keeps the period of the top users in the URL', async () => {
   goTo(5)
   const now = clock.now

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
-import { writeCursor } from '../../src/events/cursor.ts'
+import { type Cursor, readCursor, writeCursor } from '../../src/events/cursor.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -183,12 +183,13 @@ test('a stop ends all waits at once', async () => {
   expect(performance.now() - begun).toBeLessThan(10_000)
 })
 
-const ahead = writeCursor(new Array(64).fill(9_000_000))
+const ahead = new Array(64).fill(9_000_000)
+const foreign = writeCursor({ positions: ahead, fingerprint: '0123456789abcdef' })
 const bad: [string, string, string][] = [
   ['a forged cursor', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
-  ['a truncated cursor', `?after=${ahead.slice(0, -4)}`, 'after'],
-  ['a cursor with extra bytes', `?after=${ahead}AA`, 'after'],
-  ['a cursor of another database', `?after=${ahead}`, 'after'],
+  ['a truncated cursor', `?after=${foreign.slice(0, -4)}`, 'after'],
+  ['a cursor with extra bytes', `?after=${foreign}AA`, 'after'],
+  ['a cursor of an unknown version', `?after=${Buffer.of(3, ...ahead.map(() => 0)).toString('base64url')}`, 'after'],
   ['an empty cursor', '?after=', 'after'],
   ['after and last together', '?after=latest&last=3', 'last'],
   ['more than one page', '?last=201', 'last'],
@@ -205,6 +206,45 @@ test.each(bad)('%s is refused', async (_what, query, path) => {
     status: 400,
     body: { code: 'invalid_request', errors: [{ path }] },
   })
+})
+
+const LOST = { status: 410, body: { code: 'events_lost' } }
+
+async function latestCursor(): Promise<Cursor> {
+  const cursor = readCursor(await latest())
+  if (cursor === undefined) throw new Error('the cursor is invalid')
+  return cursor
+}
+
+test('a cursor of version 0.1.0, which has no fingerprint, goes on unless it is beyond the end', async () => {
+  const after = writeCursor({ ...(await latestCursor()), fingerprint: null })
+  const id = await create(newUser())
+  const { items, next } = await read(`?after=${after}`)
+  expect(items).toMatchObject([{ data: { quota: { id } } }])
+  expect(readCursor(next)?.fingerprint).toMatch(/^[0-9a-f]{16}$/)
+  const beyond = writeCursor({ positions: ahead, fingerprint: null })
+  expect(await call('GET', `${EVENTS}?after=${beyond}`)).toMatchObject(LOST)
+})
+
+test('a cursor that has passed other events is refused at once', async () => {
+  await create(newUser())
+  const other = writeCursor({ ...(await latestCursor()), fingerprint: '0123456789abcdef' })
+  for (const query of ['', '&wait_seconds=30', '&user_id=99', '&types=quota.deleted']) {
+    expect(await call('GET', `${EVENTS}?after=${other}${query}`)).toMatchObject(LOST)
+  }
+  expect(await call('GET', `${EVENTS}?after=${foreign}`)).toMatchObject(LOST)
+})
+
+test('every page ends with a cursor that is accepted', async () => {
+  const start = await latest()
+  const user = newUser()
+  for (const person of [user, newUser(), newUser()]) await create(person)
+  const after = ['', '&limit=1', '&limit=2', `&user_id=${user}`, '&types=quota.deleted'].map(
+    filter => `?after=${start}${filter}`,
+  )
+  for (const query of ['', '?limit=1', '?last=2&limit=1', '?last=1&types=quota.deleted', '?after=latest', ...after]) {
+    await read(`?after=${(await read(query)).next}`)
+  }
 })
 
 test('the feed is only for administrators', async () => {

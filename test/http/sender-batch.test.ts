@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startSender } from './sender-fixture.ts'
 
-const { ask, allow, someone, counters, engine } = await startSender()
+const { ask, allow, call, someone, counters, engine } = await startSender()
 
 type Operation = { op: string } & Record<string, unknown>
 
@@ -129,6 +129,28 @@ test('a batch can hold a thousand operations of many users', async () => {
   const again = await batch(operations)
   expect(again.filter(({ body }: { body: { replayed?: boolean } }) => body.replayed)).toHaveLength(20 * 49)
   expect(engine.queue).toEqual({ commands: 0, bytes: 0 })
+})
+
+test('other calls are answered while the texts of a batch are counted', async () => {
+  // Nearly as many bytes as a batch may have, of a mark that is slow to count: it is younger than the library's Unicode.
+  const message = { to: '+4915112345678', text: '\u07fd'.repeat(450) }
+  const operations = Array.from({ length: 1_000 }, () => ({ op: 'check', user_id: someone(), message }))
+  const { enqueue } = engine
+  let submitted = 0
+  let other: Promise<[status: number, submitted: number]> | undefined
+  vi.spyOn(engine, 'enqueue').mockImplementation((command, completion) => {
+    enqueue(command, completion)
+    submitted += 1
+    // It does not wait for the database, which would take several ticks.
+    if (submitted === 100) other = call('GET', '/livez', { token: null }).then(({ status }) => [status, submitted])
+  })
+  const results = await batch(operations)
+  vi.restoreAllMocks()
+  expect(results.every(({ body }: { body: { units: number } }) => body.units === 7)).toBe(true)
+  expect(submitted).toBe(1_000)
+  const [status, before] = (await other) ?? []
+  expect(status).toBe(200)
+  expect(before).toBeLessThan(1_000)
 })
 
 test.each([

@@ -13,7 +13,7 @@ export interface Feed {
   events: readonly Event[]
   /** Number of events since `since`. */
   count: number
-  /** Whether events were skipped: a full page arrived at once, or the cursor became invalid. */
+  /** Whether events were skipped: a full page arrived at once, or the cursor is not accepted any more. */
   hasGap: boolean
   /** The cursor of the next request. */
   next: string
@@ -41,6 +41,12 @@ const AFFECTED_QUERIES = {
   reservation: ['quotas', 'summary', 'reservations'],
   webhook: ['webhooks'],
 }
+
+/**
+ * Problems after which the feed begins again: the database has lost events, so what they reported is undone; or another
+ * version of the service answers, which cannot read the cursor.
+ */
+const RESTARTS: ReadonlySet<Api['Problem']['code']> = new Set(['events_lost', 'invalid_request'])
 
 /**
  * Follows the event feed with one long poll, shared by all components. It stops while no component uses it or the tab
@@ -71,7 +77,7 @@ async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
   const query = { after: before.next, limit: PAGE_SIZE, wait_seconds: isConnected ? WAIT_SECONDS : 0 }
   try {
     const { items, next } = await read(query, signal)
-    invalidate(items)
+    refetch(affectedBy(items))
     const isBehind = items.length === PAGE_SIZE
     return {
       since: before.since,
@@ -81,9 +87,10 @@ async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
       next: isBehind ? 'latest' : next,
     }
   } catch (error) {
-    // The database was restored from a backup that is older than the cursor.
-    if (!(error instanceof ApiProblem) || error.code !== 'invalid_request') throw error
-    return { ...before, hasGap: true, next: 'latest' }
+    if (!(error instanceof ApiProblem) || !RESTARTS.has(error.code)) throw error
+    const first = await readFirst(signal)
+    refetch(Object.values(AFFECTED_QUERIES).flat())
+    return { ...first, hasGap: true }
   }
 }
 
@@ -92,11 +99,13 @@ function read(query: Record<string, string | number>, signal: AbortSignal): Prom
   return request<Api['EventPage']>('/admin/events', { query, signal: ending })
 }
 
-function invalidate(events: readonly Event[]): void {
+function affectedBy(events: readonly Event[]): string[] {
   const affected = Object.entries(AFFECTED_QUERIES).filter(([prefix]) =>
     events.some(({ type }) => type.startsWith(`${prefix}.`)),
   )
-  for (const resource of new Set(affected.flatMap(([, resources]) => resources))) {
-    void queryClient.invalidateQueries({ queryKey: [resource] })
-  }
+  return affected.flatMap(([, resources]) => resources)
+}
+
+function refetch(resources: readonly string[]): void {
+  for (const resource of new Set(resources)) void queryClient.invalidateQueries({ queryKey: [resource] })
 }

@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { EventsQuery } from '../../contract/events.ts'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, Problem } from '../../errors.ts'
 import { BEGINNING, readCursor, writeCursor } from '../../events/cursor.ts'
 import type { FeedQuery } from '../../events/feed.ts'
 import { eventView } from '../../events/views.ts'
@@ -23,7 +23,7 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
       schema: {
         ...operation('Events', 'listEvents', 'Follow the event feed'),
         querystring: EventsQuery,
-        response: readResponses(Type.Ref('EventPage#')),
+        response: readResponses(Type.Ref('EventPage#'), ['events_lost']),
       },
     },
     async (request, reply) => {
@@ -36,7 +36,8 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
         ...(userId === undefined ? {} : { userId }),
       }
       const page = await feed.read(query, untilClosed(reply))
-      if (page.outcome === 'ahead') throw badCursor('names events that do not exist in this database')
+      if (page.outcome === 'standby') throw new Problem('unavailable', BEHIND)
+      if (page.outcome === 'lost') throw new Problem('events_lost', LOST)
       return { items: page.events.map(eventView), next: writeCursor(page.next) }
     },
   )
@@ -48,14 +49,15 @@ function startOf({ after, last }: EventsQuery): FeedQuery['after'] {
     throw invalidRequest([{ path: 'last', message: 'is not accepted together with after' }])
   }
   if (after === undefined) return BEGINNING
-  const positions = after === 'latest' ? after : readCursor(after)
-  if (positions === undefined) throw badCursor('must be latest, or the next of an earlier response')
-  return positions
+  const cursor = after === 'latest' ? after : readCursor(after)
+  if (cursor !== undefined) return cursor
+  throw invalidRequest([{ path: 'after', message: 'must be latest, or the next of an earlier response' }])
 }
 
-function badCursor(message: string) {
-  return invalidRequest([{ path: 'after', message }])
-}
+const BEHIND = 'The database is a standby that has not received all events yet. Repeat the call.'
+
+const LOST =
+  'The database has lost events that this cursor has passed, in a fail-over or a restore, and later events may have their numbers. Go on from an older cursor, or from the oldest event (omit after). Or call with after=latest, read again what you keep from events, and go on from the next of that call.'
 
 /** Aborts when the client closes the connection, so that its request stops waiting. */
 function untilClosed(reply: FastifyReply): AbortSignal {

@@ -33,8 +33,8 @@ const MAX_COUNTED_BYTES = 80 * 1024
 const BYTES_PER_TICK = 64 * 1024
 
 /**
- * A batch gives way to other calls after this time: counting the segments of a thousand texts full of combining or
- * format characters takes up to seconds.
+ * A batch gives way to other calls after this time: counting the segments of a thousand texts of nothing but flags or
+ * combining marks takes up to two seconds.
  */
 const MAX_TICK_MS = 20
 
