@@ -104,7 +104,9 @@ describe('with 1,000 expired quotas', () => {
         const values = [`{${shardOf(user)}}`, `{${user}}`, formatTimestamp(clock.now)].map(value => `'${value}'`)
         return planOf(tx, { text: `execute ${generic} (${values.join(', ')})` })
       })
-      expect(blocksOf(plan)).toBeLessThan(FEW_BLOCKS)
+      // An update may have to move a row to another page, and then writes to every index of the table.
+      const read = plan['Node Type'] === 'ModifyTable' ? (plan.Plans ?? []) : [plan]
+      expect(read.map(blocksOf).filter(blocks => blocks >= FEW_BLOCKS)).toEqual([])
       for (const node of nodesOf(plan)) expect(node['Actual Rows']).toBeLessThan(10)
     })
   })
