@@ -1,5 +1,5 @@
 /** Why a user's commands run apart from those of others. */
-export type Difficulty =
+type Difficulty =
   /** Another transaction has locked rows of the user for longer than a batch of many users waits. */
   | 'locked'
   /** Another process changes the user's rows, again and again. */

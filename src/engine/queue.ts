@@ -36,7 +36,7 @@ export interface UserCommand {
 }
 
 /** A command in the queue. */
-export interface Entry<C, R> {
+interface Entry<C, R> {
   readonly command: C
   readonly bytes: number
   readonly completion: Completion<R>
