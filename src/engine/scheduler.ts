@@ -19,7 +19,7 @@ export interface SchedulerOptions<C, R> extends QueueOptions, Omit<LimiterOption
    * result of a command that failed alone. If it rejects or throws, all of them are rejected with that error.
    */
   run(batch: RunningBatch<C>): Promise<readonly (R | Error)[]>
-  /** Called when a batch has ended, successfully or not. */
+  /** Called when a batch has ended, successfully or not, unless all of its commands were set apart. */
   onQueueReport?(report: QueueReport): void
 }
 
@@ -143,6 +143,7 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
     this.queue.end(batch)
     endSlot()
     this.reportDrained()
+    if (entries.length === 0) return
     // Last, so that an error thrown in it becomes an unhandled rejection and leaves nothing half done here.
     onQueueReport?.({
       size: entries.length,
