@@ -135,7 +135,7 @@ describe('every update is guarded by count', () => {
     await db.query({ text: 'delete from reservation where user_id = 1; delete from quota_window' })
   })
 
-  test('a lane with current quotas and a stale reservation in memory', async () => {
+  test('an engine with current quotas and a stale reservation in memory', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
@@ -147,7 +147,7 @@ describe('every update is guarded by count', () => {
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 0 })
   })
 
-  test('a lane whose memory still has the last units', async () => {
+  test('an engine whose memory still has the last units', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
     await bench.quota({ user_id: user, limit: 10 })
@@ -157,7 +157,7 @@ describe('every update is guarded by count', () => {
   })
 })
 
-test('a connection belongs to one batch: no batch waits behind another lane’s lock', async () => {
+test('a connection belongs to one batch: no batch waits behind another one’s lock', async () => {
   const engine = bench.engine({ connections: 2 })
   const [held, free] = [someone(), someone()]
   expect(shardOf(held)).not.toBe(shardOf(free))
