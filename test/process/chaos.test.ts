@@ -11,6 +11,7 @@ import { verify } from '../../src/db/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
 import { createBooks, KINDS } from '../support/chaos/books.ts'
 import { createDeployment } from '../support/chaos/deployment.ts'
+import { staleAnswers } from '../support/chaos/exchange.ts'
 import { createFaults, type Victim } from '../support/chaos/faults.ts'
 import {
   chargedDenials,
@@ -19,7 +20,6 @@ import {
   misnamedLimits,
   oversoldNow,
   unavailableInCalm,
-  wrongChecks,
   wrongEvents,
 } from '../support/chaos/judgement.ts'
 import { startSenders } from '../support/chaos/senders.ts'
@@ -51,7 +51,9 @@ async function judgeNow(): Promise<void> {
   expect((await unlessDown(chargedDenials(books, db))) ?? []).toEqual([])
   expect(deployment.serviceErrors).toEqual([])
   expect(books.contradictions).toEqual([])
-  expect(unavailableInCalm(books).ofOthers).toEqual([])
+  const { ofHeld, ofOthers } = unavailableInCalm(books)
+  books.counts['unavailable while held'] = ofHeld
+  expect(ofOthers).toEqual([])
 }
 
 test(
@@ -65,7 +67,7 @@ test(
       ids: books.entries.size,
       ...books.counts,
       // What the engine does not do better yet: see `mayBeFirstAgain` and `unavailableInCalm`.
-      'first again': books.firstAgain,
+      'first again': books.firstAgain.length,
       'neighbors unavailable': unavailableInCalm(books).ofNeighbors,
     })
     onTestFailed(() => {
@@ -82,27 +84,27 @@ test(
       // Kills under load: some commands are acknowledged, some in flight.
       const before = books.acknowledged
       await expect.poll(() => books.acknowledged, { timeout: 30_000 }).toBeGreaterThan(before + 50)
-      await (round % CALM_EVERY === 0 ? faults.holdInCalm(senders.sendOneOf) : pause(300 + random() * 1_000))
+      await (round % CALM_EVERY === 0 ? faults.holdInCalm(senders.sendOneOf) : pause(100 + random() * 800))
       killed.push(await faults.kill(VICTIMS[round % VICTIMS.length] ?? 'service'))
       if (random() < 0.3) killed.push(await faults.kill('service'))
       await judgeNow()
     }
     const acknowledged = books.acknowledged
-    await expect.poll(() => books.acknowledged, { timeout: 30_000 }).toBeGreaterThan(acknowledged + 300)
+    await expect.poll(() => books.acknowledged, { timeout: 30_000 }).toBeGreaterThan(acknowledged + 200)
 
     await faults.stop()
     await senders.stop()
     await changing.stop()
     await closeAll()
     await judgeNow()
-    expect(await wrongChecks(deployment)).toEqual([])
     const { reservations, forgotten, windows, ...faultsFound } = await judge(books, db)
     books.count('expired', await countExpired(db))
-    books.count('unavailable while held', unavailableInCalm(books).ofHeld)
     console.log({ ...report(), reservations, forgotten, windows })
     expect(faultsFound).toEqual({ lost: [], unknown: [], different: [], sums: [], oversold: [], uncapped: [] })
     expect(await misnamedLimits(books, db)).toEqual([])
     expect(await wrongEvents(db)).toEqual([])
+    expect(await staleAnswers(deployment)).toEqual([])
+    expect((await verify(db)).differences).toEqual([])
     expect(KINDS.filter(kind => books.counts[kind] === 0)).toEqual([])
   },
   60_000 + rounds * 20_000,

@@ -46,7 +46,7 @@ function recordDenial(books: Books, entry: Entry, reply: Reply): void {
 function recordGrant(books: Books, entry: Entry, reply: Reply, isOwners: boolean): void {
   const { replayed, units } = reply.body
   // A sender skips the message of a replayed reservation, and sends every other: never twice, never not at all.
-  if (wasShown(entry, reply) && !replayed && !mayBeFirstAgain(books, reply)) {
+  if (wasShown(entry, reply) && !replayed && !mayBeFirstAgain(books, entry, reply)) {
     contradict(books, `${nameOf(entry)} was granted before, and is not replayed`, reply)
   }
   if (entry.begun === 1 && !reply.isRepeated && replayed) {
@@ -207,7 +207,7 @@ export function recordSettlementByTwins(
 }
 
 function checkFirsts(books: Books, entry: Entry, replies: readonly Reply[], firsts: number): void {
-  if (firsts === 1 || (firsts === 2 && replies.some(reply => mayBeFirstAgain(books, reply)))) return
+  if (firsts === 1 || (firsts === 2 && replies.some(reply => mayBeFirstAgain(books, entry, reply)))) return
   const answers = replies.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)
   books.contradictions.push(`of the twins of ${nameOf(entry)}, ${firsts} are the first: ${answers.join(' and ')}`)
 }
@@ -216,9 +216,9 @@ function checkFirsts(books: Books, entry: Entry, replies: readonly Reply[], firs
  * Whether a call may be answered as the first though another was. The engine answers so if it finds a reservation or a
  * settlement after it lost the connection of its commit: it cannot tell whether that commit or another process made it.
  */
-function mayBeFirstAgain(books: Books, { begunAt }: Reply): boolean {
+function mayBeFirstAgain(books: Books, entry: Entry, { begunAt }: Reply): boolean {
   const hasLost = books.losses.some(at => begunAt < at + LONGEST_LOSS_MS && at < performance.now())
-  if (hasLost) books.firstAgain += 1
+  if (hasLost) books.firstAgain.push(nameOf(entry))
   return hasLost
 }
 

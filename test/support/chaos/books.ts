@@ -102,8 +102,8 @@ export interface Books {
   readonly holds: (Interval & { readonly user: number; lockedAt: number })[]
   /** When backends of the engine were killed, at which its commits may have an unknown outcome. */
   readonly losses: number[]
-  /** Second answers to an id that claim to be the first, after such a loss (see `mayBeFirstAgain`). */
-  firstAgain: number
+  /** Ids with two answers that claim to be the first, after such a loss (see `mayBeFirstAgain`). */
+  readonly firstAgain: string[]
   /** When nothing was killed or cancelled, and every process had recovered. */
   readonly calms: Interval[]
   readonly unavailable: UnavailableCall[]
@@ -144,7 +144,7 @@ export function createBooks(): Books {
     limiting: new Map(),
     holds: [],
     losses: [],
-    firstAgain: 0,
+    firstAgain: [],
     calms: [],
     unavailable: [],
     lowered: new Set(),

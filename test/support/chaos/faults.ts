@@ -83,6 +83,17 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
     }
   }
 
+  /** Several times, because few are in the middle of a commit at a time. */
+  async function terminateBusyBackends(): Promise<number> {
+    const text = `select pg_terminate_backend(pid) from (${ENGINE_BACKENDS} and state <> 'idle' order by random() limit 3) b`
+    let count = 0
+    for (let volley = 0; volley < 5; volley++) {
+      count += (await strangers.query({ text }).catch(() => [])).length
+      await pause(below(40))
+    }
+    return count
+  }
+
   /** Waits until both services decide commands again, and nothing is left of those that were killed. */
   async function recovered(): Promise<void> {
     for (const service of SERVICES) {
@@ -128,10 +139,8 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
           await deployment.killService(service)
           return `service ${service}`
         }
-        case 'backend': {
-          const text = `select pg_terminate_backend(pid) from (${ENGINE_BACKENDS} order by state = 'idle', random() limit 3) b`
-          return `${(await strangers.query({ text }).catch(() => [])).length} backends`
-        }
+        case 'backend':
+          return `${await terminateBusyBackends()} backends`
         case 'postmaster':
           return (await deployment.killPostmaster()) ? 'the postmaster' : 'no postmaster'
       }

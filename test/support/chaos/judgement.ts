@@ -3,8 +3,8 @@ import type { Database } from '../../../src/db/database.ts'
 import { shardOf } from '../../../src/domain/shard.ts'
 import { type Books, type Entry, isDenied, type ShownReservation } from './books.ts'
 import { NO_USER } from './caller.ts'
-import { type Deployment, RETENTION_S } from './deployment.ts'
-import { FORCING_USERS, USERS } from './messages.ts'
+import { RETENTION_S } from './deployment.ts'
+import { FORCING_USERS } from './messages.ts'
 
 /** Quotas that exceed their limit now, except for lowered limits and users with forced commands. */
 export async function oversoldNow(books: Books, db: Database): Promise<object[]> {
@@ -72,30 +72,6 @@ export async function misnamedLimits({ limiting }: Books, db: Database): Promise
   return [...limiting]
     .filter(([id, { user, kind }]) => quotas.get(id)?.user_id !== user || quotas.get(id)?.kind !== kind)
     .map(([id, named]) => `${JSON.stringify(named)} is ${JSON.stringify(quotas.get(id))}`)
-}
-
-/**
- * Users for whom a service's check does not find the units that the quotas' rows show. Call it when nothing else is
- * called: then only the end of a window can come between, so what differs once is compared again.
- */
-export async function wrongChecks({ call }: Deployment): Promise<string[]> {
-  const available = async (service: number, user: number) =>
-    (await call(service, 'GET', `/api/sms/admin/quota/summary?user_id=${user}`))?.body.available
-  const check = async (service: number, user: number) =>
-    (await call(service, 'POST', '/api/sms/sender/quota/check', { user_id: user, units: 1 }))?.body.remaining
-  const differences = async (user: number) => {
-    const found: unknown[] = []
-    for (const service of [0, 1]) found.push(await available(service, user), await check(service, user))
-    return new Set(found).size === 1 ? [] : [`user ${user}: ${found.join(', ')}`]
-  }
-  let users = Array.from({ length: USERS }, (_, user) => user)
-  let wrong: string[] = []
-  for (let attempt = 0; attempt < 5 && users.length > 0; attempt++) {
-    const found = await Promise.all(users.map(async user => [user, await differences(user)] as const))
-    users = found.filter(([, found]) => found.length > 0).map(([user]) => user)
-    wrong = found.flatMap(([, found]) => found)
-  }
-  return wrong
 }
 
 interface LedgerRow {
