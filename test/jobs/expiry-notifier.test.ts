@@ -1,11 +1,13 @@
 /** The events of quotas that have expired, on a real database. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import type { Database, Queryable } from '../../src/db/database.ts'
 import { findExpired } from '../../src/db/expired-quotas.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
+import { freshDatabase } from '../support/database.ts'
 import { createBench, draw, neighbours, someone } from '../support/engine.ts'
 
 const bench = await createBench()
@@ -121,27 +123,44 @@ test('as a job it emits until the runner stops', async () => {
   await jobs.stop()
 })
 
-test('with nothing to emit it costs the same however many quotas have expired', async () => {
-  const sent: Statement[] = []
-  await findExpired(
-    {
-      ...db,
-      transaction: work =>
-        db.transaction(tx =>
-          work({
-            query(statement) {
-              sent.push(statement)
-              return tx.query(statement)
-            },
-          }),
-        ),
-    },
-    clock.now,
-  )
-  const last = sent.at(-1)
-  if (last === undefined) throw new Error('nothing was sent')
-  const { text, values = [] } = last
-  const nodes = nodesOf(await db.transaction(tx => planOf(tx, { text, values })))
-  const scans = nodes.filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
-  expect(scans.map(scan => [scan['Index Name'], scan['Actual Rows']])).toEqual([['quota_expiry_not_emitted', 0]])
+describe('with nothing to emit it reads only the index of quotas that are not emitted', async () => {
+  const empty = await freshDatabase()
+
+  /** The scans of the statement that finds expired quotas, in a transaction with the notifier's planner settings. */
+  async function scansOf(on: Database): Promise<{ index: string | undefined; rows: number }[]> {
+    const sent: Statement[] = []
+    const recording = (tx: Queryable): Queryable => ({
+      query(statement) {
+        sent.push(statement)
+        return tx.query(statement)
+      },
+    })
+    await findExpired({ ...on, transaction: work => on.transaction(tx => work(recording(tx))) }, clock.now)
+    const [statement, ...settings] = sent.toReversed()
+    if (statement === undefined) throw new Error('nothing was sent')
+    const nodes = await on.transaction(async tx => {
+      for (const setting of settings) await tx.query(setting)
+      return nodesOf(await planOf(tx, { text: statement.text, values: statement.values ?? [] }))
+    })
+    return nodes
+      .filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
+      .map(node => ({ index: node['Index Name'], rows: node['Actual Rows'] }))
+  }
+
+  const nothing = [{ index: 'quota_expiry_not_emitted', rows: 0 }]
+
+  test('however many quotas have expired', async () => {
+    const user = someone()
+    for (let n = 0; n < 20; n++) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+    clock.now += 1_000
+    await notifier.notifyOnce(clock.now)
+    expect(await scansOf(db)).toEqual(nothing)
+    await db.query({ text: 'analyze quota' })
+    expect(await scansOf(db)).toEqual(nothing)
+  })
+
+  test('on a table that was analyzed while it was empty', async () => {
+    await empty.db.query({ text: 'analyze quota' })
+    expect(await scansOf(empty.db)).toEqual(nothing)
+  })
 })

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { withDatabase } from './cluster.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { scratchFolder, withDatabase } from './cluster.ts'
 
 export interface FreshDatabase {
   readonly url: string
@@ -19,6 +21,25 @@ export async function freshDatabase(): Promise<FreshDatabase> {
 /** A database without a schema, dropped after the caller's tests. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   return makeDatabase("template template0 encoding 'UTF8'")
+}
+
+/**
+ * A migrated database on a server of the caller's own, for what depends on every transaction of a server: those of other
+ * test files, and autovacuum's.
+ */
+export async function databaseOnOwnServer(): Promise<FreshDatabase> {
+  const { folder, remove } = await scratchFolder()
+  const { url, stop } = await startEmbedded({ dataDir: folder, log: { info() {}, warn() {}, error() {} } })
+  const db = openDatabase({ url })
+  afterAll(async () => {
+    await db.close()
+    await stop()
+    await remove()
+  })
+  await migrate({ url })
+  await db.query({ text: 'alter system set autovacuum = off' })
+  await db.query({ text: 'select pg_reload_conf()' })
+  return { url, db }
 }
 
 async function makeDatabase(options: string): Promise<FreshDatabase> {

@@ -10,7 +10,7 @@ import { shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { BatchReport } from '../../src/engine/batch-report.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
-import { freshDatabase } from './database.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
@@ -33,9 +33,9 @@ export interface Bench {
   stranger(): Promise<pg.Client>
 }
 
-/** Call it where tests are declared. */
-export async function createBench(): Promise<Bench> {
-  const { db, url } = await freshDatabase()
+/** Call it where tests are declared. Takes a database of its own on the server of the test run, or another. */
+export async function createBench(database: Promise<FreshDatabase> = freshDatabase()): Promise<Bench> {
+  const { db, url } = await database
   const clock = { now: START }
   const closing: (() => Promise<void>)[] = []
   afterAll(async () => {

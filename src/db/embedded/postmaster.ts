@@ -35,14 +35,31 @@ export async function readPidFile({ cluster }: Folders): Promise<PidFile | undef
 export async function isServerOf({ cluster }: Folders, pid: number): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 1) return false
   if (process.platform === 'linux') {
-    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-    const [program = '', ...args] = command.split('\0')
+    const [program = '', ...args] = (await commandOf(pid)).split('\0')
     return basename(program) === 'postgres' && args[0] === '-D' && args[1] === cluster
   }
   const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
     stdout: '',
   }))
   return stdout.includes(`postgres -D ${cluster} `)
+}
+
+/** A process gives its memory back within this time after its command line is gone: a server has 256 MB to give back. */
+const ENDING_MS = 1_000
+
+/** The command line of a process on Linux; empty if there is no such process. */
+async function commandOf(pid: number): Promise<string> {
+  for (const end = Date.now() + ENDING_MS; ; await pause(2)) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    // It is empty, too, while the process ends and still has its files open.
+    if (command !== '' || (await hasEnded(pid)) || Date.now() > end) return command
+  }
+}
+
+/** Whether there is no such process on Linux, or nothing left of it but an exit status. */
+async function hasEnded(pid: number): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return stat === undefined || /^.*\) [ZX] /s.test(stat)
 }
 
 /** A server that this process started. */

@@ -2,18 +2,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { HOUR_MS } from '../../../src/domain/time.ts'
 import type { Books } from './books.ts'
-import type { Answer, Deployment } from './deployment.ts'
-import { HOT_USER, USERS } from './senders.ts'
+import { createCaller } from './caller.ts'
+import type { Deployment } from './deployment.ts'
+import { HOT_USER, USERS } from './messages.ts'
 
 const QUOTA = '/api/sms/admin/quota'
 const MAX_QUOTAS_PER_USER = 8
+/** How much more the hot user may send than others: less than it tries to. */
+const HOT_SCALE = 8
 
 export interface Administrators {
   /** Creates each user's first quotas: some are exhausted in every window, some never expire. */
   createInitialQuotas(): Promise<void>
   start(): { stop(): Promise<void> }
-  /** Number of answered changes. */
-  readonly changes: number
 }
 
 /** A quota that an administrator created, and may change or delete. */
@@ -28,24 +29,20 @@ interface ManagedQuota {
 export function createAdministrators(deployment: Deployment, books: Books, random: () => number): Administrators {
   const quotas: ManagedQuota[] = []
   let keys = 0
-  let changes = 0
   let isStopped = false
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <T>(list: readonly T[]) => list[below(list.length)]
 
-  async function callUntilAnswered(method: string, path: string, body?: object, key?: string): Promise<Answer> {
-    for (;;) {
-      const answer = await deployment.call(method, path, body, key)
-      if (answer !== undefined) return answer
-      await pause(50)
-    }
-  }
+  const call = createCaller(deployment, books, random)
 
   /** Undefined if the call had to be repeated until after the quota's expiry. */
-  async function create(body: Record<string, unknown>): Promise<{ id: number; limit: number } | undefined> {
+  async function create(
+    body: Record<string, unknown> & { user_id: number },
+  ): Promise<{ id: number; limit: number } | undefined> {
     keys += 1
-    const { status, body: answer } = await callUntilAnswered('POST', QUOTA, body, `chaos-${keys}`)
-    changes += 1
+    const key = `chaos-${keys}`
+    const { status, body: answer } = await call(body.user_id, { method: 'POST', path: QUOTA, body, key })
+    books.count('changes of quotas')
     if (status === 201) return answer
     if (status !== 400 || !answer.detail.includes('expires_at')) {
       books.contradictions.push(`creating ${JSON.stringify(body)}: ${status} ${JSON.stringify(answer)}`)
@@ -68,7 +65,7 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     const quota = await create({
       user_id: user,
       kind,
-      limit: user === HOT_USER ? limit * 20 : limit,
+      limit: user === HOT_USER ? limit * HOT_SCALE : limit,
       priority: below(200),
       ...scope,
     })
@@ -93,20 +90,20 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
     const body =
       random() < 0.2 ? { enabled: random() < 0.7 } : { limit, ...(lowers ? { allow_below_usage: true } : {}) }
     if ('enabled' in body) markEnded(quota)
-    const answer = await callUntilAnswered('PUT', `${QUOTA}/${quota.id}`, body)
+    const answer = await call(quota.user, { method: 'PUT', path: `${QUOTA}/${quota.id}`, body })
     if (answer.status === 200) quota.limit = answer.body.limit
     else if (answer.status !== 404 && answer.body.code !== 'below_usage')
       books.contradictions.push(`changing ${quota.id}: ${JSON.stringify(answer)}`)
-    changes += 1
+    books.count('changes of quotas')
   }
 
   async function remove(quota: ManagedQuota): Promise<void> {
     quotas.splice(quotas.indexOf(quota), 1)
     markEnded(quota)
     // 404: an earlier call without an answer deleted it.
-    const { status } = await callUntilAnswered('DELETE', `${QUOTA}/${quota.id}`)
+    const { status } = await call(quota.user, { method: 'DELETE', path: `${QUOTA}/${quota.id}` })
     if (status !== 204 && status !== 404) books.contradictions.push(`deleting ${quota.id}: ${status}`)
-    changes += 1
+    books.count('changes of quotas')
   }
 
   async function administrator(): Promise<void> {
@@ -122,16 +119,12 @@ export function createAdministrators(deployment: Deployment, books: Books, rando
   }
 
   return {
-    get changes() {
-      return changes
-    },
-
     async createInitialQuotas() {
       for (let user = 0; user < USERS; user++) {
-        const scale = user === HOT_USER ? 20 : 1
+        const scale = user === HOT_USER ? HOT_SCALE : 1
         await create({ user_id: user, limit: 10 * scale, period: 'hour', rollover_limit: user % 5 === 0 ? 8 : 0 })
         await create({ user_id: user, limit: 30 * scale, period: 'day', priority: 200, overage_limit: user % 3 })
-        if (user % 3 === 0) await create({ user_id: user, kind: 'cap', limit: 15 * scale, period: 'hour' })
+        if (user % 3 === 1) await create({ user_id: user, kind: 'cap', limit: 15 * scale, period: 'hour' })
       }
     },
 

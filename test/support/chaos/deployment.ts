@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '../../../src/db/database.ts'
 import { startEmbedded } from '../../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../../src/db/embedded/postmaster.ts'
+import type { EpochMs } from '../../../src/domain/time.ts'
 import { scratchFolder } from '../cluster.ts'
 import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
@@ -30,26 +31,27 @@ export interface Answer {
   body: ReturnType<typeof JSON.parse>
 }
 
-/** Undefined if there was no answer, or a 503, after which the outcome is unknown. */
-type Call = (method: string, path: string, body?: object, key?: string) => Promise<Answer | undefined>
-
-export type Victim = 'service' | 'backend' | 'postmaster'
-
 export interface Deployment {
   readonly db: Database
+  /** For connections beside the services'. */
+  readonly url: string
   /** The services' clock. */
-  now(): number
-  /** Calls one of the services. */
-  call: Call
-  /** Kills a process and waits until it is dead. Returns what was killed. */
-  kill(victim: Victim): Promise<string>
+  now(): EpochMs
+  /** The clock of the service that is behind. */
+  earliestNow(): EpochMs
+  /** Calls a service, 0 or 1. Undefined if there is no answer. */
+  call(service: number, method: string, path: string, body?: object, key?: string): Promise<Answer | undefined>
+  /** Kills a service, which starts again, and waits until it is dead. */
+  killService(service: number): Promise<void>
+  /** Kills the database server, which starts again. Returns whether it ran. */
+  killPostmaster(): Promise<boolean>
   /** Responses with a 5xx status except 503, and unexpected exits. */
   readonly serviceErrors: string[]
   /** The end of the services' error output. */
   output(): string
 }
 
-export async function createDeployment(random: () => number): Promise<Deployment> {
+export async function createDeployment(): Promise<Deployment> {
   const { folder, remove } = await scratchFolder()
   const silent = { info() {}, warn() {}, error() {} }
   const embedded = await startEmbedded({ dataDir: folder, log: silent })
@@ -124,31 +126,16 @@ export async function createDeployment(random: () => number): Promise<Deployment
     }
   }
 
-  async function killBackend(): Promise<string> {
-    const rows = await db.query<{ application_name: string }>({
-      text: `select application_name, pg_terminate_backend(pid) from (
-          select pid, application_name from pg_stat_activity
-          where application_name = 'sms-quota engine' order by state = 'idle', random() limit 3) busy`,
-    })
-    return `${rows.length} backends`
-  }
-
-  async function killPostmaster(): Promise<string> {
-    const folders = foldersIn(folder)
-    const pid = (await readPidFile(folders))?.pid
-    if (pid === undefined || !(await isServerOf(folders, pid))) return 'no postmaster'
-    process.kill(pid, 'SIGKILL')
-    return 'the postmaster'
-  }
-
   return {
     db,
+    url: embedded.url,
     now,
+    earliestNow: () => now() - LAG_S * 1_000 * SPEED,
     serviceErrors,
     output: () => output,
 
-    async call(method, path, body, key) {
-      const port = services[random() < 0.5 ? 0 : 1]?.port()
+    async call(service, method, path, body, key) {
+      const port = services[service]?.port()
       if (port === undefined) return undefined
       try {
         const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -162,26 +149,23 @@ export async function createDeployment(random: () => number): Promise<Deployment
           signal: AbortSignal.timeout(20_000),
         })
         const text = await answer.text()
-        if (answer.status === 503) return undefined
-        if (answer.status >= 500) serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
+        if (answer.status >= 500 && answer.status !== 503) {
+          serviceErrors.push(`${method} ${path} ${JSON.stringify(body)}: ${text}`)
+        }
         return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
       } catch {
         return undefined
       }
     },
 
-    async kill(victim) {
-      switch (victim) {
-        case 'service': {
-          const which = random() < 0.5 ? 0 : 1
-          await services[which]?.end()
-          return `service ${which}`
-        }
-        case 'backend':
-          return killBackend().catch(error => `no backend: ${error.message}`)
-        case 'postmaster':
-          return killPostmaster()
-      }
+    killService: async service => services[service]?.end(),
+
+    async killPostmaster() {
+      const folders = foldersIn(folder)
+      const pid = (await readPidFile(folders))?.pid
+      if (pid === undefined || !(await isServerOf(folders, pid))) return false
+      process.kill(pid, 'SIGKILL')
+      return true
     },
   }
 }
