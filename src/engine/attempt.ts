@@ -1,7 +1,8 @@
 /** One attempt at a batch, and what its failure means. */
+import { setTimeout as pause } from 'node:timers/promises'
 
 import { sqlStateOf } from '../db/database.ts'
-import { findLockedUsers } from '../db/ledger/find-locked-users.ts'
+import { findLockedRows, heldUsers } from '../db/ledger/find-locked-users.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'
@@ -39,11 +40,20 @@ export function attempt<T>(
   })
 }
 
-/** The users of the commands whose rows another transaction has locked. */
-export function lockedUsersOf(context: EngineContext, commands: readonly Command[]): Promise<ReadonlySet<number>> {
-  return attempt(context, commands, (connection, batch) =>
-    findLockedUsers(connection, batch, usersOf(commands), namedBy(commands)),
-  )
+/** The users of the commands whose rows another transaction holds locked, and has for some milliseconds. */
+export async function heldUsersOf(
+  context: EngineContext,
+  commands: readonly Command[],
+  forMs: number,
+): Promise<ReadonlySet<number>> {
+  const look = () =>
+    attempt(context, commands, (connection, batch) =>
+      findLockedRows(connection, batch, usersOf(commands), namedBy(commands)),
+    )
+  const earlier = await look()
+  if (earlier.size === 0) return new Set()
+  await pause(forMs)
+  return heldUsers(earlier, await look())
 }
 
 /** A failed guard, a reservation of another process, a deadlock, a serialization failure: the next attempt sees why. */

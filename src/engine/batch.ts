@@ -169,9 +169,15 @@ async function commit(
   if (tag !== 'COMMIT') throw new Error(`the batch was not committed: the server answered ${tag}`)
 }
 
-/** The commands that a batch has effects of, if it is committed after all. None if it failed before its commit. */
-export function effectsOf(commands: readonly Command[], failure: ConnectionLost): Command[] {
-  return failure instanceof UnknownOutcome ? commands.filter((_, index) => isNew(failure.outcomes[index])) : []
+/** What a batch has done, if it is committed after all, by command. Nothing if it failed before its commit. */
+export function effectsOf(commands: readonly Command[], failure: ConnectionLost): Map<Command, Outcome> {
+  const effects = new Map<Command, Outcome>()
+  if (!(failure instanceof UnknownOutcome)) return effects
+  for (const [index, command] of commands.entries()) {
+    const outcome = failure.outcomes[index]
+    if (outcome !== undefined && isNew(outcome)) effects.set(command, outcome)
+  }
+  return effects
 }
 
 /** Remembers the rows as the commit left them: each row that was written has its next `seq`. */

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ConnectionLost, isUnavailable } from '../db/database.ts'
-import type { Command, Outcome } from '../domain/command.ts'
-import { attempt, type EngineContext, isConflict, isLockTimeout, lockedUsersOf } from './attempt.ts'
+import type { Command, Granted, Outcome } from '../domain/command.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { attempt, type EngineContext, heldUsersOf, isConflict, isLockTimeout } from './attempt.ts'
 import { effectsOf, runLocked } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import { Unavailable } from './failures.ts'
@@ -14,22 +15,22 @@ export type Answer = Outcome | Error
 const MAX_CONFLICTS = 30
 /** How long a batch waits for a database that went away before its commands are rejected. */
 const TIMEOUT_MS = 4_000
+/** For how long one transaction must hold a user's rows, after a wait for a lock, for the user to be unavailable. */
+const HELD_MS = 200
 
 /**
  * Runs commands in locked mode until each has its answer: after conflicts, while the database is away, and without the
  * users whose rows stay locked.
  *
- * `effects`: after an attempt of unknown outcome, the commands that it has effects of if it is committed; undefined if
- * there was none. `hasWaited`: a lock timed out before, and no user of the batch was found locked.
+ * `lost`: after an attempt of unknown outcome, what it came to if it is committed; undefined if there was none.
  */
 export async function runUntilDecided(
   context: EngineContext,
   commands: readonly Command[],
-  effects: Set<Command> | undefined = undefined,
-  hasWaited = false,
+  lost: LostEffects | undefined = undefined,
 ): Promise<Answer[]> {
   const { memory, onBatchReport } = context
-  let unknown = effects
+  let unknown = lost
   const giveUpAt = performance.now() + TIMEOUT_MS
   for (let retries = 0; ; retries++) {
     try {
@@ -40,11 +41,12 @@ export async function runUntilDecided(
       return unknown === undefined ? committed.outcomes : asFirstAnswers(commands, committed.outcomes, unknown)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
-      if (isLockTimeout(error)) return retryWithoutLockedUsers(context, commands, unknown, hasWaited)
+      const held = isLockTimeout(error) ? await findHeldUsers(context, commands) : NOBODY
+      if (held.size > 0) return runWithout(held, context, commands, unknown)
       // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {
         memory.forgetAll()
-        unknown = new Set([...(unknown ?? []), ...effectsOf(commands, error)])
+        unknown = withEffects(unknown, effectsOf(commands, error))
       } else if (!isConflict(error) && !isUnavailable(error)) throw error
       const isOver = isConflict(error) ? retries >= MAX_CONFLICTS : performance.now() > giveUpAt
       if (isOver) throw new Unavailable(error)
@@ -53,37 +55,59 @@ export async function runUntilDecided(
   }
 }
 
+/** What attempts of unknown outcome came to, if they are committed: for each command that they have an effect of. */
+export type LostEffects = ReadonlyMap<Command, readonly Outcome[]>
+
+export function withEffects(lost: LostEffects | undefined, further: ReadonlyMap<Command, Outcome>): LostEffects {
+  const effects = new Map(lost)
+  for (const [command, outcome] of further) effects.set(command, [...(effects.get(command) ?? []), outcome])
+  return effects
+}
+
 /**
  * Outcomes as callers see them: what repeats the effect of an attempt of unknown outcome is no repetition to its caller,
  * who has had no answer to that attempt. A sender may skip a message whose reservation is a repetition.
  */
-function asFirstAnswers(
-  commands: readonly Command[],
-  outcomes: readonly Outcome[],
-  effects: ReadonlySet<Command>,
-): Outcome[] {
+function asFirstAnswers(commands: readonly Command[], outcomes: readonly Outcome[], lost: LostEffects): Outcome[] {
   return outcomes.map((outcome, index) => {
     const command = commands[index]
-    const isOwn = command !== undefined && effects.has(command)
+    const attempts = command === undefined ? undefined : lost.get(command)
+    const isOwn = attempts?.some(attempt => isSameEffect(attempt, outcome)) ?? false
     return isOwn && 'replayed' in outcome ? { ...outcome, replayed: false } : outcome
   })
 }
 
-/** Answers the commands of users whose rows are locked as unavailable, and runs those of the others. */
-async function retryWithoutLockedUsers(
+/**
+ * Whether what was found is what the attempt made. Another process may have made a reservation with the same id meanwhile:
+ * then its time differs, unless both were made in the same millisecond.
+ */
+function isSameEffect(attempt: Outcome, found: Outcome): boolean {
+  if (attempt.outcome !== 'granted' || found.outcome !== 'granted') return true
+  return timeOf(attempt) === timeOf(found)
+}
+
+const timeOf = ({ reservation }: Granted): EpochMs => reservation.created_at
+
+const NOBODY: ReadonlySet<number> = new Set()
+
+/** Nobody if the database cannot say it now: the batch then goes again. */
+function findHeldUsers(context: EngineContext, commands: readonly Command[]): Promise<ReadonlySet<number>> {
+  return heldUsersOf(context, commands, HELD_MS).catch(error => {
+    if (isUnavailable(error)) return NOBODY
+    throw error
+  })
+}
+
+/** Answers the commands of users whose rows are held as unavailable, and runs those of the others. */
+async function runWithout(
+  held: ReadonlySet<number>,
   context: EngineContext,
   commands: readonly Command[],
-  effects: Set<Command> | undefined,
-  hasWaited: boolean,
+  lost: LostEffects | undefined,
 ): Promise<Answer[]> {
-  const locked = await lockedUsersOf(context, commands).catch(error => {
-    throw isUnavailable(error) ? new Unavailable(error) : error
-  })
-  const possible = commands.filter(command => !locked.has(command.user_id))
   const unavailable = new Unavailable()
-  // If no user is locked, the lock is gone by now, unless it is on something other than these users' rows.
-  const isGone = locked.size === 0
-  if (possible.length === 0 || (isGone && hasWaited)) return commands.map(() => unavailable)
-  const answers = (await runUntilDecided(context, possible, effects, hasWaited || isGone)).values()
-  return commands.map(command => (locked.has(command.user_id) ? unavailable : (answers.next().value ?? unavailable)))
+  const possible = commands.filter(command => !held.has(command.user_id))
+  const answers = possible.length === 0 ? [] : await runUntilDecided(context, possible, lost)
+  const inOrder = answers.values()
+  return commands.map(command => (held.has(command.user_id) ? unavailable : (inOrder.next().value ?? unavailable)))
 }

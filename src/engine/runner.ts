@@ -3,17 +3,17 @@ import type { Command } from '../domain/command.ts'
 import {
   attempt,
   type EngineContext,
+  heldUsersOf,
   isConflict,
   isContradiction,
   isDuplicate,
   isLockTimeout,
-  lockedUsersOf,
 } from './attempt.ts'
 import { effectsOf, runLocked, runOptimistic } from './batch.ts'
 import { reportOf } from './batch-report.ts'
 import type { DifficultUsers } from './difficult-users.ts'
 import { EngineFailure } from './failures.ts'
-import { type Answer, runUntilDecided } from './locked-mode.ts'
+import { type Answer, runUntilDecided, withEffects } from './locked-mode.ts'
 import type { RunningBatch } from './scheduler.ts'
 import { rereadStates, type UserStates, usersOf } from './user-states.ts'
 
@@ -41,6 +41,8 @@ export interface Runner {
 const MAX_FAILURES = 4
 /** Another process has the same users if at least this many, and this part, of a batch's users have changed. */
 const SHARED_USERS = { count: 4, part: 1 / 16 }
+/** For how long one transaction must hold a user's rows, in milliseconds, for the user to run apart. */
+const HELD_MS = 20
 /** How many batches then run in locked mode. */
 const LOCKED_BATCHES = 50
 /** For how many batches ids of reservations are read ahead after one that was taken to be new was not. */
@@ -105,7 +107,7 @@ class BatchRunner implements Runner {
         memory.forgetUsers(usersOf(commands))
         if (error instanceof ConnectionLost) {
           memory.forgetAll()
-          return runUntilDecided(this.context, commands, new Set(effectsOf(commands, error)))
+          return runUntilDecided(this.context, commands, withEffects(undefined, effectsOf(commands, error)))
         }
         if (isDuplicate(error)) this.readAheadBatchesLeft = READ_AHEAD_BATCHES
         const isPassing = isConflict(error) || isContradiction(error) || isLockTimeout(error)
@@ -155,7 +157,7 @@ class BatchRunner implements Runner {
   }
 
   private async setLockedUsersApart(batch: RunningBatch<Command>): Promise<void> {
-    const locked = await lockedUsersOf(this.context, batch.commands)
+    const locked = await heldUsersOf(this.context, batch.commands, HELD_MS)
     this.difficultUsers.add(locked, 'locked')
     batch.setApart(locked)
   }

@@ -66,9 +66,8 @@ test(
       acknowledged: books.acknowledged,
       ids: books.entries.size,
       ...books.counts,
-      // What the engine does not do better yet: see `mayBeFirstAgain` and `unavailableInCalm`.
+      // What the engine cannot tell: see `mayBeFirstAgain`.
       'first again': books.firstAgain.length,
-      'neighbors unavailable': unavailableInCalm(books).ofNeighbors,
     })
     onTestFailed(() => {
       console.error(`SEED=${seed} repeats the same choices. Output of the services:\n${deployment.output()}`)

@@ -4,19 +4,21 @@ import { RESERVATION_KEY, type ReservationKey, USER_KEY } from './keys.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement, NOW, type Parameters, type Scope } from './statement.ts'
 
-const ACCOUNT = selectionOf({ user_id: number }, 'a')
-const QUOTA = selectionOf({ user_id: number, id: number }, 'q')
-const RESERVATION = selectionOf({ user_id: number, id: text }, 'r')
+/** A row's key within its table, and the transaction that has locked it, if one has. An account's key is its user. */
+const COLUMNS = { user_id: number, xmax: text, id: text }
+const { list: QUOTA_ROW, at: AT } = selectionOf(COLUMNS, 'q')
+const { list: RESERVATION_ROW } = selectionOf(COLUMNS, 'r')
+const { list: ACCOUNT_ROW } = selectionOf({ user_id: number, xmax: text }, 'a')
 
-const accountsOf = ({ k }: Parameters) => `select ${ACCOUNT.list} from ${k}
+const accountsOf = ({ k }: Parameters) => `select ${ACCOUNT_ROW} from ${k}
     join account a on a.shard = k.shard and a.user_id = k.user_id`
 
 /** Those that a batch in locked mode locks: without the expired ones on which reservations still draw. */
-const quotasOf = ({ k, bind }: Parameters) => `select ${QUOTA.list} from ${k}
+const quotasOf = ({ k, bind }: Parameters) => `select ${QUOTA_ROW} from ${k}
     join quota q on q.shard = k.shard and q.user_id = k.user_id
     where ${unexpiredAt(bind(NOW))}`
 
-const reservationsOf = ({ k }: Parameters) => `select ${RESERVATION.list} from ${k}
+const reservationsOf = ({ k }: Parameters) => `select ${RESERVATION_ROW} from ${k}
     join reservation r on r.shard = k.shard and r.user_id = k.user_id and r.id = k.id`
 
 export const allAccounts = ledgerStatement('all-accounts', USER_KEY, accountsOf)
@@ -43,17 +45,25 @@ export const freeReservations = ledgerStatement(
     order by r.user_id, r.id for update of r skip locked`,
 )
 
+/** A row that another transaction has locked, and which one: PostgreSQL's number of it, or of a group of them. */
+interface LockedRow {
+  readonly userId: number
+  readonly holder: string
+}
+
+/** Locked rows by table and key. */
+export type LockedRows = ReadonlyMap<string, LockedRow>
+
 /**
- * Which of some users have rows that another transaction has locked, for when a lock was not granted in time: accounts,
- * quotas, and those of the `named` reservations. It begins a transaction and ends it, so the answer is of the past when it
- * arrives.
+ * Which rows of some users other transactions have locked, for when a lock was not granted in time: accounts, quotas, and
+ * those of the `named` reservations. It begins a transaction and ends it, so the answer is of the past when it arrives.
  */
-export async function findLockedUsers(
+export async function findLockedRows(
   connection: PipelinedConnection,
   scope: Scope,
   users: readonly number[],
   named: readonly ReservationKey[],
-): Promise<ReadonlySet<number>> {
+): Promise<LockedRows> {
   const [, accounts, quotas, reservations, unlockedAccounts, unlockedQuotas, unlockedReservations] =
     await connection.run([
       BEGIN,
@@ -65,15 +75,33 @@ export async function findLockedUsers(
       freeReservations.call(scope, named),
       ROLLBACK,
     ])
-  return new Set([
-    ...rowsBeyond(accounts, unlockedAccounts).map(cells => number.read(cells[ACCOUNT.at.user_id])),
-    ...rowsBeyond(quotas, unlockedQuotas).map(cells => number.read(cells[QUOTA.at.user_id])),
-    ...rowsBeyond(reservations, unlockedReservations).map(cells => number.read(cells[RESERVATION.at.user_id])),
+  return new Map([
+    ...lockedIn('account', accounts, unlockedAccounts),
+    ...lockedIn('quota', quotas, unlockedQuotas),
+    ...lockedIn('reservation', reservations, unlockedReservations),
   ])
 }
 
+/**
+ * The users who have a row that one and the same transaction has locked at two times. Batches of other processes lock rows,
+ * too, for milliseconds: at both times these are different ones.
+ */
+export function heldUsers(earlier: LockedRows, later: LockedRows): Set<number> {
+  const held = new Set<number>()
+  for (const [row, { userId, holder }] of later) if (earlier.get(row)?.holder === holder) held.add(userId)
+  return held
+}
+
 /** The rows of one result that another does not have. */
-function rowsBeyond(all: StatementResult | undefined, some: StatementResult | undefined): Cells[] {
-  const found = new Set((some?.rows ?? []).map(row => row.join(' ')))
-  return (all?.rows ?? []).filter(row => !found.has(row.join(' ')))
+function* lockedIn(
+  table: string,
+  all: StatementResult | undefined,
+  free: StatementResult | undefined,
+): Generator<[string, LockedRow]> {
+  const keyOf = (cells: Cells) => `${table} ${cells[AT.user_id]} ${cells[AT.id]}`
+  const found = new Set((free?.rows ?? []).map(keyOf))
+  for (const cells of all?.rows ?? []) {
+    if (found.has(keyOf(cells))) continue
+    yield [keyOf(cells), { userId: number.read(cells[AT.user_id]), holder: text.read(cells[AT.xmax]) }]
+  }
 }

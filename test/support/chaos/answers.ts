@@ -46,7 +46,7 @@ function recordDenial(books: Books, entry: Entry, reply: Reply): void {
 function recordGrant(books: Books, entry: Entry, reply: Reply, isOwners: boolean): void {
   const { replayed, units } = reply.body
   // A sender skips the message of a replayed reservation, and sends every other: never twice, never not at all.
-  if (wasShown(entry, reply) && !replayed && !mayBeFirstAgain(books, entry, reply)) {
+  if (wasShown(entry, reply) && !replayed) {
     contradict(books, `${nameOf(entry)} was granted before, and is not replayed`, reply)
   }
   if (entry.begun === 1 && !reply.isRepeated && replayed) {
@@ -183,7 +183,7 @@ export function recordTwins(books: Books, entry: Entry, replies: readonly Reply[
   books.count('twins without unknown outcome')
   const isDenied = replies.every(({ status, body }) => status === 200 && !body.granted)
   const firsts = replies.filter(({ status, body }) => status === 200 && body.granted && !body.replayed)
-  if (!isDenied) checkFirsts(books, entry, replies, firsts.length)
+  if (!isDenied && firsts.length !== 1) contradictFirsts(books, entry, replies, firsts.length)
 }
 
 /**
@@ -203,18 +203,19 @@ export function recordSettlementByTwins(
   if (replies.some(reply => reply.isRepeated)) return
   const firsts = replies.filter(({ status, body }) => status === 200 && !body.replayed)
   const mayHaveExpired = entry.expiresAt !== undefined && entry.expiresAt <= now
-  if (firsts.length > 0 || !mayHaveExpired) checkFirsts(books, entry, replies, firsts.length)
+  if (firsts.length === 1 || (firsts.length === 0 && mayHaveExpired)) return
+  if (firsts.length === 2 && replies.some(reply => mayBeFirstAgain(books, entry, reply))) return
+  contradictFirsts(books, entry, replies, firsts.length)
 }
 
-function checkFirsts(books: Books, entry: Entry, replies: readonly Reply[], firsts: number): void {
-  if (firsts === 1 || (firsts === 2 && replies.some(reply => mayBeFirstAgain(books, entry, reply)))) return
+function contradictFirsts(books: Books, entry: Entry, replies: readonly Reply[], firsts: number): void {
   const answers = replies.map(({ status, body }) => `${status} ${JSON.stringify(body)}`)
   books.contradictions.push(`of the twins of ${nameOf(entry)}, ${firsts} are the first: ${answers.join(' and ')}`)
 }
 
 /**
- * Whether a call may be answered as the first though another was. The engine answers so if it finds a reservation or a
- * settlement after it lost the connection of its commit: it cannot tell whether that commit or another process made it.
+ * Whether a settlement may be answered as the first though another was. The engine answers so if it finds the settlement
+ * after it lost the connection of its commit: it cannot tell whether that commit or another process made it.
  */
 function mayBeFirstAgain(books: Books, entry: Entry, { begunAt }: Reply): boolean {
   const hasLost = books.losses.some(at => begunAt < at + LONGEST_LOSS_MS && at < performance.now())

@@ -1,8 +1,6 @@
 /** Compares the books with the ledger: while callers go on, and when all of them have ended. */
 import type { Database } from '../../../src/db/database.ts'
-import { shardOf } from '../../../src/domain/shard.ts'
 import { type Books, type Entry, isDenied, type ShownReservation } from './books.ts'
-import { NO_USER } from './caller.ts'
 import { RETENTION_S } from './deployment.ts'
 import { FORCING_USERS } from './messages.ts'
 
@@ -27,16 +25,14 @@ export async function chargedDenials({ entries }: Books, db: Database): Promise<
 
 /**
  * Calls that were not answered, or with 503, while nothing was wrong but rows that strangers held: how many of users
- * whose rows were held, how many of their neighbors in a shard, and those of others. A neighbor is unavailable if, at the
- * moment when one service looks for the locked users, a batch of the other service has locked the neighbor's rows, too.
+ * whose rows were held, and those of others, of whom there must be none.
  */
 export function unavailableInCalm({ unavailable, calms, holds }: Books) {
-  const found = { ofHeld: 0, ofNeighbors: 0, ofOthers: [] as string[] }
+  const found = { ofHeld: 0, ofOthers: [] as string[] }
   for (const { user, from, to, answer } of unavailable) {
     if (!calms.some(calm => calm.from <= from && to <= calm.to)) continue
     const held = holds.filter(hold => hold.from <= to && from <= hold.to).map(hold => hold.user)
     if (held.includes(user)) found.ofHeld += 1
-    else if (user !== NO_USER && held.some(other => shardOf(other) === shardOf(user))) found.ofNeighbors += 1
     else found.ofOthers.push(`user ${user}: ${answer} after ${Math.round(to - from)} ms beside ${held.join(', ')}`)
   }
   return found
