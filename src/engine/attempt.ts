@@ -40,18 +40,21 @@ export function attempt<T>(
   })
 }
 
-/** The users of the commands whose rows another transaction holds locked, and has for some milliseconds. */
+/**
+ * The users of the commands whose rows another transaction holds locked, and has for some milliseconds: a group for each
+ * such transaction.
+ */
 export async function heldUsersOf(
   context: EngineContext,
   commands: readonly Command[],
   forMs: number,
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<number>[]> {
   const look = () =>
     attempt(context, commands, (connection, batch) =>
       findLockedRows(connection, batch, usersOf(commands), namedBy(commands)),
     )
   const earlier = await look()
-  if (earlier.size === 0) return new Set()
+  if (earlier.size === 0) return []
   await pause(forMs)
   return heldUsers(earlier, await look())
 }

@@ -91,11 +91,14 @@ const timeOf = ({ reservation }: Granted): EpochMs => reservation.created_at
 const NOBODY: ReadonlySet<number> = new Set()
 
 /** Nobody if the database cannot say it now: the batch then goes again. */
-function findHeldUsers(context: EngineContext, commands: readonly Command[]): Promise<ReadonlySet<number>> {
-  return heldUsersOf(context, commands, HELD_MS).catch(error => {
+async function findHeldUsers(context: EngineContext, commands: readonly Command[]): Promise<ReadonlySet<number>> {
+  try {
+    const groups = await heldUsersOf(context, commands, HELD_MS)
+    return new Set(groups.flatMap(users => [...users]))
+  } catch (error) {
     if (isUnavailable(error)) return NOBODY
     throw error
-  })
+  }
 }
 
 /** Answers the commands of users whose rows are held as unavailable, and runs those of the others. */

@@ -27,7 +27,7 @@ import { rereadStates, type UserStates, usersOf } from './user-states.ts'
  * |                                                | it changes a second time go apart, as contended                 |
  * | the same, for many users at once               | the next batches run in locked mode: another process has the    |
  * |                                                | same users                                                      |
- * | a row is locked                                | the users whose rows are locked go apart                        |
+ * | a row is locked                                | the users whose rows are locked go apart; there they may wait   |
  * | the connection is lost, the database is away   | the batch runs in locked mode until it is decided or 4 s are up |
  * | anything else: one of the commands is the cause | half of the users go apart, and so on, down to one user, whose |
  * |                                                | commands run one by one                                         |
@@ -66,7 +66,7 @@ class BatchRunner implements Runner {
   async run(batch: RunningBatch<Command>): Promise<Answer[]> {
     for (;;) {
       try {
-        return batch.isApart ? await this.runApart(batch) : await this.runTogether(batch)
+        return await this.runWhole(batch)
       } catch (error) {
         if (error instanceof EngineFailure) throw error
         const users = usersOf(batch.commands)
@@ -75,12 +75,6 @@ class BatchRunner implements Runner {
         batch.setApart(new Set(users.slice(users.length / 2)))
       }
     }
-  }
-
-  private async runApart({ commands }: RunningBatch<Command>): Promise<Answer[]> {
-    const answers = await runUntilDecided(this.context, commands)
-    this.difficultUsers.relieve(usersOf(commands.filter((_, index) => !(answers[index] instanceof Error))))
-    return answers
   }
 
   /** For the commands of one user of which one fails. The others are answered. */
@@ -94,15 +88,18 @@ class BatchRunner implements Runner {
     return answers
   }
 
-  private async runTogether(batch: RunningBatch<Command>): Promise<Answer[]> {
+  private async runWhole(batch: RunningBatch<Command>): Promise<Answer[]> {
     const { memory } = this.context
     for (let failures = 0; batch.commands.length > 0; failures++) {
       const { commands } = batch
       let decidedOn: UserStates | undefined
       try {
-        return await this.attemptOnce(commands, failures, states => {
+        const isLocked = batch.isApart || this.lockedBatchesLeft > 0
+        const outcomes = await this.attemptOnce(commands, failures, isLocked, states => {
           decidedOn = states
         })
+        if (batch.isApart) this.difficultUsers.relieve(usersOf(commands))
+        return outcomes
       } catch (error) {
         memory.forgetUsers(usersOf(commands))
         if (error instanceof ConnectionLost) {
@@ -123,12 +120,12 @@ class BatchRunner implements Runner {
   private async attemptOnce(
     commands: readonly Command[],
     retries: number,
+    isLocked: boolean,
     onRead: (states: UserStates) => void,
   ): Promise<Answer[]> {
     const { memory, onBatchReport } = this.context
-    const isLocked = this.lockedBatchesLeft > 0
     const readsNewIds = this.readAheadBatchesLeft > 0
-    if (isLocked) this.lockedBatchesLeft -= 1
+    if (this.lockedBatchesLeft > 0) this.lockedBatchesLeft -= 1
     if (readsNewIds) this.readAheadBatchesLeft -= 1
     const committed = await attempt(this.context, commands, (connection, batch) =>
       isLocked
@@ -147,8 +144,8 @@ class BatchRunner implements Runner {
     failures: number,
   ): Promise<boolean> {
     try {
-      if (isLockTimeout(error)) await this.setLockedUsersApart(batch)
-      else if (decidedOn !== undefined) await this.resolveConflict(batch, decidedOn, failures)
+      if (isLockTimeout(error)) return await this.setHeldUsersApart(batch)
+      if (decidedOn !== undefined) await this.resolveConflict(batch, decidedOn, failures)
       return true
     } catch (failure) {
       if (!isUnavailable(failure)) throw failure
@@ -156,10 +153,18 @@ class BatchRunner implements Runner {
     }
   }
 
-  private async setLockedUsersApart(batch: RunningBatch<Command>): Promise<void> {
-    const locked = await heldUsersOf(this.context, batch.commands, HELD_MS)
-    this.difficultUsers.add(locked, 'locked')
-    batch.setApart(locked)
+  /**
+   * Users whose rows one transaction holds go apart together, and with nobody else: while a batch waits for a lock, other
+   * processes wait for those that it has. False if the batch is such a group already.
+   */
+  private async setHeldUsersApart(batch: RunningBatch<Command>): Promise<boolean> {
+    const groups = await heldUsersOf(this.context, batch.commands, HELD_MS)
+    const isGroup = groups[0]?.size === usersOf(batch.commands).length
+    for (const users of groups) {
+      this.difficultUsers.add(users, 'locked')
+      if (!isGroup || !batch.isApart) batch.setApart(users)
+    }
+    return !isGroup || !batch.isApart
   }
 
   /** Finds the users for whom the batch was decided on what has changed. */

@@ -83,13 +83,18 @@ export async function findLockedRows(
 }
 
 /**
- * The users who have a row that one and the same transaction has locked at two times. Batches of other processes lock rows,
- * too, for milliseconds: at both times these are different ones.
+ * The users who have a row that one and the same transaction has locked at two times, a group for each such transaction.
+ * Batches of other processes lock rows, too, for milliseconds: at both times these are different ones.
  */
-export function heldUsers(earlier: LockedRows, later: LockedRows): Set<number> {
-  const held = new Set<number>()
-  for (const [row, { userId, holder }] of later) if (earlier.get(row)?.holder === holder) held.add(userId)
-  return held
+export function heldUsers(earlier: LockedRows, later: LockedRows): Set<number>[] {
+  const groups = new Map<string, Set<number>>()
+  const seen = new Set<number>()
+  for (const [row, { userId, holder }] of later) {
+    if (earlier.get(row)?.holder !== holder || seen.has(userId)) continue
+    seen.add(userId)
+    groups.set(holder, (groups.get(holder) ?? new Set()).add(userId))
+  }
+  return [...groups.values()]
 }
 
 /** The rows of one result that another does not have. */
