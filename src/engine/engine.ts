@@ -44,7 +44,7 @@ export interface EngineOptions {
    * apart; default 100.
    */
   lockTimeoutMs?: number
-  /** The maximum number of commands in a batch; default 1,000. */
+  /** The maximum number of commands in a batch; default 256. */
   batchSize?: number
   /** The maximum number of commands accepted and not yet answered; default 50,000. */
   queueCommands?: number
@@ -60,6 +60,8 @@ export interface EngineOptions {
  * be in flight meanwhile (docs/performance.md).
  */
 const CONCURRENCY = 2
+/** With larger batches PostgreSQL waits while a batch is decided and answered, and Node.js while it is written. */
+const BATCH_SIZE = 256
 const STALL_MS = 3
 const STALL_MS_PER_COMMAND = 0.05
 
@@ -93,7 +95,7 @@ export function createEngine(options: EngineOptions): Engine {
     concurrency: CONCURRENCY,
     stallMs: STALL_MS,
     stallMsPerCommand: STALL_MS_PER_COMMAND,
-    batchSize: options.batchSize ?? 1_000,
+    batchSize: options.batchSize ?? BATCH_SIZE,
     queueCommands: options.queueCommands ?? 50_000,
     queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
     run: batch => runner.run(batch),

@@ -1,6 +1,6 @@
 /** Engines on a database of their own, the commands sent to them, and checks of the ledger. */
 import pg from 'pg'
-import { afterAll, expect } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
@@ -37,9 +37,19 @@ export interface Bench {
 export async function createBench(database: Promise<FreshDatabase> = freshDatabase()): Promise<Bench> {
   const { db, url } = await database
   const clock = { now: START }
-  const closing: (() => Promise<void>)[] = []
+  // What a test opens ends with it: the server of the tests has few connections, and other files use them, too.
+  let closing: (() => Promise<void>)[] = []
+  const ofFile = closing
+  const closeAll = async () => {
+    for (const close of closing.splice(0)) await close()
+  }
+  beforeEach(() => {
+    closing = []
+  })
+  afterEach(closeAll)
   afterAll(async () => {
-    for (const close of closing) await close()
+    closing = ofFile
+    await closeAll()
   })
   const author = () => ({ now: clock.now, actor: 'ada', requestId: 'test' })
 
