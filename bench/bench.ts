@@ -91,7 +91,7 @@ const settings: Settings = options.quick
       isQuick: true,
     }
   : {
-      rounds: 5,
+      rounds: 3,
       warmupMs: 2_000,
       measureMs: 5_000,
       lightLoad: { warmupMs: 1_000, measureMs: 3_000 },
