@@ -181,18 +181,22 @@ describe('after conflicts with another process', () => {
     const { id } = await bench.quota({ user_id: user })
     await bench.quota({ user_id: quiet })
     await warm(engine, user)
-    const strangers = [await bench.stranger(), await bench.stranger()]
-    const change = 'begin; update quota set seq = seq + 1 where id = '
-    await strangers[0]?.query(`${change}${id}`)
+    const change = `begin; update quota set seq = seq + 1 where id = ${id}`
+    let holder = await bench.stranger()
+    await holder.query(change)
     const asked = [engine.submit(reserve(user, 'm0', 1)), engine.submit(reserve(quiet, 'm0', 1))]
+    // Each of them changes the row after the one before. Of every two, at least one comes between a read and a write.
+    for (let n = 0; n < 4; n++) {
+      const next = await bench.stranger()
+      await untilWaiting(db, 1)
+      const changed = next.query(change)
+      await untilWaiting(db, 2, '%')
+      await holder.query('commit')
+      await changed
+      holder = next
+    }
     await untilWaiting(db, 1)
-    const second = strangers[1]?.query(`${change}${id}`)
-    await untilWaiting(db, 2, '%')
-    // Each commit fails an attempt that waited for it.
-    await strangers[0]?.query('commit')
-    await second
-    await untilWaiting(db, 1)
-    await strangers[1]?.query('commit')
+    await holder.query('commit')
     expect(await Promise.all(asked)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     engine.reports.length = 0
     for (let n = 1; n <= 50; n++) {
