@@ -185,18 +185,23 @@ describe('after conflicts with another process', () => {
     let holder = await bench.stranger()
     await holder.query(change)
     const asked = [engine.submit(reserve(user, 'm0', 1)), engine.submit(reserve(quiet, 'm0', 1))]
-    // Each of them changes the row after the one before. Of every two, at least one comes between a read and a write.
-    for (let n = 0; n < 4; n++) {
+    // Each stranger changes the row after the one before, between a read and a write of the engine, until it locks the row
+    // before it reads.
+    let isAnswered = false
+    const answered = Promise.all(asked).then(() => {
+      isAnswered = true
+    })
+    while (!isAnswered) {
       const next = await bench.stranger()
-      await untilWaiting(db, 1)
+      await Promise.race([answered, untilWaiting(db, 1)])
       const changed = next.query(change)
-      await untilWaiting(db, 2, '%')
+      if (!isAnswered) await untilWaiting(db, 2, '%')
       await holder.query('commit')
       await changed
       holder = next
+      await Promise.race([answered, untilWaiting(db, 1)])
     }
-    await untilWaiting(db, 1)
-    await holder.query('commit')
+    await holder.query('rollback')
     expect(await Promise.all(asked)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     engine.reports.length = 0
     for (let n = 1; n <= 50; n++) {
