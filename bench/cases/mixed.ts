@@ -4,7 +4,10 @@ import { measureRounds } from '../measure.ts'
 import { FULL_LOAD, startTestBed, USERS } from '../servers/test-bed.ts'
 import { type Bench, detailsOf, type Findings, ratioRow } from './bench.ts'
 
-const DENIED_USERS = 1_000
+export const DENIED_USERS = 1_000
+/** What senders call, in percent. */
+export const MIXED_CALLS: Mix = { reserve: 60, commit: 25, release: 3, repeat: 2, check: 5, find: 1, denied: 4 }
+
 const PURE = 'reserve only'
 const MIXED = 'mixed calls'
 const FEW_DENIED = 'reserve, 10 % denied'
@@ -12,7 +15,7 @@ const MANY_DENIED = 'reserve, 30 % denied'
 
 const MIXES = {
   [PURE]: { reserve: 100 },
-  [MIXED]: { reserve: 60, commit: 25, release: 3, repeat: 2, check: 5, find: 1, denied: 4 },
+  [MIXED]: MIXED_CALLS,
   [FEW_DENIED]: { reserve: 90, denied: 10 },
   [MANY_DENIED]: { reserve: 70, denied: 30 },
 } satisfies Record<string, Mix>
