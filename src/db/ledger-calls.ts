@@ -1,6 +1,6 @@
 import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
-import { freeAccounts } from './ledger/find-locked-users.ts'
+import { freeAccounts } from './ledger/find-locked-rows.ts'
 import type { LedgerCall } from './ledger/statement.ts'
 
 /** Statements of the ledger, run in a transaction of an administrator's change or of a job. */

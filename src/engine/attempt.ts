@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 import { sqlStateOf } from '../db/database.ts'
-import { findLockedRows, heldUsers } from '../db/ledger/find-locked-users.ts'
+import { findLockedRows, heldUsers } from '../db/ledger/find-locked-rows.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Enforcement } from '../domain/decide.ts'

@@ -5,7 +5,7 @@
  * When a batch starts: no timer delays it. Commands that arrive in one tick of Node's event loop start at the end of that
  * tick (`setImmediate`), so a lone client waits for microseconds, while requests that are ready on a hundred sockets share
  * a batch. A microtask would run before the second socket is read and would leave the first command alone. The batch that
- * follows another one starts at the end of a tick, too. One batch starts a tick: to decide a thousand commands takes
+ * follows another one starts at the end of a tick, too. One batch starts a tick: to decide hundreds of commands takes
  * milliseconds, and sockets wait to be read.
  */
 import type { Completion } from './completion.ts'

@@ -85,20 +85,21 @@ export async function readStates(
   const states: PartialStates = new Map()
   const unknownUsers: number[] = []
   for (const user of usersOf(batch.commands)) {
-    const quotas = memory.quotasOf(user)
-    const isKnown = quotas?.some(quota => isUnexpired(quota, batch.now)) ?? false
+    const remembered = memory.quotasOf(user) ?? []
+    const isKnown = remembered.some(quota => isUnexpired(quota, batch.now))
     if (!isKnown) unknownUsers.push(user)
-    states.set(user, { quotas: isKnown && quotas !== undefined ? quotas : [], reservations: new Map() })
+    states.set(user, { quotas: isKnown ? remembered : [], reservations: new Map() })
   }
-  const unknownNames: Command[] = []
+  const unread: Command[] = []
   for (const command of batch.commands) {
     const reservation = memory.reservation(command.user_id, command.id)
     if (reservation !== undefined) entryOf(states, command.user_id).reservations.set(reservation.id, reservation)
-    else if (readsNewIds || !isDraw(command)) unknownNames.push(command)
+    else if (readsNewIds || !isDraw(command)) unread.push(command)
   }
+  const named = namedBy(unread)
   const [quotas, reservations] = await runCalls(connection, [
     unknownUsers.length > 0 ? readQuotas.call(batch, unknownUsers) : undefined,
-    unknownNames.length > 0 ? loadReservations.call(batch, namedBy(unknownNames)) : undefined,
+    named.length > 0 ? loadReservations.call(batch, named) : undefined,
   ])
   addRows(states, quotas, reservations)
   await addDrawnQuotas(connection, batch, states, readDrawnQuotas)

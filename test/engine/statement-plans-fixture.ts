@@ -15,7 +15,7 @@ import {
   freeAccounts,
   freeQuotas,
   freeReservations,
-} from '../../src/db/ledger/find-locked-users.ts'
+} from '../../src/db/ledger/find-locked-rows.ts'
 import { incrementCounters } from '../../src/db/ledger/increment-counters.ts'
 import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/load-quotas.ts'
@@ -104,71 +104,78 @@ export async function emptyLedger(db: Queryable): Promise<void> {
   await db.query({ text: 'truncate reservation, quota_window, event' })
 }
 
-/** Every so many of the users, and among them the busy one. */
-const picked = Array.from({ length: KEYS }, (_, index) => Math.floor((index * ROWS) / KEYS))
+/** Far enough for rows of two parts to lie on different pages. */
+const ROWS_APART = 200
 
-const quotas = picked.map((index): Stored<Quota> => {
-  const user_id = users[index] ?? 0
-  return { ...aQuota({ id: quotaIdOf(index + 1, shardOf(user_id)), user_id }), seq: 0 }
-})
+/**
+ * A call with 64 keys of each statement, by its name. Each part has other keys: every update that is undone leaves a dead
+ * version of its row, and a search reads those, too.
+ */
+export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
+  // Every so many of the users, and among them the busy one.
+  const picked = Array.from({ length: KEYS }, (_, index) => Math.floor((index * ROWS) / KEYS) + ROWS_APART * part)
 
-const reservations = picked
-  .map(
-    (index): Stored<Reservation> => ({
-      user_id: owners[index] ?? 0,
-      id: `m${index + 1}`,
-      op: 'reserve',
-      asked: 1,
-      country: null,
-      message_type: null,
-      allow_partial: false,
-      force: false,
-      would_deny: null,
-      units: 1,
-      committed: 0,
-      released: 0,
-      refunded: 0,
-      on_expiry: 'release',
-      expired: false,
-      draws: [],
-      created_at: NOW,
-      expires_at: NOW,
-      seq: 0,
-    }),
-  )
-  .sort((one, other) => one.user_id - other.user_id || (one.id < other.id ? -1 : 1))
+  const quotas = picked.map((index): Stored<Quota> => {
+    const user_id = users[index] ?? 0
+    return { ...aQuota({ id: quotaIdOf(index + 1, shardOf(user_id)), user_id }), seq: 0 }
+  })
 
-const newReservations = reservations.map(reservation => ({ ...reservation, id: `new-${reservation.id}` }))
+  const reservations = picked
+    .map(
+      (index): Stored<Reservation> => ({
+        user_id: owners[index] ?? 0,
+        id: `m${index + 1}`,
+        op: 'reserve',
+        asked: 1,
+        country: null,
+        message_type: null,
+        allow_partial: false,
+        force: false,
+        would_deny: null,
+        units: 1,
+        committed: 0,
+        released: 0,
+        refunded: 0,
+        on_expiry: 'release',
+        expired: false,
+        draws: [],
+        created_at: NOW,
+        expires_at: NOW,
+        seq: 0,
+      }),
+    )
+    .sort((one, other) => one.user_id - other.user_id || (one.id < other.id ? -1 : 1))
 
-const events = reservations.map(({ user_id }): OutboxEvent => {
-  const quota = viewOf(aQuota({ user_id }), NOW)
-  return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80 } }
-})
+  const newReservations = reservations.map(reservation => ({ ...reservation, id: `new-${reservation.id}` }))
 
-const usage = reservations.map(({ user_id }): UsageEntry => {
-  const grant = { quota_id: 64, country: 'DE', message_type: null }
-  return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
-})
+  const events = reservations.map(({ user_id }): OutboxEvent => {
+    const quota = viewOf(aQuota({ user_id }), NOW)
+    return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80 } }
+  })
 
-const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
+  const usage = reservations.map(({ user_id }): UsageEntry => {
+    const grant = { quota_id: 64, country: 'DE', message_type: null }
+    return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
+  })
 
-const closedWindows = quotas.map(({ id }) => ({
-  quota_id: id,
-  window_no: 1,
-  window_start: NOW,
-  window_end: NOW,
-  limit: 100,
-  overage_limit: 0,
-  rolled_over: 0,
-  used: 5,
-  reserved: 0,
-  carried: 0,
-}))
+  const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
 
-function callsOf(): LedgerCall[] {
+  const closedWindows = quotas.map(({ id }) => ({
+    quota_id: id,
+    window_no: 1,
+    window_start: NOW,
+    window_end: NOW,
+    limit: 100,
+    overage_limit: 0,
+    rolled_over: 0,
+    used: 5,
+    reserved: 0,
+    carried: 0,
+  }))
+
   const scope = { now: NOW }
   const ids = quotas.map(({ user_id }) => user_id)
-  return [
+  const calls: LedgerCall[] = [
     ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas].map(statement => statement.call(scope, ids)),
     ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
     ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
@@ -194,7 +201,5 @@ function callsOf(): LedgerCall[] {
     ),
     addEvents(scope, events),
   ]
+  return Object.fromEntries(calls.map(call => [call.name, call]))
 }
-
-/** A call with 64 keys of each statement, by its name. */
-export const CALLS: Readonly<Record<string, LedgerCall>> = Object.fromEntries(callsOf().map(call => [call.name, call]))

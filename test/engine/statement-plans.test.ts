@@ -8,9 +8,9 @@ import { disableAutovacuum } from '../../bench/fill.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
 import { freshDatabase } from '../support/database.ts'
-import { CALLS, emptyLedger, fillLedger, fillQuotas, KEYS } from './statement-plans-fixture.ts'
+import { callsFor, emptyLedger, fillLedger, fillQuotas, KEYS } from './statement-plans-fixture.ts'
 
-const names = Object.keys(CALLS)
+const names = Object.keys(callsFor(0))
 
 /** The columns that an index must be searched by, for each table: one of these lists. */
 const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
@@ -84,6 +84,7 @@ afterAll(async () => {
 
 /** A connection with the engine's settings that has planned every statement. It keeps generic plans. */
 async function openSession(mode: 'generic' | 'custom') {
+  const calls = callsFor(clients.length)
   const client = new pg.Client({ connectionString: url })
   clients.push(client)
   await client.connect()
@@ -91,7 +92,7 @@ async function openSession(mode: 'generic' | 'custom') {
   await client.query(`set plan_cache_mode = force_${mode}_plan`)
 
   async function explain(name: string, options: string): Promise<PlanNode> {
-    const values = CALLS[name]?.values.map(value => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`))
+    const values = calls[name]?.values.map(value => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`))
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
       `explain (${options}format json) execute "${name}" (${values?.join(', ')})`,
     )

@@ -13,7 +13,7 @@ import {
   freeAccounts,
   freeQuotas,
   freeReservations,
-} from './find-locked-users.ts'
+} from './find-locked-rows.ts'
 import { incrementCounters } from './increment-counters.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
