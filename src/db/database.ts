@@ -273,6 +273,16 @@ export function isUnavailable(error: unknown): boolean {
 /** A statement timeout, a lock timeout, and a server that became a read-only standby. */
 const TRANSIENT: ReadonlySet<string> = new Set(['57014', '55P03', '25006'])
 
+/** Whether a statement ran longer than it may. */
+export function isStatementTimeout(error: unknown): boolean {
+  return sqlStateOf(error) === '57014'
+}
+
+/** Whether the rows of this statement are the problem, and not the database: it took too long, or met other writers. */
+export function concernsRows(error: unknown): boolean {
+  return isStatementTimeout(error) || sqlStateOf(error) === '55P03' || isConflict(error)
+}
+
 const endsConnection = (state: string) => /^(08|57P|25P03|25P04)/.test(state)
 
 const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
