@@ -44,7 +44,7 @@ export async function recordChange(
   if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
   if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
   await fenceOtherQuotas(tx, after, now)
-  await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now))
+  await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now), now)
   await insertChange(tx, after.id, auditEntryOf(change, author))
   await appendEvents(tx, shard, eventsOfChange(change, now), now, totalsOf(change))
 }

@@ -147,11 +147,11 @@ export async function fenceOtherQuotas(tx: Transaction, { id, user_id: userId }:
   })
 }
 
-/** Writes to the account how many quotas of the user are neither deleted nor expired. */
-export async function setLiveQuotas(tx: Transaction, userId: number, live: number): Promise<void> {
+/** Writes to the account how many quotas of the user are neither deleted nor expired at `now`. */
+export async function setLiveQuotas(tx: Transaction, userId: number, live: number, now: EpochMs): Promise<void> {
   await tx.query({
-    text: 'update account set live = $3 where shard = $1 and user_id = $2',
-    values: [shardOf(userId), userId, live],
+    text: 'update account set live = $3, live_at = $4 where shard = $1 and user_id = $2',
+    values: [shardOf(userId), userId, live, timestampParam(now)],
   })
 }
 

@@ -20,6 +20,8 @@ export interface Draft {
   corrections: Map<string, Correction>
   /** Units and messages committed, refunded and denied. */
   usage: UsageEntry[]
+  /** The ids of the reservations whose released units a forced commit has taken again. */
+  retaken: string[]
 }
 
 export interface Correction {
@@ -37,6 +39,7 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
     closed: new Map(),
     corrections: new Map(),
     usage: [],
+    retaken: [],
   }
 }
 

@@ -23,6 +23,8 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
 
   const settled = settledTo(reservation, command.op, target)
   putReservation(draft, settled, now)
+  // Only a forced commit lowers what was released.
+  if (settled.released < reservation.released && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }
 }
 

@@ -21,6 +21,7 @@ export function noChanges(): BatchChanges {
     corrected: [],
     added: [],
     settled: [],
+    retaken: [],
     alerted: [],
     usage: [],
     expired: [],
@@ -40,6 +41,7 @@ export function addChanges(changes: BatchChanges, { quotas, reservations }: User
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
   for (const entry of draft.usage) changes.usage.push(entry)
+  for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sorted(draft.reservations, byId)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation)
   }

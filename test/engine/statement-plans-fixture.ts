@@ -23,6 +23,7 @@ import { loadReservations } from '../../src/db/ledger/load-reservations.ts'
 import { fenceQuotas, lockAccounts, writeAccounts } from '../../src/db/ledger/lock-accounts.ts'
 import { lockQuotas } from '../../src/db/ledger/lock-quotas.ts'
 import { markAlerted } from '../../src/db/ledger/mark-alerted.ts'
+import { markRetaken } from '../../src/db/ledger/mark-retaken.ts'
 import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
@@ -181,7 +182,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
     ...[checkQuotas, lockQuotas, selectQuotaDetails, rollQuotas].map(statement => statement.call(scope, quotas)),
     ...[loadReservations, allReservations, freeReservations].map(statement => statement.call(scope, reservations)),
-    ...[checkReservations, settleReservations].map(statement => statement.call(scope, reservations)),
+    ...[checkReservations, settleReservations, markRetaken].map(statement => statement.call(scope, reservations)),
     ...[checkAbsent, addReservations].map(statement => statement.call(scope, newReservations)),
     incrementCounters.call(
       scope,

@@ -13,6 +13,7 @@ import { type CounterIncrement, incrementCounters } from './increment-counters.t
 import type { ReservationKey } from './keys.ts'
 import { byUserAndId, lockQuotas } from './lock-quotas.ts'
 import { markAlerted, type ReachedThresholds } from './mark-alerted.ts'
+import { markRetaken } from './mark-retaken.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
 import { settleReservations } from './settle-reservations.ts'
@@ -26,6 +27,8 @@ export interface Changes {
   corrected: Correction[]
   added: Reservation[]
   settled: Stored<Reservation>[]
+  /** Reservations, among those added and settled, whose released units a forced commit has taken again. */
+  retaken: ReservationKey[]
   /** Quotas, among those incremented and rolled, that have reached thresholds. */
   alerted: ReachedThresholds[]
   usage: UsageEntry[]
@@ -50,6 +53,7 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, correctWindows, changes.corrected),
     ...callFor(scope, settleReservations, changes.settled),
     ...callFor(scope, addReservations, changes.added),
+    ...callFor(scope, markRetaken, changes.retaken),
     ...callFor(scope, addUsage, changes.usage),
   ]
 }

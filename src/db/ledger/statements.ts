@@ -21,6 +21,7 @@ import { loadReservations } from './load-reservations.ts'
 import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from './lock-accounts.ts'
 import { lockQuotas } from './lock-quotas.ts'
 import { markAlerted } from './mark-alerted.ts'
+import { markRetaken } from './mark-retaken.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import { settleReservations } from './settle-reservations.ts'
 
@@ -45,6 +46,7 @@ const STATEMENTS = [
   correctWindows,
   settleReservations,
   addReservations,
+  markRetaken,
   addUsage,
   selectQuotaDetails,
   advanceOutbox,
