@@ -42,9 +42,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'verify',
-    summary: 'Checks that all counters equal the ledger, and lists those that differ. The service may be running.',
-    more: () => 'Exit codes: 0 all are equal, 1 some differ (stdout lists them) or the check failed (stderr says why).',
-    options: { user: { value: 'ID', means: 'check only the quotas of this user' }, ...COMMON },
+    summary: 'Proves from the ledger that counters, limits, usage and totals are right. The service may be running.',
+    more: () => 'Exit codes: 0 no difference, 1 differences (stdout lists them) or the check failed (stderr says why).',
+    options: { user: { value: 'ID', means: 'check only this user' }, ...COMMON },
     examples: ['sms-quota verify', 'sms-quota verify --user 7', 'sms-quota verify --env-file /etc/sms-quota.env'],
     async run(args) {
       const { verify } = await import('./verify.ts')

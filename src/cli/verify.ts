@@ -3,15 +3,17 @@ import type { Config } from '../config/config.ts'
 import { isUnavailable, openDatabase, sqlStateOf } from '../db/database.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
-import { type Difference, type Verification, verify as verifyLedger } from '../db/verify.ts'
+import { PROOFS, type ProofName } from '../db/verify/proof.ts'
+import { type Proved, type Verification, verify as verifyLedger } from '../db/verify/verify.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
+import { table } from './help.ts'
 import { readUser } from './token.ts'
 
 /** The number of differences listed: with more, something is wrong that no list explains. */
 const MAX_DIFFERENCES = 20
 
-/** Compares the counters with the ledger. Resolves to 0 if all are equal, 1 if some differ or the check failed. */
+/** Runs every proof. Resolves to 0 if there is no difference, 1 if there is one or the check failed. */
 export async function verify(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const config = readConfig(args, { needsKey: false })
@@ -60,27 +62,74 @@ async function verifyOn(url: string, userId: number | null): Promise<Verificatio
 
 const CLEAR_LINE = '\r\x1b[K'
 
-function showProgress({ windows, reservations }: Verification, part: number): void {
+function showProgress({ proofs }: Verification, part: number): void {
   const percent = Math.floor(part * 100)
+  const [windows, reservations] = [proofs.get('counters'), proofs.get('draws')].map(proved => proved?.checked ?? 0)
   process.stderr.write(`${CLEAR_LINE}${percent} %: ${windows} windows, ${reservations} reservations`)
 }
 
-function reportOf({ quotas, windows, reservations, differences }: Verification, userId: number | null): string {
-  const whose = userId === null ? '' : ` of user ${userId}`
-  const seen = `${windows} windows of ${quotas} quotas${whose}`
-  if (differences.length === 0) return `All ${seen} equal their ledger (${reservations} reservations).\n`
-  const isAll = differences.length < MAX_DIFFERENCES
-  const found = `${differences.length} ${differences.length === 1 ? 'difference' : 'differences'} in ${seen}`
-  return `${differences.map(describe).join('')}${found}${isAll ? '' : '; the rest was not checked'}.\n`
+/** What a proof compares, what holds if it finds no difference, and why some rows are not provable. */
+interface ProofReport {
+  unit: string
+  holds: string
+  notProvable?: string
 }
 
-function describe({ user_id, quota_id, window_no, counters, ledger }: Difference): string {
-  const whose = user_id === null ? 'that does not exist' : `of user ${user_id}`
-  const counted = counters === null ? 'there is no such window' : `counted ${amounts(counters)}`
-  return `Quota ${quota_id} ${whose}, window ${window_no}: ${counted}, its ledger has ${amounts(ledger)}.\n`
+const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
+  counters: { unit: 'windows', holds: 'used and reserved equal the reservations and the archive' },
+  limits: {
+    unit: 'limited windows',
+    holds: 'none is past its limit but by force, overage or a lowered limit',
+    notProvable: 'because an earlier version did not record how much was forced',
+  },
+  draws: { unit: 'reservations', holds: 'their draws cover their units' },
+  rollover: {
+    unit: 'closed windows',
+    holds: 'what they carried is what the next window began with',
+    notProvable: 'because earlier windows are removed, or an earlier version did not record how much was forced',
+  },
+  usage: {
+    unit: 'quotas',
+    holds: 'usage reports what their windows used',
+    notProvable: 'because they or their earlier windows are removed, or too much usage is not rolled up yet',
+  },
+  live: {
+    unit: 'accounts',
+    holds: 'their numbers of unexpired quotas are right',
+    notProvable: 'because an earlier version did not record when it counted',
+  },
+  sequences: { unit: 'events of users', holds: 'their sequences have no gap' },
+  totals: {
+    unit: 'quotas',
+    holds: 'they are as many as the totals of their shards',
+    notProvable: 'the shards whose quotas cannot be counted within a second',
+  },
+  events: { unit: 'events', holds: 'their numbers have no gap' },
 }
 
-const amounts = ({ used, reserved }: Difference['ledger']) => `${used} used and ${reserved} reserved`
+function reportOf({ proofs, differences }: Verification, userId: number | null): string {
+  const rows = PROOFS.flatMap(name => {
+    const proved = proofs.get(name)
+    if (proved === undefined) return userId === null ? [] : [[name, 'not checked: it concerns no single user']]
+    const found = differences.filter(({ proof }) => proof === name)
+    return [[name, reportOfProof(REPORTS[name], proved, found.length)]]
+  })
+  const messages = differences.map(({ message }) => `${message}\n`).join('')
+  const whose = userId === null ? '' : ` for user ${userId}`
+  const rest = differences.length < MAX_DIFFERENCES ? '' : '; the rest was not checked'
+  return `${messages}${table(rows)}${count(differences.length)}${whose}${rest}.\n`
+}
+
+function reportOfProof(
+  { unit, holds, notProvable: why }: ProofReport,
+  { checked, notProvable }: Proved,
+  found: number,
+) {
+  const result = `${checked} ${unit}: ${found > 0 ? count(found) : holds}`
+  return notProvable > 0 ? `${result}\nnot provable: ${notProvable}${why === undefined ? '' : `, ${why}`}` : result
+}
+
+const count = (found: number) => `${found === 0 ? 'No' : found} ${found > 1 ? 'differences' : 'difference'}`
 
 /** SQLSTATE of a table or a column that does not exist. */
 const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { verify } from '../../src/db/verify.ts'
+import { verify } from '../../src/db/verify/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
@@ -103,6 +103,11 @@ describe('removes', () => {
     // follow.
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
     expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
+    const forced = await db.query({
+      text: 'select a.forced from archive a join quota q on q.id = a.quota_id where q.user_id = $1 order by q.id',
+      values: [user],
+    })
+    expect(forced).toEqual([{ forced: 2 }, { forced: 5 }, { forced: 1_995 }, { forced: 2_000 }])
     await expectEqual()
   })
 

@@ -7,7 +7,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFailed, test } from 'vitest'
-import { verify } from '../../src/db/verify.ts'
+import { verify } from '../../src/db/verify/verify.ts'
 import { createAdministrators } from '../support/chaos/administrators.ts'
 import { createBooks, KINDS } from '../support/chaos/books.ts'
 import { createDeployment } from '../support/chaos/deployment.ts'

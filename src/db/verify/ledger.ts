@@ -1,0 +1,76 @@
+/**
+ * The tables that the proofs over a range of users share: its quotas, and its windows beside what their ledger holds. The
+ * ledger is read once for all proofs, since that is most of the work.
+ */
+
+/** SQL: that a row belongs to a user of the range. */
+export const IN_RANGE = 'shard = $1 and user_id > $2 and user_id <= $3'
+
+const OF_QUOTA = `user_id, id as quota_id, kind, rollover_limit, deleted_at, expires_at, window_no, window_start, "limit",
+  overage_limit, rolled_over, used, reserved`
+
+/**
+ * Computes what a reservation counts independently of `countsOf`. The quotas of the users come in two halves, because
+ * no index holds both the deleted ones and the others.
+ *
+ * A draw is six numbers from `draws[i]`: quota, kind (0 is a grant), window, its start, from, to. A grant's range must begin
+ * where that of the grant before it ends, and the last one must end with the units, unless force left a rest unfunded. A
+ * cap's range is all units. A reservation without draws has one row here too, in which all of that is null.
+ *
+ * `forced` is null where it is not known: in rows that were written before it was recorded.
+ */
+export const TABLES = `
+  mine as materialized (
+    select ${OF_QUOTA} from quota where ${IN_RANGE} and deleted_at is null
+    union all
+    select ${OF_QUOTA} from quota where ${IN_RANGE} and deleted_at is not null
+  ), counted as (
+    select user_id, quota_id, kind, rollover_limit, window_no, window_start, "limit", overage_limit, rolled_over, used,
+      reserved, null::bigint as carried
+    from mine
+    union all
+    select mine.user_id, mine.quota_id, mine.kind, mine.rollover_limit, w.window_no, w.window_start, w."limit",
+      w.overage_limit, w.rolled_over, w.used, w.reserved, w.carried
+    from mine join quota_window w on w.shard = $1 and w.quota_id = mine.quota_id
+  ), line as (
+    select user_id, id, units, draws, force, force or retaken as forced, committed - refunded as spent,
+      units - released - refunded as held,
+      least(committed, released, refunded, committed - refunded, units - committed - released, units - 1) >= 0
+        and cardinality(draws) % 6 = 0 as is_within_bounds,
+      generate_series(1, greatest(cardinality(draws), 1), 6) as i
+    from reservation where ${IN_RANGE}
+  ), entry as (
+    select user_id, id, i = 1 as is_first, draws[i] as quota_id, draws[i + 1] as kind, draws[i + 2] as window_no,
+      greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used,
+      greatest(0, least(draws[i + 5], held) - greatest(draws[i + 4], spent)) as reserved,
+      forced,
+      is_within_bounds and case draws[i + 1]
+        when 0 then coalesce(draws[i - 5], 0) = 0 and draws[i + 4] = coalesce(draws[i - 1], 0) and draws[i + 4] < draws[i + 5]
+          and (draws[i + 7] is not distinct from 0 or draws[i + 5] = units or (force and draws[i + 5] < units))
+        when 1 then draws[i + 4] = 0 and draws[i + 5] = units and (i > 1 or force)
+        else i = 1 and force and cardinality(draws) = 0
+      end as is_covered
+    from line
+    union all
+    select mine.user_id, null, false, a.quota_id, null, a.window_no, part.used, 0, part.forced, true
+    from mine join archive a on a.shard = $1 and a.quota_id = mine.quota_id,
+      lateral (
+        values (a.used - coalesce(a.forced, 0), case when a.forced is not null then false end), (coalesce(a.forced, 0), true)
+      ) part (used, forced)
+  ), ledger as (
+    select user_id, quota_id, window_no, sum(used)::bigint as used, sum(reserved)::bigint as reserved,
+      coalesce(sum(used + reserved) filter (where forced), 0)::bigint as forced,
+      coalesce(sum(used + reserved) filter (where forced is null), 0)::bigint as uncertain,
+      count(*) filter (where is_first) as reservations,
+      count(*) filter (where not is_covered) as uncovered, min(id) filter (where not is_covered) as first_uncovered,
+      min(kind) as lowest_kind, max(kind) as highest_kind
+    from entry group by user_id, quota_id, window_no
+  ), compared as materialized (
+    select user_id, quota_id, window_no, counted.kind, counted.rollover_limit, counted.window_start, counted."limit",
+      counted.overage_limit, counted.rolled_over, counted.carried, counted.used, counted.reserved,
+      coalesce(ledger.used, 0) as ledger_used, coalesce(ledger.reserved, 0) as ledger_reserved,
+      coalesce(ledger.forced, 0) as forced, coalesce(ledger.uncertain, 0) as uncertain,
+      coalesce(ledger.reservations, 0) as reservations, coalesce(ledger.uncovered, 0) as uncovered,
+      ledger.first_uncovered, ledger.lowest_kind, ledger.highest_kind
+    from counted full join ledger using (user_id, quota_id, window_no)
+  )`

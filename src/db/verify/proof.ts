@@ -1,0 +1,60 @@
+/** What each part of `verify` proves, and how a statement reports its result. */
+
+export const PROOFS = [
+  'counters',
+  'limits',
+  'draws',
+  'rollover',
+  'usage',
+  'live',
+  'sequences',
+  'totals',
+  'events',
+] as const
+export type ProofName = (typeof PROOFS)[number]
+
+/** Something that should not be so, in words for the operator. */
+export interface Difference {
+  proof: ProofName
+  /** Null if it concerns a shard, or a quota that does not exist. */
+  user_id: number | null
+  quota_id: number | null
+  message: string
+}
+
+/** A row of each statement of `verify`: what one proof came to for what the statement covers. */
+export interface Conclusion {
+  proof: ProofName
+  /** How many rows it compared: windows, reservations and so on. */
+  checked: number
+  /** How many of them it could neither confirm nor refute. */
+  not_provable: number
+  /** The first ones. */
+  differences: Omit<Difference, 'proof'>[]
+}
+
+/** A proof over a range of users. Its SQL reads the tables of `ledger.ts` and the parameters of its statement. */
+export interface RangeProof {
+  readonly name: ProofName
+  /** An expression: how many rows the proof compares. */
+  readonly checked: string
+  /**
+   * A query of `user_id`, `quota_id` and `message`: a row for each difference, and one without a message for each row that
+   * is not provable.
+   */
+  readonly exceptions: string
+}
+
+/** The statement of the proofs over a range: `$1` the shard, users above `$2` and up to `$3`, `$4` differences a proof. */
+export function rangeStatement(tables: string, proofs: readonly RangeProof[]): string {
+  const exceptions = proofs.map(proof => `${proof.name}_exceptions as materialized (${proof.exceptions})`)
+  const conclusions = proofs.map(
+    ({ name, checked }) => `
+    select '${name}' as proof, ${checked} as checked,
+      (select count(*) from ${name}_exceptions where message is null) as not_provable,
+      (select coalesce(json_agg(d), '[]') from (
+        select * from ${name}_exceptions where message is not null order by user_id, quota_id, message limit $4
+      ) d) as differences`,
+  )
+  return `with ${[tables, ...exceptions].join(',\n')}${conclusions.join(' union all ')}`
+}

@@ -1,0 +1,59 @@
+import { IN_RANGE } from './ledger.ts'
+import type { RangeProof } from './proof.ts'
+
+/** Every table that usage is moved into, with the columns of `usage`. */
+const USAGE_TABLES = ['usage']
+
+/** Batches of usage that are not rolled up yet: with more in a shard, each range of users would read them all. */
+export const MAX_PENDING = 10_000
+
+/**
+ * What usage reports of a grant, committed less refunded, is what its windows used, without the units that it was created
+ * with. No cap pays for anything.
+ *
+ * Not provable: usage of quotas that are not stored any more; more than a lower bound where the oldest windows are not
+ * stored any more; all of it while the usage rollup is far behind.
+ */
+export const usage: RangeProof = {
+  name: 'usage',
+  checked: '(select count(*) from mine)',
+  exceptions: `
+    with pending as materialized (
+      select users, quotas, kinds, units from usage_pending where shard = $1 limit ${MAX_PENDING + 1}
+    ), booked as (
+      select user_id, quota_id, sum(units)::bigint as units from (
+        ${USAGE_TABLES.map(table => `select user_id, quota_id, committed - refunded as units from ${table} where ${IN_RANGE}`).join(' union all ')}
+        union all
+        select e.user_id, e.quota_id, case e.kind when 0 then e.units when 1 then -e.units else 0 end
+        from pending p, unnest(p.users, p.quotas, p.kinds, p.units) e (user_id, quota_id, kind, units)
+        where e.user_id > $2 and e.user_id <= $3
+      ) both_parts where quota_id is not null group by user_id, quota_id having sum(units) <> 0
+    ), spent as (
+      select user_id, quota_id, kind, min(window_no) = 0 as is_complete,
+        case kind when 'grant' then sum(used)::bigint else 0 end as units
+      from compared where kind is not null group by user_id, quota_id, kind
+    ), compared_usage as (
+      select coalesce(spent.user_id, booked.user_id) as user_id, coalesce(spent.quota_id, booked.quota_id) as quota_id,
+        spent.kind, is_complete, coalesce(booked.units, 0) as booked, spent.units as spent,
+        case when spent.units > 0 then (
+          select (c.after ->> 'used')::bigint from quota_change c
+          where c.shard = $1 and c.quota_id = spent.quota_id and c.version = 1
+        ) end as opening,
+        case when kind is null then (
+          select q.user_id from quota q where q.shard = $1 and q.id = booked.quota_id
+        ) end as owner
+      from spent full join booked on booked.user_id = spent.user_id and booked.quota_id = spent.quota_id
+    )
+    select user_id, quota_id, case
+      when (select count(*) from pending) > ${MAX_PENDING} then null
+      when kind is null and owner is not null then
+        format('User %s: usage reports %s units for quota %s, which belongs to user %s.', user_id, booked, quota_id, owner)
+      when kind is null or (not is_complete and booked >= spent - coalesce(opening, 0)) then null
+      when kind = 'cap' then
+        format('Quota %s of user %s: usage reports %s units for it, and it is a cap.', quota_id, user_id, booked)
+      else format('Quota %s of user %s: usage reports %s units, and its windows used %s, of which %s were used before its creation.',
+        quota_id, user_id, booked, spent, coalesce(opening, 0)) end as message
+    from compared_usage
+    where kind is null or booked <> spent - coalesce(opening, 0) or not is_complete
+      or (select count(*) from pending) > ${MAX_PENDING}`,
+}
