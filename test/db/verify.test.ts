@@ -700,7 +700,9 @@ describe('of everything', async () => {
     await run('update shard_head set last_event = last_event + 250000 where shard = 4')
     expect(await messagesOf()).toEqual([])
     await run('delete from event where shard = 4 and number in (150000, 150001)')
-    expect(await messagesOf()).toEqual(['Shard 4: 2 of the events 100001 to 200000 are missing, the first is 150000.'])
+    expect(await messagesOf()).toEqual([
+      expect.stringMatching(/^Shard 4: 2 of the events \d+ to \d+ are missing, the first is 150000.$/),
+    ])
     await run(`insert into event (shard, number, type, at, data)
       select 4, n, 'webhook.disabled', now(), '{}' from generate_series(150000, 150001) n`)
   })

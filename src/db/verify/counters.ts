@@ -14,10 +14,10 @@ export const counters: RangeProof = {
     where quota_id is not null and (used, reserved) is distinct from (ledger_used, ledger_reserved)`,
 }
 
-/** Windows, or rows of the archive, that a statement reads at a time, and a few more of the same quota. */
-export const QUOTAS_PAGE = 20_000
-
-/** Up to which quota of the shard `$1` a page goes that begins after the quota `$2`: one of `$3` rows. */
+/**
+ * Up to which quota of the shard `$1` a page goes that begins after the quota `$2`: one of `$3` windows and rows of the
+ * archive each, and those of the same quota.
+ */
 export const END_OF_QUOTAS = `
   select least(${['quota_window', 'archive']
     .map(

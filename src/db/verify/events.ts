@@ -17,9 +17,6 @@ export const SEQUENCE_TABLE = `
     from event where ${IN_RANGE} group by user_id
   )`
 
-/** Numbers that a statement reads at a time. */
-export const EVENTS_PAGE = 100_000
-
 /** SQL: the number up to which the events of a shard `h` of `shard_head` have been removed. Nothing removes events yet. */
 const REMOVED_UP_TO = '0'
 

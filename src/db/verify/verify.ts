@@ -10,12 +10,13 @@ import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../../domain/shard.ts'
 import { type Database, isStatementTimeout, type SqlValue } from '../database.ts'
 import { BY_KEYS } from '../planner-settings.ts'
-import { counters, END_OF_QUOTAS, ORPHANS, QUOTAS_PAGE } from './counters.ts'
+import { counters, END_OF_QUOTAS, ORPHANS } from './counters.ts'
 import { draws } from './draws.ts'
-import { EVENTS_PAGE, NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
+import { NUMBERS, SEQUENCE_TABLE, sequences } from './events.ts'
 import { TABLES } from './ledger.ts'
 import { limits } from './limits.ts'
 import { live } from './live.ts'
+import { createPace, MAX_MS } from './pace.ts'
 import { type Conclusion, type Difference, type ProofName, rangeStatement } from './proof.ts'
 import { rollover } from './rollover.ts'
 import { TOTALS } from './totals.ts'
@@ -44,12 +45,10 @@ export interface VerifyOptions {
   onProgress?: (checked: Verification, share: number) => void
 }
 
-/** Longest that a statement over several users may run. A single user has no limit: the ledger cannot be split. */
-const MAX_MS = 1_000
-/** The number of users per statement is adapted so that it takes about this long. */
-const GOAL_MS = 300
-const FIRST_USERS = 64
-const MAX_USERS = 16_384
+/** Sizes of the first statement and of the largest. */
+const USERS = { first: 64, max: 16_384 }
+const WINDOWS = { first: 10_000, max: 20_000 }
+const EVENTS = { first: 50_000, max: 100_000 }
 
 const RANGE = rangeStatement(`${TABLES}, ${SEQUENCE_TABLE}`, [
   counters,
@@ -70,23 +69,17 @@ export async function verify(db: Database, options: VerifyOptions = {}): Promise
   const { verification, add } = createVerification(maxDifferences)
 
   if (userId !== undefined) {
-    add(await checkRange(db, { shard: shardOf(userId), after: userId - 1, upTo: userId }, 1, maxDifferences))
+    const range = { shard: shardOf(userId), after: userId - 1, upTo: userId }
+    add(await checkRange(db, range, maxDifferences, 0))
     return verification
   }
-  let users = FIRST_USERS
+  const pace = createPace(USERS.first, USERS.max)
   for (const shard of SHARDS) {
     for (let after = -1; after < MAX_INTEGER; ) {
-      const range = { shard, after, upTo: await endOfRange(db, shard, after, users) }
-      const startedAt = performance.now()
-      const checking = checkRange(db, range, users, maxDifferences)
-      const found = await (users === 1 ? checking : unlessTooLong(checking))
-      if (found === undefined) {
-        users = Math.ceil(users / 4)
-        continue
-      }
+      const range = { shard, after, upTo: await endOfRange(db, shard, after, pace.size) }
+      const found = await pace.run(maxMs => checkRange(db, range, maxDifferences, maxMs))
+      if (found === undefined) continue
       if (!add(found)) return verification
-      const tookMs = performance.now() - startedAt
-      users = Math.ceil(Math.min(MAX_USERS, users * Math.min(2, Math.max(0.25, GOAL_MS / tookMs))))
       after = range.upTo
       onProgress(verification, shard / SHARD_COUNT)
     }
@@ -127,39 +120,52 @@ async function endOfRange(db: Database, shard: Shard, after: number, users: numb
   return last?.user_id ?? MAX_INTEGER
 }
 
-function checkRange(db: Database, { shard, after, upTo }: Range, users: number, max: number): Promise<Conclusion[]> {
-  return read(db, users === 1 ? 0 : MAX_MS, { text: RANGE, values: [shard, after, upTo, max] })
+function checkRange(db: Database, { shard, after, upTo }: Range, max: number, maxMs: number): Promise<Conclusion[]> {
+  return read(db, maxMs, { text: RANGE, values: [shard, after, upTo, max] })
 }
 
 /** What concerns a shard and no single user of it. */
 async function* checkShard(db: Database, shard: Shard, max: number): AsyncGenerator<Conclusion[]> {
-  for (let after = -1, upTo = 0; after < MAX_INTEGER; after = upTo) {
-    const [page] = await read<{ up_to: number }>(db, MAX_MS, {
-      text: END_OF_QUOTAS,
-      values: [shard, after, QUOTAS_PAGE],
-    })
-    upTo = page?.up_to ?? MAX_INTEGER
-    yield await read(db, MAX_MS, { text: ORPHANS, values: [shard, after, upTo, max] }, BY_KEYS)
-  }
+  yield* checkOrphans(db, shard, max)
+  yield await checkTotals(db, shard)
+  yield* checkNumbers(db, shard)
+}
 
-  const totals = await unlessTooLong(read<Conclusion>(db, MAX_MS, { text: TOTALS, values: [shard] }))
-  yield totals ?? [{ proof: 'totals', checked: 0, not_provable: 1, differences: [] }]
-
-  for (let after = 0, last = 1; after < last; after += EVENTS_PAGE) {
-    const values = [shard, after, after + EVENTS_PAGE]
-    const pages = await read<Conclusion & { last_event: number }>(db, MAX_MS, { text: NUMBERS, values }, BY_KEYS)
-    last = pages[0]?.last_event ?? 0
-    yield pages
+async function* checkOrphans(db: Database, shard: Shard, max: number): AsyncGenerator<Conclusion[]> {
+  const pace = createPace(WINDOWS.first, WINDOWS.max)
+  for (let after = -1; after < MAX_INTEGER; ) {
+    const [page] = await db.query<{ up_to: number }>({ text: END_OF_QUOTAS, values: [shard, after, pace.size] })
+    const upTo = page?.up_to ?? MAX_INTEGER
+    const found = await pace.run(maxMs =>
+      read<Conclusion>(db, maxMs, { text: ORPHANS, values: [shard, after, upTo, max] }, BY_KEYS),
+    )
+    if (found === undefined) continue
+    yield found
+    after = upTo
   }
 }
 
-/** Undefined if the statement took too long. */
-async function unlessTooLong<T>(result: Promise<T>): Promise<T | undefined> {
+/** The quotas of a shard cannot be counted in parts: their total could change in between. */
+async function checkTotals(db: Database, shard: Shard): Promise<Conclusion[]> {
   try {
-    return await result
+    return await read(db, MAX_MS, { text: TOTALS, values: [shard] })
   } catch (error) {
-    if (isStatementTimeout(error)) return undefined
-    throw error
+    if (!isStatementTimeout(error)) throw error
+    return [{ proof: 'totals', checked: 0, not_provable: 1, differences: [] }]
+  }
+}
+
+async function* checkNumbers(db: Database, shard: Shard): AsyncGenerator<Conclusion[]> {
+  const pace = createPace(EVENTS.first, EVENTS.max)
+  for (let after = 0, last = 1; after < last; ) {
+    const upTo = after + pace.size
+    const found = await pace.run(maxMs =>
+      read<Conclusion & { last_event: number }>(db, maxMs, { text: NUMBERS, values: [shard, after, upTo] }, BY_KEYS),
+    )
+    if (found === undefined) continue
+    yield found
+    after = upTo
+    last = found[0]?.last_event ?? 0
   }
 }
 
