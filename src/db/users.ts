@@ -29,14 +29,14 @@ const SHOWN = `
     (select u.bucket from usage u where u.shard = a.shard and u.user_id = a.user_id
      order by u.bucket desc limit 1)) as last_activity_at`
 
-/** Users whose id is above `after`, by id. */
+/** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
 export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
     const rows = await tx.query<ListedUser>({
       name: 'list-users',
       text: `select ${SHOWN} from (
-               select shard, user_id from account where user_id > $2 order by user_id limit $3
+               select shard, user_id from account where user_id + 0 > $2 order by user_id + 0 limit $3
              ) a order by a.user_id`,
       values: [timestampParam(now), after, size + 1],
     })
@@ -61,8 +61,8 @@ export function findUsersIn(
     name: 'find-users-in',
     text: `select ${SHOWN} from (
              select found.* from unnest($2::bigint[], $3::bigint[]) range (low, high) cross join lateral (
-               select shard, user_id from account where user_id between range.low and range.high
-               order by user_id limit $4
+               select shard, user_id from account where user_id + 0 between range.low and range.high
+               order by user_id + 0 limit $4
              ) found order by found.user_id limit $4
            ) a order by a.user_id`,
     values: [timestampParam(now), ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
