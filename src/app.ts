@@ -11,6 +11,7 @@ import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
+import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
@@ -208,12 +209,21 @@ function createWebhookDispatcher(
 function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Engine): Job[] {
   return [
     createSweeper({ db, engine, now, log }),
-    createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
+    createRetention({
+      db,
+      now,
+      retentionMs: config.retentionDays * DAY_MS,
+      historyRetentionMs: daysInMs(config.historyRetentionDays),
+      deletedQuotaRetentionMs: daysInMs(config.deletedQuotaRetentionDays),
+    }),
+    createEraser({ db, engine, now }),
     createExpiryNotifier({ db, now }),
     createUsageRollup({ db, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }
+
+const daysInMs = (days: number | null) => (days === null ? null : days * DAY_MS)
 
 /** Answers the requests under way. Clients that stop sending or reading do not delay the shutdown beyond `DRAIN_MS`. */
 async function closeServer(server: FastifyInstance): Promise<void> {

@@ -14,7 +14,11 @@ interface ErrorKind {
  * from it. A denial is not an error: it is a 200 with `granted: false`.
  */
 const CATALOG = {
-  not_found: { status: 404, title: 'Not found', means: 'The route, quota, reservation or webhook does not exist.' },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    means: 'The route, quota, reservation, user or webhook does not exist.',
+  },
   unauthenticated: {
     status: 401,
     title: 'Not authenticated',
@@ -85,6 +89,18 @@ const CATALOG = {
     title: 'Reservation closed',
     means:
       'The reservation no longer allows this operation, because its units are already committed or given back. `reservation` shows the current state. Use a new id for a new attempt.',
+  },
+  open_reservations: {
+    status: 409,
+    title: 'Open reservations',
+    means:
+      'The user has open reservations, so their data cannot be erased now. Wait until they are settled or expired, or repeat the call with `force=true`, which releases them.',
+  },
+  being_erased: {
+    status: 409,
+    title: 'Being erased',
+    means:
+      "The user's data is being erased, so no quota can be created for them. Repeat the call when the erasure has finished.",
   },
   events_lost: {
     status: 410,

@@ -47,6 +47,8 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 6000,
       logLevel: 'info',
       retentionDays: 35,
+      historyRetentionDays: null,
+      deletedQuotaRetentionDays: null,
       webhookAllowPrivate: false,
     })
   })
@@ -74,6 +76,8 @@ describe('the settings in effect', () => {
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
       RETENTION_DAYS: '90',
+      HISTORY_RETENTION_DAYS: '400',
+      DELETED_QUOTA_RETENTION_DAYS: '3650',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -98,6 +102,8 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 0,
       logLevel: 'silent',
       retentionDays: 90,
+      historyRetentionDays: 400,
+      deletedQuotaRetentionDays: 3650,
       webhookAllowPrivate: true,
     })
   })
@@ -159,6 +165,8 @@ describe('refused', () => {
     ['PORT', ' 80', 'is not a whole number'],
     ['PORT', '1e3', 'is not a whole number'],
     ['DATABASE_POOL_SIZE', '0', 'is out of bounds'],
+    ['HISTORY_RETENTION_DAYS', '0', 'is out of bounds'],
+    ['DELETED_QUOTA_RETENTION_DAYS', '1.5', 'is not a whole number'],
     ['DATA_DIR', 'data', 'is not absolute'],
     ['DATA_DIR', '~/data', 'is not absolute'],
     ['AUTH_ISSUER', 'a\nb', 'contains control characters'],

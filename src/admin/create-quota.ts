@@ -1,4 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts'
+import { isBeingErased } from '../db/erasure.ts'
 import { lockQuotasOfUser, nextQuotaId } from '../db/quotas.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
@@ -12,6 +13,8 @@ import { type ForbiddenByOthers, forbiddenByOthers } from './user-limits.ts'
 export type Created =
   | { outcome: 'created'; quota: Quota }
   | { outcome: 'invalid'; issues: ValidationIssue[] }
+  /** The user's data is being erased. */
+  | { outcome: 'being_erased' }
   | ForbiddenByOthers
 
 /** Creates a quota; with an idempotency key, creates it only once. */
@@ -27,6 +30,7 @@ export function createQuotaOnce(
 /** Creates a quota, if the rules and the user's other quotas allow it. */
 export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Author): Promise<Created> {
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
+  if (await isBeingErased(tx, draft.user_id)) return { outcome: 'being_erased' }
   const id = await nextQuotaId(tx, draft.user_id)
 
   const created = rules.createQuota(draft, { ...author, id })

@@ -64,6 +64,10 @@ export interface Config {
   rateLimitPerMinute: number
   /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
+  /** How many days a past window is kept; null: for ever. */
+  historyRetentionDays: number | null
+  /** How many days a deleted quota is kept; null: for ever. */
+  deletedQuotaRetentionDays: number | null
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -195,6 +199,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     retentionDays: get('RETENTION_DAYS'),
+    historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
+    deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -255,6 +261,8 @@ export function describeConfig(config: Config): { name: string; value: string | 
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     RETENTION_DAYS: config.retentionDays,
+    HISTORY_RETENTION_DAYS: config.historyRetentionDays,
+    DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

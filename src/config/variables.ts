@@ -204,6 +204,21 @@ export const VARIABLES = {
     fallback: '35',
     parse: whole(1, 3_650),
   },
+  HISTORY_RETENTION_DAYS: {
+    means: "how many days a quota's past window is kept after its end, longer while a reservation of that time is kept",
+    accepts: 'a whole number from 1 to 36500',
+    fallback: null,
+    unset: 'past windows are kept for ever',
+    parse: whole(1, 36_500),
+  },
+  DELETED_QUOTA_RETENTION_DAYS: {
+    means:
+      'how many days a deleted quota is kept, with its history and past windows, longer while a reservation from before its deletion is kept',
+    accepts: 'a whole number from 1 to 36500',
+    fallback: null,
+    unset: 'deleted quotas are kept for ever',
+    parse: whole(1, 36_500),
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     means: 'whether webhooks may be sent to the local machine and to private networks',
     accepts: 'true or false',

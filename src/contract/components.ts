@@ -7,8 +7,10 @@ import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
 import { QUOTA_SUMMARY_COMPONENTS } from './quota-summary.ts'
 import { QUOTA_COMPONENTS } from './quotas.ts'
 import { RESERVATION_COMPONENTS } from './reservations.ts'
+import { SEARCH_COMPONENTS } from './search.ts'
 import { SENDER_COMPONENTS } from './sender.ts'
 import { USAGE_COMPONENTS } from './usage.ts'
+import { USER_COMPONENTS } from './users.ts'
 import { WEBHOOK_COMPONENTS } from './webhooks.ts'
 
 /** All named schemas of the OpenAPI document, by `$id`. */
@@ -19,6 +21,8 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,
   ...USAGE_COMPONENTS,
+  ...USER_COMPONENTS,
+  ...SEARCH_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
   ...CALLER_COMPONENTS,

@@ -60,6 +60,8 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
   'reservation.expired': 'A reservation expired with outstanding units, and was closed.',
   'webhook.disabled':
     'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
+  'user.erased':
+    "A user's data was erased on request. Their earlier events are not shown any more; copies elsewhere are yours to erase.",
 }
 
 /** The name of a type's schema: `QuotaCreatedEvent` for `quota.created`. */
@@ -131,6 +133,10 @@ export const WebhookDisabledEvent = systemEvent('webhook.disabled', {
   }),
 })
 
+export const UserErasedEvent = systemEvent('user.erased', {
+  erasure: Type.Object({ user_id: uint(), requested_at: time(), finished_at: time() }),
+})
+
 export const Event = Type.Union(
   [
     Type.Ref('QuotaCreatedEvent#'),
@@ -140,6 +146,7 @@ export const Event = Type.Union(
     Type.Ref('QuotaExpiredEvent#'),
     Type.Ref('ReservationExpiredEvent#'),
     Type.Ref('WebhookDisabledEvent#'),
+    Type.Ref('UserErasedEvent#'),
   ],
   {
     $id: 'Event',
@@ -148,7 +155,7 @@ export const Event = Type.Union(
       mapping: Object.fromEntries(EVENT_TYPES.map(type => [type, `#/components/schemas/${nameOf(type)}`])),
     },
     description:
-      'Something that happened, recorded in the same transaction. Ignore types and fields that you do not know: later versions add some. An event keeps the fields it was recorded with.',
+      'Something that happened, recorded in the same transaction. Ignore types and fields that you do not know: later versions add some. An event keeps the fields it was recorded with. Events of a user whose data was erased are not shown any more.',
   },
 )
 
@@ -187,6 +194,7 @@ export const WEBHOOK_PAYLOADS = {
   'quota.expired': payloadOf(QuotaExpiredEvent),
   'reservation.expired': payloadOf(ReservationExpiredEvent),
   'webhook.disabled': payloadOf(WebhookDisabledEvent),
+  'user.erased': payloadOf(UserErasedEvent),
   'webhook.test': WebhookTestPayload,
 } satisfies Record<EventType | 'webhook.test', TSchema>
 
@@ -199,6 +207,7 @@ export const EVENT_COMPONENTS = {
   QuotaExpiredEvent,
   ReservationExpiredEvent,
   WebhookDisabledEvent,
+  UserErasedEvent,
   Event,
   EventPage,
 } satisfies Record<string, TSchema>
@@ -213,6 +222,7 @@ export type QuotaThresholdReachedEvent = Static<typeof QuotaThresholdReachedEven
 export type QuotaExpiredEvent = Static<typeof QuotaExpiredEvent, DataReferences>
 export type ReservationExpiredEvent = Static<typeof ReservationExpiredEvent, DataReferences>
 export type WebhookDisabledEvent = Static<typeof WebhookDisabledEvent, DataReferences>
+export type UserErasedEvent = Static<typeof UserErasedEvent>
 /** An event of a type that this version knows. Clients ignore all others. */
 export type Event =
   | QuotaCreatedEvent
@@ -222,6 +232,7 @@ export type Event =
   | QuotaExpiredEvent
   | ReservationExpiredEvent
   | WebhookDisabledEvent
+  | UserErasedEvent
 export type EventPage = { items: Event[]; next: string }
 /** The body of a delivery. */
 export type WebhookPayload = {

@@ -13,6 +13,9 @@ export interface StoredEvent extends EventKey {
   data: Record<string, unknown>
 }
 
+/** SQL: that an event `e` is not one of a user whose data was erased. Such events keep their number, type and time only. */
+const IS_KEPT = "(e.user_id is not null or not e.data ? 'erased')"
+
 export interface EventFilter {
   /** By default all. */
   types?: readonly string[]
@@ -137,7 +140,7 @@ export async function readEvents(
            from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, after, until)
            cross join lateral (
              select * from event e
-             where e.shard = u.shard and e.number > u.after and e.number <= u.until
+             where e.shard = u.shard and e.number > u.after and e.number <= u.until and ${IS_KEPT}
                and ($4::text[] is null or e.type = any($4::text[])) and ($5::bigint is null or e.user_id = $5::bigint)
              order by e.number limit $6
            ) e
@@ -185,13 +188,13 @@ export async function countEvents(db: Queryable, after: Positions, ends: Positio
   return { counts, reached }
 }
 
-/** The events with these keys, in no order; events that are not kept any more are missing. */
+/** The events with these keys, in no order; events that are not kept any more, or erased, are missing. */
 export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<StoredEvent[]> {
   return db.query<StoredEvent>({
     name: 'outbox-find',
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) as u (shard, number)
-           join event e on e.shard = u.shard and e.number = u.number`,
+           join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
 }

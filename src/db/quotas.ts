@@ -85,6 +85,18 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
   return quotaIdOf(row.number, shardOf(userId))
 }
 
+/**
+ * Locks the user's account, and makes it if need be. It writes, because a row that an erasure removes while a mere lock is
+ * waited for would leave the transaction without one.
+ */
+export async function lockAccount(tx: Transaction, userId: number): Promise<void> {
+  await tx.query({
+    text: `insert into account (shard, user_id) values ($1, $2)
+           on conflict (shard, user_id) do update set live = account.live`,
+    values: [shardOf(userId), userId],
+  })
+}
+
 /** The quotas that a change concerns even if they have expired: the changed one, and one that has an `external_ref`. */
 export interface Concerned {
   readonly id?: number | null
@@ -106,8 +118,7 @@ export async function lockQuotasOfUser(
   { id = null, external_ref = null }: Concerned = {},
 ): Promise<Quota[]> {
   const values = [shardOf(userId), userId]
-  await tx.query({ text: 'insert into account (shard, user_id) values ($1, $2) on conflict do nothing', values })
-  await tx.query({ text: 'select 1 from account where shard = $1 and user_id = $2 for update', values })
+  await lockAccount(tx, userId)
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
            where shard = $1 and id = any(array(

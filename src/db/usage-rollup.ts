@@ -66,6 +66,12 @@ const ADD = `
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${ADDED.map(name => `${name} = usage.${name} + excluded.${name}`).join(', ')}`
 
+/** The directory of users reads accounts; these are the users of the page who never had a quota. In the order of keys, too. */
+const ADD_ACCOUNTS = `
+  insert into account (shard, user_id)
+  select $1::smallint, user_id from (select distinct unnest($2::bigint[]) as user_id) u order by user_id
+  on conflict do nothing`
+
 export interface RolledUp {
   batches: number
   /** Rows of `usage` that were added to. */
@@ -88,6 +94,7 @@ export function rollUpUsage(db: Database, shard: Shard): Promise<RolledUp> {
     if (users === null) return { batches, rows }
     const values = [shard, users, buckets, quotas, countries, message_types, ...ADDED.map(name => taken[name])]
     await tx.query({ name: 'add-rolled-up-usage', text: ADD, values })
+    await tx.query({ name: 'add-accounts', text: ADD_ACCOUNTS, values: [shard, users] })
     return { batches, rows }
   })
 }

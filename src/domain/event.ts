@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'quota.expired',
   'reservation.expired',
   'webhook.disabled',
+  'user.erased',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 

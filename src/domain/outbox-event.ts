@@ -2,7 +2,7 @@ import { newAlerts } from './alerts.ts'
 import type { EventType } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
-import { type EpochMs, formatTimestampOrNull } from './time.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 import { reservationViewOf, viewOf } from './view.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -23,12 +23,13 @@ export interface EventData extends Record<EventType, object> {
   'webhook.disabled': {
     webhook: Pick<Webhook, 'id' | 'description'> & { disabled_reason: 'failing' | 'gone'; failing_since: string | null }
   }
+  'user.erased': { erasure: { user_id: number; requested_at: string; finished_at: string } }
 }
 
 type EventOf<Type extends EventType> = { [Name in Type]: { type: Name; data: EventData[Name] } }[Type]
 
 /** An event that belongs to no user. */
-export type SystemEvent = EventOf<'webhook.disabled'>
+export type SystemEvent = EventOf<'webhook.disabled' | 'user.erased'>
 
 /** An event of a user, as it is written to the outbox. */
 export type OutboxEvent = { user_id: number } & EventOf<Exclude<EventType, SystemEvent['type']>>
@@ -92,4 +93,10 @@ export function disablingOf(
 ): SystemEvent {
   const webhook = { id, description, disabled_reason, failing_since: formatTimestampOrNull(failing_since) }
   return { type: 'webhook.disabled', data: { webhook } }
+}
+
+/** The event of a user whose data was erased. It belongs to no user, so that it stays when the user's own events are blanked. */
+export function erasureOf(user_id: number, requestedAt: EpochMs, finishedAt: EpochMs): SystemEvent {
+  const erasure = { user_id, requested_at: formatTimestamp(requestedAt), finished_at: formatTimestamp(finishedAt) }
+  return { type: 'user.erased', data: { erasure } }
 }

@@ -21,8 +21,10 @@ import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
 import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
+import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
+import { erasureRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
@@ -41,6 +43,8 @@ const API: readonly Scope[] = [
     role: 'admin',
     routes: [adminQuotaRoutes, quotaChangeRoutes, quotaHistoryRoutes, adminReservationRoutes, adminUsageRoutes],
   },
+  { prefix: '/api/sms/admin/users', role: 'admin', routes: [userRoutes, userDataRoutes, erasureRoutes] },
+  { prefix: '/api/sms/admin/search', role: 'admin', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
   { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },

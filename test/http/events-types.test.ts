@@ -10,6 +10,7 @@ import type { Event, WebhookPayload } from '../../src/contract/events.ts'
 import { EVENT_TYPES, type EventType } from '../../src/domain/event.ts'
 import type { EventData, OutboxEvent, SystemEvent } from '../../src/domain/outbox-event.ts'
 import { shardOf } from '../../src/domain/shard.ts'
+import { createEraser } from '../../src/jobs/erasure.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -62,6 +63,10 @@ async function emitAll(): Promise<void> {
   await call('DELETE', path)
   const other = (await call('POST', '/api/sms/admin/webhooks', { body: { url: receiver.url, enabled: true } })).body
   await db.transaction(tx => disableWebhook(tx, other.id, 'gone', clock.now))
+  const erased = someone()
+  await allow({ user_id: erased, limit: 10 })
+  await call('DELETE', `/api/sms/admin/users/${erased}/data`)
+  await createEraser({ db, engine, now: () => clock.now }).eraseOnce()
 }
 await emitAll()
 

@@ -48,9 +48,19 @@ export function createAnswerCheck(document: object) {
       validate = ajv.compile(rebased)
       validators.set(key, validate)
     }
-    const content = mediaType.endsWith('json') ? JSON.parse(body) : body
-    if (!validate(content)) {
+    for (const content of contentsOf(mediaType, body)) {
+      if (validate(content)) continue
       throw new Error(`${key}: the response does not match the document: ${ajv.errorsText(validate.errors)}: ${body}`)
     }
   }
+}
+
+/** What the schema describes: each line of newline-delimited JSON, otherwise the whole body. */
+function contentsOf(mediaType: string, body: string): unknown[] {
+  if (mediaType === 'application/x-ndjson')
+    return body
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+  return [mediaType.endsWith('json') ? JSON.parse(body) : body]
 }

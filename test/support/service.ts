@@ -121,7 +121,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       return {
         status: answer.statusCode,
         headers: answer.headers as Record<string, string | undefined>,
-        body: contentType.includes('json') ? answer.json() : answer.body,
+        body: contentType.includes('ndjson') || !contentType.includes('json') ? answer.body : answer.json(),
       }
     },
   }

@@ -38,7 +38,12 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
         querystring: NoQuery,
         headers: IdempotencyHeaders,
         body: CreateQuotaReq,
-        response: changeResponses({ 201: shownQuota }, ['too_many_quotas', 'conflict', 'idempotency_mismatch']),
+        response: changeResponses({ 201: shownQuota }, [
+          'too_many_quotas',
+          'conflict',
+          'idempotency_mismatch',
+          'being_erased',
+        ]),
       },
     },
     async (request, reply) => {

@@ -114,6 +114,8 @@ function refusal(refused: Refusal): Problem {
         'too_many_quotas',
         `The user already has ${MAX_QUOTAS_PER_USER} undeleted, unexpired quotas, the maximum.`,
       )
+    case 'being_erased':
+      return new Problem('being_erased', 'The data of this user is being erased.')
     case 'conflict':
       return new Problem('conflict', `Quota ${refused.existingId} of this user already has this external_ref.`, {
         members: { existing_id: refused.existingId },

@@ -45,7 +45,8 @@ async function narrow(db: Database, filters: Filters, viewer: Viewer): Promise<R
   }
 }
 
-function recordViewOf(reservation: Reservation): ReservationRecord {
+/** A reservation with its request, as lists and exports show it. */
+export function recordViewOf(reservation: Reservation): ReservationRecord {
   return {
     ...reservationViewOf(reservation),
     op: reservation.op,

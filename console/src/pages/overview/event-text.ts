@@ -40,6 +40,8 @@ export function eventText({ type, data }: Api['Event']): EventText {
       const subject = description ?? `Webhook ${id}`
       return { subject, href: `/webhooks/${id}`, tone: 'bad', text: `disabled: ${reason}` }
     }
+    case 'user.erased':
+      return { subject: `User ${data.erasure.user_id}`, tone: 'over', text: 'erased' }
     default:
       return { subject: '', tone: 'over', text: type }
   }

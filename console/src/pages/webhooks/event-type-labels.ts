@@ -10,4 +10,5 @@ export const EVENT_TYPE_DESCRIPTIONS: Record<EventType, string> = {
   'quota.expired': 'A quota expired.',
   'reservation.expired': 'A reservation expired, and its units were released or committed.',
   'webhook.disabled': 'A webhook was disabled, because all deliveries failed or its receiver answered 410 Gone.',
+  'user.erased': "A user's data was erased.",
 }

@@ -1,0 +1,96 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { QUOTA_STATUSES } from '../domain/quota.ts'
+import { RESERVATION_STATES } from '../domain/reservation.ts'
+import { kind } from './quotas.ts'
+import { closed, nullable, positive, text, time, uint } from './schemas.ts'
+import type { UserEntry } from './users.ts'
+
+/** Search over all users, for administrators. */
+
+/** Hits of each kind in an answer, at most. */
+export const MAX_HITS = 20
+
+export const SearchQuery = Type.Object(
+  {
+    q: text(128, {
+      minLength: 1,
+      description:
+        'What an id, a name or a reference begins with. Spaces around it are ignored. In names A to Z match in either case.',
+      examples: ['msg-1042'],
+    }),
+  },
+  closed,
+)
+
+export const QuotaHit = Type.Object(
+  {
+    id: positive(),
+    user_id: uint(),
+    kind,
+    name: nullable(Type.String()),
+    external_ref: nullable(Type.String()),
+    status: Type.Enum([...QUOTA_STATUSES]),
+  },
+  { $id: 'QuotaHit', description: 'A quota that a search found; also a deleted one.' },
+)
+
+export const ReservationHit = Type.Object(
+  {
+    id: Type.String(),
+    user_id: uint(),
+    state: Type.Enum([...RESERVATION_STATES]),
+    units: uint(),
+    created_at: time(),
+  },
+  { $id: 'ReservationHit', description: 'A reservation that a search found.' },
+)
+
+export const WebhookHit = Type.Object(
+  {
+    id: positive(),
+    url: Type.String(),
+    description: nullable(Type.String()),
+    enabled: Type.Boolean(),
+  },
+  { $id: 'WebhookHit', description: 'A webhook that a search found.' },
+)
+
+export const SearchResult = Type.Object(
+  {
+    users: Type.Array(Type.Ref('UserEntry#'), { description: 'Users whose id begins with `q`, by id.' }),
+    quotas: Type.Array(Type.Ref('QuotaHit#'), {
+      description:
+        'Quotas, deleted ones too, whose id, `external_ref` or `name` begins with `q`. Those with exactly `q` come first.',
+    }),
+    reservations: Type.Array(Type.Ref('ReservationHit#'), {
+      description: 'Reservations of all users whose id begins with `q`, by id.',
+    }),
+    webhooks: Type.Array(Type.Ref('WebhookHit#'), {
+      description: 'Webhooks whose id begins with `q`, or whose `url` or `description` contains it.',
+    }),
+    has_more: Type.Object(
+      { users: Type.Boolean(), quotas: Type.Boolean(), reservations: Type.Boolean(), webhooks: Type.Boolean() },
+      { description: `Whether there are more than the ${MAX_HITS} that are shown of a kind.` },
+    ),
+  },
+  { $id: 'SearchResult', description: 'What a search found, of each kind.' },
+)
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const SEARCH_COMPONENTS = { QuotaHit, ReservationHit, WebhookHit, SearchResult } satisfies Record<
+  string,
+  TSchema
+>
+
+export type QuotaHit = Static<typeof QuotaHit>
+export type ReservationHit = Static<typeof ReservationHit>
+export type WebhookHit = Static<typeof WebhookHit>
+export type SearchResult = Static<
+  typeof SearchResult,
+  {
+    'UserEntry#': typeof UserEntry
+    'QuotaHit#': typeof QuotaHit
+    'ReservationHit#': typeof ReservationHit
+    'WebhookHit#': typeof WebhookHit
+  }
+>

@@ -1,0 +1,113 @@
+/** Searches over all users, each by an index of its own and for a bounded number of hits. */
+import { MAX_INTEGER } from '../domain/bounds.ts'
+import type { Quota } from '../domain/quota.ts'
+import type { Reservation } from '../domain/reservation.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Database, Queryable } from './database.ts'
+import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
+import { IN_INDEX_ORDER } from './planner-settings.ts'
+import { QUOTA_COLUMNS } from './quotas.ts'
+import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
+
+/** What a search finds of each kind: `size` at most of those there are. */
+export interface Found {
+  /** Users whose id begins with the text, by id. */
+  users: ListedUser[]
+  /** Quotas, deleted ones too, whose id, reference or name begins with the text; exact matches first. */
+  quotas: Quota[]
+  /** Reservations whose id begins with the text, by id. */
+  reservations: Reservation[]
+}
+
+/** Finds what begins with a text of 1 to 128 characters. */
+export function search(db: Database, text: string, size: number, now: EpochMs): Promise<Found> {
+  const ranges = idRangesOf(text)
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    return {
+      users: ranges.length === 0 ? [] : await findUsersIn(tx, ranges, size, now),
+      quotas: await findQuotas(tx, text, ranges, size),
+      reservations: await findReservations(tx, text, size),
+    }
+  }, 'snapshot')
+}
+
+/**
+ * The ranges of ids whose digits begin with those of the text: for 12 these are 12, 120 to 129, 1200 to 1299 and so on.
+ * None if the text cannot begin an id.
+ */
+export function idRangesOf(text: string): IdRange[] {
+  if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text)) return []
+  const ranges: IdRange[] = []
+  for (let low = Number(text), count = 1; low <= MAX_INTEGER; low *= 10, count *= 10) {
+    ranges.push({ low, high: Math.min(low + count - 1, MAX_INTEGER) })
+    if (low === 0) break
+  }
+  return ranges
+}
+
+/** Each search has an index whose order it reads; together they are at most four times the hits that are shown. */
+async function findQuotas(tx: Queryable, text: string, ranges: readonly IdRange[], size: number): Promise<Quota[]> {
+  const found = [
+    ...(await byId(tx, ranges, size, 'live')),
+    ...(await byId(tx, ranges, size, 'deleted')),
+    ...(await byText(tx, 'external_ref', text, size)),
+    ...(await byText(tx, 'name', text, size)),
+  ]
+  const isExact = ({ id, external_ref, name }: Quota) =>
+    String(id) === text || external_ref === text || name?.toLowerCase() === text.toLowerCase()
+  const unique = [...new Map(found.map(quota => [quota.id, quota])).values()]
+  return [...unique.filter(isExact), ...unique.filter(quota => !isExact(quota))].slice(0, size)
+}
+
+async function byId(
+  tx: Queryable,
+  ranges: readonly IdRange[],
+  size: number,
+  which: 'live' | 'deleted',
+): Promise<Quota[]> {
+  if (ranges.length === 0) return []
+  return tx.query<Quota>({
+    name: `search-${which}-quotas-by-id`,
+    text: `select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
+             select ${QUOTA_COLUMNS} from quota
+             where id between range.low and range.high and deleted_at is ${which === 'live' ? 'null' : 'not null'}
+             order by id limit $3
+           ) found order by found.id limit $3`,
+    values: [ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+  })
+}
+
+/** Texts as the indexes hold them: names in lower case, of the letters A to Z only. */
+const KEYS = {
+  external_ref: { column: "(external_ref || '')", sought: '$1::text' },
+  name: { column: 'lower(name collate "C")', sought: 'lower($1::text collate "C")' },
+  id: { column: "(id || '')", sought: '$1::text' },
+}
+
+/** SQL: that a field begins with `$1`. No character lies behind U+10FFFF. */
+function beginsWith(field: keyof typeof KEYS): string {
+  const { column, sought } = KEYS[field]
+  return String.raw`${column} >= ${sought} and ${column} < ${sought} || U&'\+10FFFF'`
+}
+
+function byText(tx: Queryable, field: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
+  return tx.query<Quota>({
+    name: `search-quotas-by-${field}`,
+    text: `select ${QUOTA_COLUMNS} from quota where ${field} is not null and ${beginsWith(field)}
+           order by ${KEYS[field].column}, id limit $2`,
+    values: [text, size],
+  })
+}
+
+type ReservationRow = Omit<Reservation, 'draws'> & { draws: number[] }
+
+async function findReservations(tx: Queryable, id: string, size: number): Promise<Reservation[]> {
+  const rows = await tx.query<ReservationRow>({
+    name: 'search-reservations',
+    text: `select ${RESERVATION_COLUMNS.join(', ')} from reservation where ${beginsWith('id')}
+           order by ${KEYS.id.column} limit $2`,
+    values: [id, size],
+  })
+  return rows.map(row => ({ ...row, draws: drawsOf(row.draws) }))
+}

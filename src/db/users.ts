@@ -1,0 +1,105 @@
+/** Users: who has data here, and since when each has been active. */
+import { shardOf } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Database, Queryable } from './database.ts'
+import { IN_INDEX_ORDER } from './planner-settings.ts'
+import { type Slice, sliceOf } from './slice.ts'
+import { unexpiredAt } from './unexpired.ts'
+import { timestampParam } from './values.ts'
+
+export interface ListedUser {
+  user_id: number
+  /** Quotas that are neither deleted nor expired. */
+  quotas: number
+  /** The newest reservation, or the newest quarter of an hour with usage; null: neither was ever. */
+  last_activity_at: EpochMs | null
+}
+
+export interface UserRecord extends Omit<ListedUser, 'quotas'> {
+  quotas: { unexpired: number; expired: number; deleted: number }
+}
+
+/** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. */
+const SHOWN = `
+  a.user_id,
+  (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt('$1')}) as quotas,
+  greatest(
+    (select r.created_at from reservation r where r.shard = a.shard and -r.user_id = -a.user_id
+     order by r.created_at desc limit 1),
+    (select u.bucket from usage u where u.shard = a.shard and u.user_id = a.user_id
+     order by u.bucket desc limit 1)) as last_activity_at`
+
+/** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
+export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const rows = await tx.query<ListedUser>({
+      name: 'list-users',
+      text: `select ${SHOWN} from (
+               select shard, user_id from account where user_id + 0 > $2 order by user_id + 0 limit $3
+             ) a order by a.user_id`,
+      values: [timestampParam(now), after, size + 1],
+    })
+    return sliceOf(rows, size)
+  }, 'snapshot')
+}
+
+/** A range of ids, both ends included. */
+export interface IdRange {
+  low: number
+  high: number
+}
+
+/** Users whose ids lie in one of the ranges, by id: `size` at most of those there are. */
+export function findUsersIn(
+  tx: Queryable,
+  ranges: readonly IdRange[],
+  size: number,
+  now: EpochMs,
+): Promise<ListedUser[]> {
+  return tx.query<ListedUser>({
+    name: 'find-users-in',
+    text: `select ${SHOWN} from (
+             select found.* from unnest($2::bigint[], $3::bigint[]) range (low, high) cross join lateral (
+               select shard, user_id from account where user_id + 0 between range.low and range.high
+               order by user_id + 0 limit $4
+             ) found order by found.user_id limit $4
+           ) a order by a.user_id`,
+    values: [timestampParam(now), ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+  })
+}
+
+/** Whether anything is stored of a user, an empty account included. The record of a finished erasure does not count. */
+export async function isKnownUser(db: Queryable, userId: number): Promise<boolean> {
+  const [row] = await db.query<{ known: boolean }>({
+    name: 'is-known-user',
+    text: `select exists (select from account where shard = $1 and user_id = $2)
+             or exists (select from reservation where shard = $1 and user_id = $2)
+             or exists (select from usage where shard = $1 and user_id = $2)
+             or exists (select from event where shard = $1 and user_id = $2)
+             or exists (select from usage_pending where shard = $1 and $2 = any(users)) as known`,
+    values: [shardOf(userId), userId],
+  })
+  return row?.known ?? false
+}
+
+/** A user with zeros where there is nothing; undefined if nothing is stored of this user. */
+export async function findUser(db: Database, userId: number, now: EpochMs): Promise<UserRecord | undefined> {
+  if (!(await isKnownUser(db, userId))) return undefined
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const [row] = await tx.query<ListedUser & { expired: number; deleted: number }>({
+      name: 'find-user',
+      text: `select ${SHOWN},
+               (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id
+                and deleted_at is null and coalesce(expires_at, 'infinity'::timestamptz) <= $1) as expired,
+               (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id
+                and deleted_at is not null) as deleted
+             from (select $2::smallint as shard, $3::bigint as user_id) a`,
+      values: [timestampParam(now), shardOf(userId), userId],
+    })
+    if (row === undefined) throw new Error('the database returned no row')
+    const { quotas: unexpired, expired, deleted, last_activity_at } = row
+    return { user_id: userId, quotas: { unexpired, expired, deleted }, last_activity_at }
+  }, 'snapshot')
+}

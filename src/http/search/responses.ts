@@ -1,0 +1,56 @@
+import {
+  MAX_HITS,
+  type QuotaHit,
+  type ReservationHit,
+  type SearchResult,
+  type WebhookHit,
+} from '../../contract/search.ts'
+import type { Database } from '../../db/database.ts'
+import { search } from '../../db/search.ts'
+import { sliceOf } from '../../db/slice.ts'
+import { listWebhooks } from '../../db/webhooks.ts'
+import { type Quota, roll, statusOf } from '../../domain/quota.ts'
+import { type Reservation, stateOf } from '../../domain/reservation.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import type { Webhook } from '../../domain/webhook.ts'
+import { entryViewOf } from '../users/responses.ts'
+
+export async function resultOf(db: Database, text: string, now: EpochMs): Promise<SearchResult> {
+  const found = await search(db, text, MAX_HITS + 1, now)
+  // There are few webhooks, so they are searched here, by any part of their address.
+  const matching = (await listWebhooks(db)).filter(webhook => matches(webhook, text.toLowerCase()))
+  const users = sliceOf(found.users, MAX_HITS)
+  const quotas = sliceOf(found.quotas, MAX_HITS)
+  const reservations = sliceOf(found.reservations, MAX_HITS)
+  const webhooks = sliceOf(matching, MAX_HITS)
+  return {
+    users: users.items.map(entryViewOf),
+    quotas: quotas.items.map(quota => quotaHitOf(quota, now)),
+    reservations: reservations.items.map(reservationHitOf),
+    webhooks: webhooks.items.map(webhookHitOf),
+    has_more: {
+      users: users.hasMore,
+      quotas: quotas.hasMore,
+      reservations: reservations.hasMore,
+      webhooks: webhooks.hasMore,
+    },
+  }
+}
+
+function matches({ id, url, description }: Webhook, text: string): boolean {
+  return String(id).startsWith(text) || [url, description ?? ''].some(field => field.toLowerCase().includes(text))
+}
+
+function quotaHitOf(quota: Quota, now: EpochMs): QuotaHit {
+  const { id, user_id, kind, name, external_ref } = quota
+  return { id, user_id, kind, name, external_ref, status: statusOf(roll(quota, now).quota, now) }
+}
+
+function reservationHitOf(reservation: Reservation): ReservationHit {
+  const { id, user_id, units, created_at } = reservation
+  return { id, user_id, state: stateOf(reservation), units, created_at: formatTimestamp(created_at) }
+}
+
+function webhookHitOf({ id, url, description, enabled }: Webhook): WebhookHit {
+  return { id, url, description, enabled }
+}

@@ -1,0 +1,120 @@
+import type { ExportRecord } from '../../contract/users.ts'
+import type { Database } from '../../db/database.ts'
+import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
+import { listReservations, type ReservationKey } from '../../db/reservation-lists.ts'
+import { eventsAfter, quotasAfter, type UsageOfQuarter, usageAfter } from '../../db/user-data.ts'
+import { MAX_INTEGER } from '../../domain/bounds.ts'
+import type { Quota } from '../../domain/quota.ts'
+import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { closedWindowViewOf, viewOf } from '../../domain/view.ts'
+import { eventView } from '../../events/views.ts'
+import { recordViewOf } from '../reservations/responses.ts'
+
+/** Rows that are read at a time: what an export holds in memory. */
+const PAGE = 200
+
+/**
+ * Everything of a user as lines of JSON, page by page. Each page is a short read of its own, so an export of any size
+ * delays no sender; each record is as of its reading, and what is written meanwhile may or may not be among them.
+ */
+export async function* exportOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<string, void> {
+  let records = 0
+  yield lineOf({ record: 'export', user_id: userId, as_of: formatTimestamp(now) })
+  for await (const page of pagesOf(db, userId, now)) {
+    records += page.length
+    yield page.map(lineOf).join('')
+  }
+  yield lineOf({ record: 'end', records })
+}
+
+const lineOf = (record: ExportRecord) => `${JSON.stringify(record)}\n`
+
+async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
+  yield* reservationPages(db, userId)
+  yield* usagePages(db, userId)
+  yield* eventPages(db, userId)
+}
+
+async function* quotaPages(
+  db: Database,
+  userId: number,
+  state: 'undeleted' | 'deleted',
+  now: EpochMs,
+): AsyncGenerator<ExportRecord[], void> {
+  for (let after = 0; ; ) {
+    const quotas = await quotasAfter(db, userId, after, state, PAGE)
+    for (const quota of quotas) {
+      yield [{ record: 'quota', ...viewOf(quota, now), deleted_at: formatTimestampOrNull(quota.deleted_at) }]
+      yield* windowPages(db, quota, now)
+      yield* changePages(db, quota)
+    }
+    if (quotas.length < PAGE) return
+    after = quotas.at(-1)?.id ?? after
+  }
+}
+
+async function* windowPages(db: Database, { id }: Quota, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
+  for (let before = MAX_INTEGER; ; ) {
+    const slice = await closedWindowsOf(db, id, before, PAGE, now)
+    const windows = slice?.items ?? []
+    yield windows.map(window => ({ record: 'quota_window', quota_id: id, ...closedWindowViewOf(window) }))
+    if (slice?.hasMore !== true) return
+    before = windows.at(-1)?.window_no ?? before
+  }
+}
+
+async function* changePages(db: Database, { id }: Quota): AsyncGenerator<ExportRecord[], void> {
+  for (let before = MAX_INTEGER; ; ) {
+    const slice = await changesOf(db, id, before, PAGE)
+    const changes = slice?.items ?? []
+    yield changes.map(change => ({
+      record: 'quota_change',
+      quota_id: id,
+      ...change,
+      at: formatTimestamp(change.at),
+    }))
+    if (slice?.hasMore !== true) return
+    before = changes.at(-1)?.version ?? before
+  }
+}
+
+async function* reservationPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let after: ReservationKey | undefined; ; ) {
+    const { reservations, next } = await listReservations(db, { userId }, after, PAGE)
+    yield reservations.map(reservation => ({ record: 'reservation', ...recordViewOf(reservation) }))
+    if (next === null) return
+    after = next
+  }
+}
+
+async function* usagePages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let after = Number.NEGATIVE_INFINITY; ; ) {
+    const quarters = await usageAfter(db, userId, after, PAGE)
+    yield quarters.map(usageView)
+    if (quarters.length < PAGE) return
+    after = quarters.at(-1)?.bucket ?? after
+  }
+}
+
+function usageView({ bucket, quota_id, country, message_type, ...sums }: UsageOfQuarter): ExportRecord {
+  return {
+    record: 'usage',
+    start: formatTimestamp(bucket),
+    quota_id,
+    country,
+    message_type,
+    committed: { units: sums.committed, messages: sums.committed_messages },
+    refunded: { units: sums.refunded, messages: sums.refunded_messages },
+    denied: { units: sums.denied, messages: sums.denied_messages },
+  }
+}
+
+async function* eventPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let after = 0; ; ) {
+    const events = await eventsAfter(db, userId, after, PAGE)
+    yield events.map(event => ({ record: 'event', ...eventView(event) }))
+    if (events.length < PAGE) return
+    after = events.at(-1)?.sequence ?? after
+  }
+}

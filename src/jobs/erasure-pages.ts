@@ -1,0 +1,90 @@
+import { endErasure } from '../admin/erase-user.ts'
+import type { Database } from '../db/database.ts'
+import {
+  type Erasure,
+  eraseAnswers,
+  eraseEvents,
+  eraseQuota,
+  eraseReservations,
+  eraseRows,
+  hasPendingUsage,
+  newestPendingUsage,
+  TAKEN,
+} from '../db/erasure.ts'
+import { rollUpUsage } from '../db/usage-rollup.ts'
+import { shardOf } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { PageSize } from './isolation.ts'
+
+/** What a page leaves: `more` pages at once, or a reason to `wait`. */
+export type Left = 'more' | 'wait'
+
+export interface ErasureParts {
+  db: Database
+  /** Releases the open reservations of users who are erased. */
+  engine: Pick<Engine, 'submit'>
+  now: () => EpochMs
+}
+
+/**
+ * Erases a user: each value is a page that is done, and the end is the end of the erasure. A new generator begins with the
+ * first page; what is gone costs it little.
+ *
+ * The reservations come first, because their draws must lead to quotas; what they used goes to the archive meanwhile, so
+ * that counters equal the ledger at any time. Usage is last: it may come in until nothing else is left.
+ */
+export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size: PageSize): AsyncGenerator<Left, void> {
+  const { db, now } = parts
+  yield* reservationPages(parts, erasure, size)
+  yield* repeat(() => size.run(rows => eraseQuota(db, erasure, rows)))
+  yield* repeat(() => size.run(rows => eraseEvents(db, erasure, rows)))
+  yield* repeat(() => eraseAnswers(db, erasure))
+  yield* pendingUsagePages(db, erasure)
+  yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
+  await endErasure(db, erasure, now())
+}
+
+/** Runs a page until it says that it was the last. */
+async function* repeat(page: () => Promise<boolean | typeof TAKEN>): AsyncGenerator<Left, void> {
+  for (let isDone = await page(); isDone !== true; isDone = await page()) yield isDone === TAKEN ? 'wait' : 'more'
+}
+
+/** Until one walk over all reservations has removed each of them: what comes in behind it draws on no quota. */
+async function* reservationPages(
+  { db, engine }: ErasureParts,
+  erasure: Erasure,
+  size: PageSize,
+): AsyncGenerator<Left, void> {
+  for (let isComplete = false; !isComplete; ) {
+    isComplete = true
+    for (let position: string | null = ''; position !== null; ) {
+      const from: string = position
+      const page = await size.run(rows => eraseReservations(db, erasure, from, rows))
+      if (page === TAKEN) {
+        yield 'wait'
+        continue
+      }
+      await release(engine, erasure.user_id, page.open)
+      isComplete &&= page.removed === page.read
+      position = page.reached
+      yield 'more'
+    }
+    // What was open is settled now. What is locked needs time.
+    if (!isComplete) yield 'wait'
+  }
+}
+
+/** Through the engine, like a sender: with all that depends on it, and in order with what senders do. */
+async function release(engine: Pick<Engine, 'submit'>, user_id: number, ids: readonly string[]): Promise<void> {
+  await Promise.all(ids.map(id => engine.submit({ op: 'release', user_id, id, total_units: null, force: false })))
+}
+
+/** Usage that was written until now must be rolled up before it can be removed. */
+async function* pendingUsagePages(db: Database, { user_id }: Erasure): AsyncGenerator<Left, void> {
+  const upTo = await newestPendingUsage(db, user_id)
+  while (upTo !== null && (await hasPendingUsage(db, user_id, upTo))) {
+    const { batches } = await rollUpUsage(db, shardOf(user_id))
+    yield batches > 0 ? 'more' : 'wait'
+  }
+}

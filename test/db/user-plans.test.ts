@@ -1,0 +1,163 @@
+/** Searches, the directory, erasures and retention cost what they find, however much there is, without statistics too. */
+import { expect, test } from 'vitest'
+import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
+import { requestErasure } from '../../src/admin/erase-user.ts'
+import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
+import { eraseEvents, eraseQuota, eraseReservations, eraseRows } from '../../src/db/erasure.ts'
+import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
+import { search } from '../../src/db/search.ts'
+import { eventsAfter, quotasAfter, usageAfter } from '../../src/db/user-data.ts'
+import { findUser, listUsers } from '../../src/db/users.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const USERS = 4_000
+const OF_USER = 5
+
+/** Few users have most: statements about them must not read it all, and those about others none of it. */
+const BUSY = 1
+
+const { db, url } = await freshDatabase()
+const loader = openDatabase({ url, statementTimeout: 0 })
+await loader.query({
+  text: `insert into account select shard, user_id, 1
+         from unnest($1::smallint[], $2::bigint[]) u (shard, user_id)`,
+  values: [Array.from({ length: USERS }, (_, user) => shardOf(user)), Array.from({ length: USERS }, (_, user) => user)],
+})
+/** Rows for each user, more for the busy one. The number of a row is `n`, from 1. */
+const ROWS = `(select shard, user_id, n, user_id * 100000 + n as key, $1::timestamptz - n * interval '1 hour' as at
+  from account, generate_series(1, case user_id when ${BUSY} then 3000 else ${OF_USER} end) n) r`
+const at = [new Date(NOW).toISOString()]
+await loader.query({
+  text: `insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
+           alert_at, enabled, external_ref, metadata, window_start, created_at, created_by, updated_at, updated_by, deleted_at)
+         select shard, key * 64 + shard, user_id, 'grant', 'Plan ' || n, 5, 'UTC', 0, 0, 1, at, '{}', true, 'ref-' || n, '{}',
+           at, at, 'a', at, 'a', case when n % 2 = 0 then at end
+         from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into reservation
+         select shard, user_id, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
+           array[key * 64 + shard, 0, 0, 1, 0, 1], at, at, at, null
+         from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into usage select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into event select shard, row_number() over (partition by shard order by user_id, n), user_id, n, 'quota.updated', at, '{}'
+         from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into quota_window select shard, key * 64 + shard, 1, at, at, 5, 0, 0, 0, 0, 0 from ${ROWS}`,
+  values: at,
+})
+await loader.query({ text: `insert into archive select shard, key * 64 + shard, 1, 0 from ${ROWS}`, values: at })
+await loader.query({
+  text: `insert into quota_change select shard, key * 64 + shard, 1, 'created', at, 'a', 'r', null, '{}' from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into idempotency select user_id % 64, 'a', n || ' ' || user_id, '{}', at, jsonb_build_object('user_id', user_id)
+         from ${ROWS}`,
+  values: at,
+})
+
+await loader.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
+await loader.close()
+
+const TABLES = [
+  'quota',
+  'reservation',
+  'usage',
+  'event',
+  'quota_window',
+  'archive',
+  'quota_change',
+  'idempotency',
+  'account',
+]
+const ROLLED_BACK = new Error('rolled back')
+
+/** Runs `work` in a transaction that is undone, and returns the plan of each statement that it sent. */
+async function plansOf(work: (db: Database) => Promise<unknown>): Promise<[Statement, PlanNode][]> {
+  const plans: [Statement, PlanNode][] = []
+  const undone = db.transaction(async tx => {
+    const recording: Queryable = {
+      async query(statement) {
+        if (!/^\s*(select|with|insert|update|delete)\b/.test(statement.text)) return tx.query(statement)
+        // The plan first, undone, because it runs the statement.
+        await tx.query({ text: 'savepoint planned' })
+        plans.push([statement, await planOf(tx, statement)])
+        await tx.query({ text: 'rollback to savepoint planned' })
+        // PostgreSQL may come to plan a named statement once, for any parameters.
+        if (statement.name !== undefined) plans.push([statement, await genericPlanIn(tx, statement)])
+        await tx.query({ text: 'rollback to savepoint planned' })
+        return tx.query(statement)
+      },
+    }
+    await work({ ...db, ...recording, transaction: inside => inside(recording) })
+    throw ROLLED_BACK
+  })
+  await expect(undone).rejects.toBe(ROLLED_BACK)
+  return plans
+}
+
+async function genericPlanIn(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
+  await tx.query({ text: `set local plan_cache_mode = force_generic_plan; prepare generic as ${text}` })
+  const plan = await planOf(tx, { text: `execute generic (${values.map(literalOf).join(', ')})` })
+  await tx.query({ text: 'deallocate generic' })
+  return plan
+}
+
+function literalOf(value: SqlValue): string {
+  if (value === null) return 'null'
+  const text = Array.isArray(value) ? `{${value.join(',')}}` : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+const author = { now: NOW, actor: 'ada', requestId: 'test' }
+const erasure = (user_id: number) => ({ user_id, requested_at: NOW })
+/** Runs a page of an erasure that was requested before. */
+const erasing = (user: number, page: (on: Database) => Promise<unknown>) => async (on: Database) => {
+  await requestErasure(on, user, true, author)
+  await page(on)
+}
+
+const CASES: [string, (on: Database) => Promise<unknown>][] = [
+  ['a search for a number', on => search(on, '12', 21, NOW)],
+  ['a search for a name that most quotas begin with', on => search(on, 'plan', 21, NOW)],
+  ['a search for a reference that most quotas begin with', on => search(on, 'ref-', 21, NOW)],
+  ['a search for an id that all users have', on => search(on, 'm1', 21, NOW)],
+  ['a page of users', on => listUsers(on, 2_000, 20, NOW)],
+  ['a user', on => findUser(on, 77, NOW)],
+  ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],
+  ['an export of usage', on => usageAfter(on, BUSY, 0, 200)],
+  ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
+  ['a request to erase a user', on => requestErasure(on, 77, false, author)],
+  ['a page of reservations to erase', erasing(77, on => eraseReservations(on, erasure(77), '', 500))],
+  ['a quota to erase', erasing(77, on => eraseQuota(on, erasure(77), 500))],
+  ['a page of events to erase', erasing(77, on => eraseEvents(on, erasure(77), 500))],
+  ['a page of usage to erase', erasing(77, on => eraseRows(on, erasure(77), 500))],
+  ['a page of windows to remove', on => removeWindows(on, shardOf(77), 0, NOW - 2 * DAY_MS, 20)],
+  ['a page of deleted quotas', on => findDeletedQuotas(on, shardOf(77), { id: 0, deleted_at: 0 }, NOW, 20)],
+  ['a deleted quota to remove', on => removeDeletedQuota(on, shardOf(77), (77 * 100_000 + 2) * 64 + shardOf(77), 500)],
+]
+
+test.each(['without', 'with'])('no statement reads a whole table, %s statistics', async when => {
+  if (when === 'with') await db.query({ text: 'analyze' })
+  for (const [name, work] of CASES) {
+    for (const [statement, plan] of await plansOf(work)) {
+      const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')
+      const read = scans.map(node => node['Relation Name'] ?? '').filter(table => TABLES.includes(table))
+      expect(read, `${name}: ${statement.text}`).toEqual([])
+      expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_500)
+    }
+  }
+})

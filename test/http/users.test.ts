@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
+import { startSender } from './sender-fixture.ts'
+
+const USERS = '/api/sms/admin/users'
+
+describe('the directory', async () => {
+  const { call, allow, ask, clock, db, userToken, senderToken } = await startSender()
+  await allow({ user_id: 3, limit: 10 })
+  await allow({ user_id: 3, limit: 10, expires_at: new Date(clock.now + 1_000).toISOString() })
+  const gone = await allow({ user_id: 3, limit: 10 })
+  await call('DELETE', `/api/sms/admin/quota/${gone}`)
+  await allow({ user_id: 0, limit: 10 })
+  await allow({ user_id: 9_007_199_254_740_991, limit: 10 })
+  clock.now += 5_000
+  await ask('consume', { user_id: 3, id: 'm', units: 1 })
+  await ask('consume', { user_id: 40, id: 'denied', units: 1 })
+  await ask('consume', { user_id: 41, id: 'forced', units: 1, force: true })
+  const at = new Date(clock.now).toISOString()
+  await createUsageRollup({ db }).rollUpOnce()
+
+  test('lists everyone with quotas or usage by id, with totals', async () => {
+    const { status, body } = await call('GET', USERS)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      items: [
+        { user_id: 0, quotas: 1, last_activity_at: null },
+        { user_id: 3, quotas: 1, last_activity_at: at },
+        { user_id: 40, quotas: 0, last_activity_at: '2026-03-15T12:00:00.000Z' },
+        { user_id: 41, quotas: 0, last_activity_at: at },
+        { user_id: 9_007_199_254_740_991, quotas: 1, last_activity_at: null },
+      ],
+      page_size: 20,
+      next_cursor: null,
+    })
+  })
+
+  test('is read by cursor', async () => {
+    const seen: number[] = []
+    for (let query = 'page_size=2'; ; ) {
+      const { body } = await call('GET', `${USERS}?${query}`)
+      seen.push(...body.items.map(({ user_id }: { user_id: number }) => user_id))
+      if (body.next_cursor === null) break
+      query = `page_size=2&cursor=${body.next_cursor}`
+    }
+    expect(seen).toEqual([0, 3, 40, 41, 9_007_199_254_740_991])
+  })
+
+  test.each([
+    ['page=2', 'page is unknown'],
+    ['page_size=201', 'page_size must be'],
+    ['cursor=abc', 'cursor must be the next_cursor'],
+  ])('refuses "%s"', async (query, detail) => {
+    const { status, body } = await call('GET', `${USERS}?${query}`)
+    expect(status).toBe(400)
+    expect(body.detail).toContain(detail)
+  })
+
+  test('shows one user', async () => {
+    const { body } = await call('GET', `${USERS}/3`)
+    expect(body).toEqual({
+      user_id: 3,
+      quotas: { unexpired: 1, expired: 1, deleted: 1 },
+      last_activity_at: at,
+      erasure: null,
+    })
+  })
+
+  test('tells a user without data from one that was never there', async () => {
+    const quota = await allow({ user_id: 50, limit: 1 })
+    await call('DELETE', `/api/sms/admin/quota/${quota}`)
+    const left = await call('GET', `${USERS}/50`)
+    expect(left.body).toMatchObject({ quotas: { unexpired: 0, expired: 0, deleted: 1 }, last_activity_at: null })
+    const unknown = await call('GET', `${USERS}/51`)
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found'])
+    // A denial counts at once, before it is rolled up.
+    await ask('reserve', { user_id: 52, id: 'm', units: 1 })
+    expect((await call('GET', `${USERS}/52`)).status).toBe(200)
+  })
+
+  test.each(['01', '-1', '1.0', '9007199254740992', 'x'])('refuses the id %s', async id => {
+    expect((await call('GET', `${USERS}/${id}`)).status).toBe(400)
+  })
+
+  test('is for administrators', async () => {
+    for (const token of [await userToken(3), senderToken]) {
+      for (const path of ['', '/3', '/3/data', '/3/data/erasure']) {
+        expect((await call('GET', `${USERS}${path}`, { token })).status).toBe(403)
+      }
+    }
+  })
+})
+
+describe('an export', async () => {
+  const { call, allow, ask, clock, db } = await startSender()
+  const user = 200
+  const quota = await allow({ user_id: user, limit: 1_000, period: 'hour', name: 'Päckchen' })
+  await call('POST', `/api/sms/admin/quota/${quota}/adjust`, { body: { delta: 5, reason: 'Goodwill' } })
+  const deleted = await allow({ user_id: user, limit: 5, kind: 'cap' })
+  await call('DELETE', `/api/sms/admin/quota/${deleted}`)
+  for (let n = 0; n < 450; n++) await ask('consume', { user_id: user, id: `m${n}`, units: 1, country: 'DE' })
+  clock.now += DAY_MS
+  await ask('reserve', { user_id: user, id: 'open', units: 2 })
+  await ask('consume', { user_id: user, id: 'denied', units: 5_000 })
+  await allow({ user_id: user + 1, limit: 5, name: 'of another user' })
+  const rollup = createUsageRollup({ db })
+  while ((await rollup.rollUpOnce()).batches > 0);
+
+  const answer = await call('GET', `${USERS}/${user}/data`)
+  const lines: { record: string; [field: string]: unknown }[] = String(answer.body)
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const of = (record: string) => lines.filter(line => line.record === record)
+
+  test('is a file of lines, from `export` to `end`', () => {
+    expect(answer.status).toBe(200)
+    expect(answer.headers['content-type']).toBe('application/x-ndjson')
+    expect(answer.headers['content-disposition']).toBe('attachment; filename="user-200.ndjson"')
+    expect(lines[0]).toEqual({ record: 'export', user_id: user, as_of: new Date(clock.now).toISOString() })
+    expect(lines.at(-1)).toEqual({ record: 'end', records: lines.length - 2 })
+  })
+
+  test('has quotas with windows and changes', () => {
+    expect(of('quota')).toMatchObject([
+      { id: quota, name: 'Päckchen', status: 'active', deleted_at: null },
+      { id: deleted, status: 'deleted', deleted_at: expect.stringMatching(/^2026/) },
+    ])
+    expect(of('quota_window')).toMatchObject([{ quota_id: quota, window_no: 0, used: 450 }])
+    const changes = of('quota_change').map(({ quota_id, action, reason }) => [quota_id, action, reason])
+    expect(changes).toEqual([
+      [quota, 'updated', 'Goodwill'],
+      [quota, 'created', null],
+      [deleted, 'deleted', null],
+      [deleted, 'created', null],
+    ])
+  })
+
+  test('has every reservation, over several pages, and usage and events', () => {
+    const ids = of('reservation').map(({ id }) => id)
+    expect(new Set(ids)).toEqual(new Set(['open', ...Array.from({ length: 450 }, (_, n) => `m${n}`)]))
+    expect(ids).toHaveLength(451)
+    expect(of('usage')).toMatchObject([
+      { quota_id: quota, country: 'DE', committed: { units: 450, messages: 450 } },
+      { quota_id: null, country: null, denied: { units: 5_000, messages: 1 } },
+    ])
+    expect(of('event').map(({ type, sequence }) => [type, sequence])).toEqual([
+      ['quota.created', 1],
+      ['quota.updated', 2],
+      ['quota.created', 3],
+      ['quota.deleted', 4],
+    ])
+  })
+
+  test('has nothing of another user', () => {
+    expect(String(answer.body)).not.toContain('of another user')
+  })
+
+  test('of a user that was never there is 404', async () => {
+    expect((await call('GET', `${USERS}/999/data`)).status).toBe(404)
+  })
+})
