@@ -1,7 +1,9 @@
 import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
+import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageEntry } from '../../domain/usage.ts'
+import { addAlerts } from './add-alerts.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
 import { checkAbsent } from './check-absent.ts'
@@ -12,7 +14,7 @@ import { correctWindows } from './correct-windows.ts'
 import { type CounterIncrement, incrementCounters } from './increment-counters.ts'
 import type { ReservationKey } from './keys.ts'
 import { byUserAndId, lockQuotas } from './lock-quotas.ts'
-import { markAlerted, type ReachedThresholds } from './mark-alerted.ts'
+import { markAlerted, type ReachedMarks } from './mark-alerted.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
 import { settleReservations } from './settle-reservations.ts'
@@ -26,8 +28,8 @@ export interface Changes {
   corrected: Correction[]
   added: Reservation[]
   settled: Stored<Reservation>[]
-  /** Quotas, among those incremented and rolled, that have reached thresholds. */
-  alerted: ReachedThresholds[]
+  /** Quotas, among those incremented and rolled, that have reached marks. */
+  alerted: ReachedMarks[]
   usage: UsageEntry[]
 }
 
@@ -46,6 +48,11 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, rollQuotas, rolled),
     ...callFor(scope, incrementCounters, incremented),
     ...callFor(scope, markAlerted, changes.alerted),
+    ...callFor(
+      scope,
+      addAlerts,
+      changes.alerted.flatMap(({ quota, marks }) => quotaAlertsOf(quota, marks)),
+    ),
     ...callFor(scope, closeWindows, changes.closed),
     ...callFor(scope, correctWindows, changes.corrected),
     ...callFor(scope, settleReservations, changes.settled),
