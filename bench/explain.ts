@@ -9,6 +9,7 @@ export interface PlanNode {
   'Relation Name'?: string
   'Index Name'?: string
   'Actual Rows': number
+  'Rows Removed by Filter'?: number
   'Shared Hit Blocks': number
   'Shared Read Blocks': number
   Plans?: PlanNode[]
@@ -29,6 +30,50 @@ export async function statementOf(db: Queryable, work: (db: Queryable) => Promis
   return statement
 }
 
+/** Runs `work` in a database and returns the statements of its transaction, its settings included. */
+export async function transactionOf(db: Database, work: (db: Database) => Promise<unknown>): Promise<Statement[]> {
+  const sent: Statement[] = []
+  const recording = (on: Queryable): Queryable => ({
+    query(statement) {
+      sent.push(statement)
+      return on.query(statement)
+    },
+  })
+  await work({
+    ...db,
+    ...recording(db),
+    transaction: (inside, mode) => db.transaction(tx => inside(recording(tx)), mode),
+  })
+  return sent
+}
+
+/** The plans of a transaction's statements, made under its settings. */
+export function plansOf(db: Database, statements: readonly Statement[]): Promise<PlanNode[]> {
+  return explainAll(db, statements, planOf)
+}
+
+/** The plans of a transaction's statements as texts. */
+export function planTextsOf(db: Database, statements: readonly Statement[]): Promise<string[]> {
+  return explainAll(db, statements, planTextOf)
+}
+
+function explainAll<Plan>(
+  db: Database,
+  statements: readonly Statement[],
+  explainOne: (tx: Queryable, statement: Statement) => Promise<Plan>,
+): Promise<Plan[]> {
+  return db.transaction(async tx => {
+    const plans: Plan[] = []
+    for (const statement of statements) {
+      if (isSetting(statement)) await tx.query(statement)
+      else plans.push(await explainOne(tx, statement))
+    }
+    return plans
+  })
+}
+
+export const isSetting = ({ text }: Statement) => text.startsWith('set local ')
+
 /** Runs a statement and returns its plan as a tree, with the blocks it touched. */
 export async function planOf(db: Queryable, statement: Statement): Promise<PlanNode> {
   const [row] = await explain<[{ Plan: PlanNode }]>(db, 'analyze, buffers, timing off, format json', statement)
@@ -37,7 +82,7 @@ export async function planOf(db: Queryable, statement: Statement): Promise<PlanN
 }
 
 /** Runs a statement and returns its plan as text. */
-export async function planTextOf(db: Queryable, statement: Statement): Promise<string> {
+async function planTextOf(db: Queryable, statement: Statement): Promise<string> {
   const lines = await explain<string>(db, 'analyze, buffers, costs off, timing off, summary off', statement)
   return lines.join('\n')
 }

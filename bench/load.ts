@@ -4,6 +4,7 @@
  */
 import type { Queryable } from '../src/db/database.ts'
 import { timestampParam } from '../src/db/values.ts'
+import { EXHAUSTED } from '../src/domain/alerts.ts'
 import { shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
 
@@ -12,6 +13,8 @@ export interface LoadOptions {
   /** User ids are 1…users. */
   users: number
   now: EpochMs
+  /** Leaves the tables without statistics, as right after an import. */
+  isFresh?: boolean
 }
 
 /**
@@ -19,7 +22,7 @@ export interface LoadOptions {
  * and scheduled ones high ids: the hardest case for a list by id. The first users have about ten times as many quotas as
  * the last.
  */
-export async function loadQuotas(db: Queryable, { quotas, users, now }: LoadOptions): Promise<void> {
+export async function loadQuotas(db: Queryable, { quotas, users, now, isFresh = false }: LoadOptions): Promise<void> {
   const shards = Array.from({ length: users }, (_, index) => shardOf(index + 1))
   await db.query({
     text: `insert into account (shard, user_id)
@@ -27,11 +30,13 @@ export async function loadQuotas(db: Queryable, { quotas, users, now }: LoadOpti
     values: [shards],
   })
   await db.query({ text: QUOTAS, values: [shards, quotas, timestampParam(now)] })
+  await db.query({ text: MARKS })
   await db.query({ text: `select setval('quota_number', $1)`, values: [quotas] })
   await db.query({ text: LIVE, values: [timestampParam(now)] })
   await db.query({ text: SHARD_HEADS })
+  if (isFresh) return
   // Sets the visibility map for index-only scans, as autovacuum does in production…
-  await db.query({ text: 'vacuum (analyze) quota, account, shard_head' })
+  await db.query({ text: 'vacuum (analyze) quota, quota_alert, account, shard_head' })
   // …and clears it for some pages, as traffic does: every tenth live quota is updated.
   await db.query({
     text: `update quota set used = used, seq = seq + 1
@@ -88,10 +93,21 @@ const QUOTAS = `
       (date_trunc(period, touched_at at time zone time_zone) + ('1 ' || period)::interval) at time zone time_zone
         as window_end
     from limited
+  ), drawn as (
+    select *,
+      -- One in twenty is exhausted, overage included.
+      case when starts_at > $3::timestamptz then 0
+        when ${random(21)} < 0.05 then coalesce("limit", 1000) + overage_limit
+        else floor(0.9 * ${random(21)} * coalesce("limit", 1000))::bigint end as used,
+      case when starts_at > $3::timestamptz or ${random(21)} < 0.05 then 0 else floor(5 * ${random(22)})::int end
+        as reserved,
+      case when ${random(23)} < 0.05
+        then date_trunc('milliseconds', created_at + ${random(24)} * ($3::timestamptz - created_at)) end as deleted_at
+    from settled
   )
   insert into quota (shard, id, user_id, version, kind, name, "limit", period, time_zone, rollover_limit,
     overage_limit, priority, starts_at, expires_at, countries, message_types, alert_at, enabled, external_ref, metadata,
-    window_start, window_end, used, reserved, created_at, created_by, updated_at, updated_by, deleted_at)
+    window_start, window_end, used, reserved, alerted, created_at, created_by, updated_at, updated_by, deleted_at)
   select shard, n::bigint * 64 + shard, user_id, 1 + floor(3 * ${random(14)})::int, kind, 'Package ' || n, "limit",
     period, time_zone, rollover_limit, overage_limit, ${oneOf(15, '50', '100', '100', '200')}::smallint, starts_at,
     expires_at,
@@ -100,16 +116,20 @@ const QUOTAS = `
     '{80,100}', ${random(18)} >= 0.03,
     case when ${random(19)} < 0.5 then 'contract-' || n end,
     jsonb_build_object('contract', 'K-' || n, 'region', ${oneOf(20, 'north', 'south')}),
-    window_start, window_end,
-    -- One in twenty is exhausted, overage included.
-    case when starts_at > $3::timestamptz then 0
-      when ${random(21)} < 0.05 then coalesce("limit", 1000) + overage_limit
-      else floor(0.9 * ${random(21)} * coalesce("limit", 1000))::bigint end,
-    case when starts_at > $3::timestamptz or ${random(21)} < 0.05 then 0 else floor(5 * ${random(22)})::int end,
-    created_at, 'bench', created_at, 'bench',
-    case when ${random(23)} < 0.05
-      then date_trunc('milliseconds', created_at + ${random(24)} * ($3::timestamptz - created_at)) end
-  from settled order by n`
+    window_start, window_end, used, reserved,
+    case when "limit" is null or deleted_at is not null then '{}' else
+      case when used > 0 and used * 100 >= 80 * "limit" then '{80}'::smallint[] else '{}' end
+      || case when used > 0 and used >= "limit" then '{100}'::smallint[] else '{}' end
+      || case when used + reserved >= "limit" + overage_limit then '{${EXHAUSTED}}'::smallint[] else '{}' end end,
+    created_at, 'bench', created_at, 'bench', deleted_at
+  from drawn order by n`
+
+/** The marks of all quotas. Those of windows that have ended are kept, as on the first of a month. */
+const MARKS = `
+  insert into quota_alert (shard, quota_id, percent, at, ends_at)
+  select shard, id, percent, greatest(window_start, created_at),
+    greatest(window_start, least(coalesce(window_end, 'infinity'), coalesce(expires_at, 'infinity')))
+  from quota, unnest(alerted) percent where deleted_at is null`
 
 const LIVE = `
   update account a set live = q.live

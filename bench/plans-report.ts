@@ -8,9 +8,8 @@ export interface Measured {
   name: string
   grows: string | undefined
   /** One per size. */
-  cells: readonly { milliseconds: number; rows: number; blocks: number }[]
-  statement: Statement
-  plan: string
+  cells: readonly { milliseconds: number; blocks: number }[]
+  steps: readonly { statement: Statement; plan: string }[]
 }
 
 /** The server, and the size of the largest database. */
@@ -53,34 +52,30 @@ Deleted quotas accumulate, but lie in an index of their own. Expired ones are li
 
 A page of all users walks an index in the order of the list and stops when the page is full. Its total comes from
 \`shard_head\` (64 rows), without a count. By cursor it begins at the row where the last page ended, so that every page
-costs the same; by page number PostgreSQL reads all rows before the page.
+costs the same; by page number PostgreSQL reads the rows before the page, or those behind it if they are fewer, at most
+100,000.
 
-Filters over all users differ:
+No list of all users reads more than a bounded number of quotas ([decision 27](decisions/0027-lists-that-read-a-bounded-number-of-rows.md)):
 
 - \`status=deleted\` and \`kind\` have totals in \`shard_head\` too. Deleted quotas and caps have indexes of their own, since
-  they are few among many. Grants do not: where nearly every quota is a cap, a list of grants reads past the caps.
-- \`status=expired\` is counted by an index-only scan of the index by expiry, as long as vacuum has marked the pages. A
-  draw from a quota unmarks its page, and PostgreSQL then reads the expired quotas of that page from the table: here that
-  costs nearly as much as a scan of the whole table once the table is larger than the server's buffers.
-- \`status=suspended\` and \`status=scheduled\` are counted by indexes that hold hardly anything else.
-- \`status=exhausted\` and \`status=active\` depend on the counters, and no index may hold a counter: each draw would have
-  to write to it. Their pages walk the index of a list and stop when full, but their **totals read all quotas that have
-  not expired**. That is for occasional use by people; at some ten million quotas it comes near the statement timeout of
-  4 s. Further pages by cursor have no total and do not pay for it.
-- A filter that selects next to nothing makes a page read past what it does not select: exhausted quotas if there are
-  only a few among millions, and expired ones newest first, which reads past the younger quotas.
+  they are few among many.
+- A filter that an index serves (expired, suspended, scheduled, exhausted quotas, caps, a name, an external reference, a
+  range of expiry) is read by that index: if it selects few, all of them are read, counted and sorted.
+- Otherwise a page walks the index of its order, passes over what the filter does not select, and ends after 20,000
+  quotas. A total is counted over as many; if there are more, it is null.
+- No index may hold a counter, because each draw would have to write to it. Quotas that have been exhausted in their
+  window are noted in \`quota_alert\`, once per window.
 
 ## Each statement
 
-\`rows\` is what the page holds at ${titles[1]} quotas, one more than was asked for if there is a next page. \`blocks\` are
+\`blocks\` are
 pages of 8 KiB that the database read. \`ms\` is the median of ${runs} calls through the service's own functions, over
 the database's socket, all sizes alternating. † grows: its plan below says with what.
 
 ${table(
-  ['statement', 'rows', ...titles.map(title => `blocks at ${title}`), ...titles.map(title => `ms at ${title}`)],
+  ['statement', ...titles.map(title => `blocks at ${title}`), ...titles.map(title => `ms at ${title}`)],
   measured.map(({ name, grows, cells }) => [
     grows === undefined ? name : `${name} †`,
-    String(cells[1]?.rows ?? ''),
     ...cells.map(({ blocks }) => blocks.toLocaleString('en')),
     ...cells.map(({ milliseconds }) => fixed(milliseconds)),
   ]),
@@ -111,12 +106,15 @@ ${measured.map(renderPlan).join('\n\n')}
 `
 }
 
-function renderPlan({ name, grows, statement, plan }: Measured): string {
+function renderPlan({ name, grows, steps }: Measured): string {
+  const growth = grows === undefined ? '' : `\nGrows with ${grows}.\n`
+  return `### ${name}\n${growth}${steps.map(renderStep).join('\n')}`
+}
+
+function renderStep({ statement, plan }: Measured['steps'][number]): string {
   const text = statement.text.replaceAll(QUOTA_COLUMNS, '…').replaceAll(/\n\s+/g, '\n  ')
   const values = (statement.values ?? []).map((value, index) => `$${index + 1} = ${value}`).join(', ')
-  const growth = grows === undefined ? '' : `\nGrows with ${grows}.\n`
-  return `### ${name}
-${growth}
+  return `
 \`\`\`sql
 ${text}
 -- ${values === '' ? 'no parameters' : values}

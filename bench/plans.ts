@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { CALLS, compare, quantile, type Side, timeOf } from './compare.ts'
 import { withDatabases } from './databases.ts'
-import { blocksOf, planOf, planTextOf, statementOf } from './explain.ts'
+import { blocksOf, isSetting, plansOf, planTextsOf, transactionOf } from './explain.ts'
 import { loadQuotas } from './load.ts'
 import { type Facts, type Measured, renderPlans } from './plans-report.ts'
 import { samplesOf } from './statements.ts'
@@ -68,16 +68,23 @@ async function measureSamples(sides: readonly Side[]): Promise<Measured[]> {
     }
     const cells = []
     for (const { db, sample, times } of runs) {
-      const statement = await statementOf(db, sample.run)
-      const plan = await planOf(db, statement)
+      const statements = await transactionOf(db, sample.run)
+      const plans = await plansOf(db, statements)
       const milliseconds = quantile(times, 0.5)
-      cells.push({ milliseconds, rows: plan['Actual Rows'], blocks: blocksOf(plan), statement })
+      const blocks = plans.reduce((sum, plan) => sum + blocksOf(plan), 0)
+      cells.push({ milliseconds, blocks, statements })
     }
     // The report shows the plans at 100,000 quotas, the second size.
     const shown = runs[1]
-    const statement = cells[1]?.statement
-    if (shown === undefined || statement === undefined) throw new Error('two sizes are needed')
-    measured.push({ name, grows, cells, statement, plan: await planTextOf(shown.db, statement) })
+    const statements = cells[1]?.statements
+    if (shown === undefined || statements === undefined) throw new Error('two sizes are needed')
+    const plans = await planTextsOf(shown.db, statements)
+    measured.push({
+      name,
+      grows,
+      cells,
+      steps: statements.filter(one => !isSetting(one)).map((statement, nth) => ({ statement, plan: plans[nth] ?? '' })),
+    })
   }
   return measured
 }

@@ -1,7 +1,9 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
 
-import type { Queryable } from '../src/db/database.ts'
-import { listQuotas, type PageStart, type QuotaFilter, type QuotaOrder } from '../src/db/quota-lists.ts'
+import { listAlerts } from '../src/db/alerts.ts'
+import type { Database, Queryable } from '../src/db/database.ts'
+import type { QuotaFilter } from '../src/db/quota-conditions.ts'
+import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
 import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import { DAY_MS } from '../src/domain/time.ts'
@@ -11,14 +13,14 @@ export interface Sample {
   name: string
   /** What its cost grows with; undefined if its cost does not grow with the number of quotas. */
   grows?: string
-  run(db: Queryable): Promise<unknown>
+  run(db: Database): Promise<unknown>
 }
 
 /** @param loaded a database that `loadQuotas` filled with the same options */
 export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadOptions): Promise<Sample[]> {
   const list =
     (filter: QuotaFilter, order: QuotaOrder, start: PageStart = FIRST) =>
-    (db: Queryable) =>
+    (db: Database) =>
       listQuotas(db, filter, order, start, PAGE_SIZE, now)
   const user = Math.ceil(users / 2)
   const busiestUser = 1
@@ -38,9 +40,10 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     { name: 'All users, newest first, deep by cursor', run: list({}, NEWEST, tenth) },
     {
       name: 'All users, newest first, deep by page number',
-      grows: 'skipped rows',
-      run: list({}, NEWEST, { skip: Math.floor(quotas * 0.85) }),
+      grows: 'skipped rows, up to 100,000',
+      run: list({}, NEWEST, { skip: Math.min(100_000, Math.floor(quotas / 2)) }),
     },
+    { name: 'All users, newest first, the last page', run: list({}, NEWEST, { skip: Math.floor(quotas * 0.95) - 10 }) },
     { name: 'All users, soonest expiry first', run: list({}, SOONEST) },
     { name: 'All users, latest expiry first', run: list({}, LATEST) },
     {
@@ -48,32 +51,72 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
       run: list({}, SOONEST, { after: { value: now + 200 * DAY, id: someId } }),
     },
     { name: 'All users, caps', run: list({ kind: 'cap' }, NEWEST) },
-    { name: 'All users, caps, soonest expiry first', run: list({ kind: 'cap' }, SOONEST) },
+    {
+      name: 'All users, caps, soonest expiry first',
+      grows: 'caps, up to 5,000',
+      run: list({ kind: 'cap' }, SOONEST),
+    },
     { name: 'All users, deleted', run: list({ status: 'deleted' }, NEWEST) },
     { name: 'All users, deleted, soonest expiry first', run: list({ status: 'deleted' }, SOONEST) },
-    { name: 'All users, expired', grows: 'expired quotas', run: list({ status: 'expired' }, NEWEST) },
+    ...(['name', 'external_ref', 'created_at'] as const).map(by => ({
+      name: `All users, by ${by}`,
+      run: list({}, { by, descending: false }),
+    })),
+    { name: 'All users, with an external reference', run: list({ externalRef: `contract-${quotas}` }, SOONEST) },
+    { name: 'All users, a name that few have', run: list({ name: `PACKAGE ${quotas - 1}` }, NEWEST) },
+    { name: 'All users, a name that all have', grows: 'quotas, up to 20,000', run: list({ name: 'pack' }, NEWEST) },
+    { name: 'All users, expired', grows: 'expired quotas, up to 20,000', run: list({ status: 'expired' }, NEWEST) },
     {
       name: 'All users, expired, latest expiry first, deep by cursor',
       run: list({ status: 'expired' }, LATEST, { after: { value: now - 300 * DAY, id: someId } }),
     },
-    { name: 'All users, suspended', grows: 'suspended quotas', run: list({ status: 'suspended' }, NEWEST) },
-    { name: 'All users, scheduled', grows: 'scheduled quotas', run: list({ status: 'scheduled' }, NEWEST) },
-    { name: 'All users, exhausted', grows: 'unexpired quotas', run: list({ status: 'exhausted' }, NEWEST) },
     {
-      name: 'All users, active, newest first',
-      grows: 'unexpired quotas',
-      run: list({ status: 'active' }, NEWEST),
+      name: 'All users, expiring within a day, newest first',
+      grows: 'quotas that expire that day, up to 5,000',
+      run: list({ expiresAfter: now, expiresBefore: now + DAY }, NEWEST),
     },
     {
+      name: 'All users, suspended',
+      grows: 'suspended quotas, up to 20,000',
+      run: list({ status: 'suspended' }, NEWEST),
+    },
+    {
+      name: 'All users, suspended, by name',
+      grows: 'suspended quotas, up to 20,000',
+      run: list({ status: 'suspended' }, { by: 'name', descending: false }),
+    },
+    {
+      name: 'All users, scheduled',
+      grows: 'scheduled quotas, up to 20,000',
+      run: list({ status: 'scheduled' }, NEWEST),
+    },
+    {
+      name: 'All users, exhausted',
+      grows: 'exhausted quotas, up to 20,000',
+      run: list({ status: 'exhausted' }, NEWEST),
+    },
+    {
+      name: 'All users, exhausted, soonest expiry first',
+      grows: 'exhausted quotas, up to 20,000',
+      run: list({ status: 'exhausted' }, SOONEST),
+    },
+    { name: 'All users, active, newest first', grows: 'quotas, up to 20,000', run: list({ status: 'active' }, NEWEST) },
+    {
       name: 'All users, active, soonest expiry first',
-      grows: 'unexpired quotas',
+      grows: 'quotas, up to 20,000',
       run: list({ status: 'active' }, SOONEST),
+    },
+    {
+      name: 'All users, active caps, by name',
+      grows: 'quotas, up to 20,000',
+      run: list({ status: 'active', kind: 'cap' }, { by: 'name', descending: true }),
     },
     { name: 'All users, active, newest first, deep by cursor', run: list({ status: 'active' }, NEWEST, tenth) },
     {
       name: 'All users, active, soonest expiry first, deep by cursor',
       run: list({ status: 'active' }, SOONEST, { after: { value: now + 200 * DAY, id: someId } }),
     },
+    { name: 'Alerts', grows: 'reached percents, up to 10,000', run: db => listAlerts(db, undefined, PAGE_SIZE, now) },
   ]
 }
 

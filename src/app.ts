@@ -11,6 +11,7 @@ import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
+import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
@@ -218,6 +219,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     }),
     createEraser({ db, engine, now }),
     createExpiryNotifier({ db, now }),
+    createAlertCleaner({ db, now }),
     createUsageRollup({ db, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]

@@ -1,3 +1,4 @@
+import { replaceAlerts } from '../db/alerts.ts'
 import type { Transaction } from '../db/database.ts'
 import { addReservations } from '../db/ledger/add-reservations.ts'
 import { closeWindows } from '../db/ledger/close-windows.ts'
@@ -5,6 +6,7 @@ import { runLedgerCalls } from '../db/ledger-calls.ts'
 import { appendEvents, type QuotaTotals } from '../db/outbox-writes.ts'
 import { insertChange, type RecordedChange } from '../db/quota-history.ts'
 import { fenceOtherQuotas, insertQuota, replaceQuota, setLiveQuotas } from '../db/quotas.ts'
+import { newAlerts } from '../domain/alerts.ts'
 import { type Change, eventsOfChange } from '../domain/outbox-event.ts'
 import type { ClosedWindow, Quota } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
@@ -25,7 +27,7 @@ export interface Decision {
 }
 
 /**
- * The last step of a change: writes the quota, its closed windows, the audit entry and the events.
+ * The last step of a change: writes the quota, its closed windows, its marks, the audit entry and the events.
  *
  * The user's other unexpired quotas get a new `seq` too, so that no engine writes what it decided from memory before the change.
  * The events come last: they lock the end of the shard's outbox until the commit.
@@ -43,6 +45,7 @@ export async function recordChange(
   const windows = closed.map(window => ({ ...window, quota_id: after.id }))
   if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
   if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
+  if (before !== null || after.alerted.length > 0) await replaceAlerts(tx, after, newAlerts(before, after), now)
   await fenceOtherQuotas(tx, after, now)
   await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now), now)
   await insertChange(tx, after.id, auditEntryOf(change, author))

@@ -1,7 +1,7 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_ALERTS } from '../domain/bounds.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
-import { closed, nullable, time, uint } from './schemas.ts'
+import { closed, cursorQuery, nextCursor, nullable, time, uint } from './schemas.ts'
 
 /** What a user's quotas add up to, and which quotas are running out. */
 
@@ -69,7 +69,10 @@ export const QuotaSummary = Type.Object(
 /* ── Alerts ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 export const AlertsQuery = Type.Object(
-  { limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALERTS, default: DEFAULT_PAGE_SIZE })) },
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALERTS, default: DEFAULT_PAGE_SIZE })),
+    cursor: cursorQuery.cursor,
+  },
   closed,
 )
 
@@ -87,8 +90,13 @@ export const QuotaAlerts = Type.Object(
         at: time({ description: 'When the event for this percentage was emitted.' }),
       }),
     ),
+    next_cursor: nextCursor,
   },
-  { $id: 'QuotaAlerts', description: 'Live quotas that have reached a percentage of their `alert_at`, newest first.' },
+  {
+    $id: 'QuotaAlerts',
+    description:
+      'Live quotas that have reached a percentage of their `alert_at`: the highest percentage first, of equal ones the latest. A call reads a bounded number of reached percentages, so a page may be short or even empty and still have a `next_cursor`.',
+  },
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */

@@ -177,21 +177,50 @@ export const AdjustReq = Type.Object(
 
 /* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-export const SORTS = ['id', '-id', 'expires_at', '-expires_at', 'remaining', '-remaining'] as const
+/** The orders of lists, and those that need a single user: they depend on counters, which no index holds. */
+export const SORTED_BY = [
+  'id',
+  'expires_at',
+  'created_at',
+  'name',
+  'external_ref',
+  'remaining',
+  'used_percent',
+] as const
+export const SORTED_BY_USE: ReadonlySet<string> = new Set(['remaining', 'used_percent'])
+export const SORTS = SORTED_BY.flatMap(by => [by, `-${by}`] as const)
+export type Sort = (typeof SORTS)[number]
 
 const pagination = {
-  page: Type.Optional(positive({ default: 1, description: 'A page past the end is empty.' })),
+  page: Type.Optional(
+    positive({
+      default: 1,
+      description:
+        'A page past the end is empty. A page of all users that is more than 100,000 quotas away from both ends of the list is refused: use `cursor`.',
+    }),
+  ),
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),
   sort: Type.Optional(
     Type.Enum([...SORTS], {
       default: '-id',
-      description: 'null sorts highest; ties sort by id. `remaining` needs a single user.',
+      description:
+        '`-` is descending. null sorts highest; ties sort by id. `name` ignores case. `used_percent` is the share of limit + rolled_over that is used, 0 for an unlimited quota. `remaining` and `used_percent` need a single user; for all users see `/api/sms/admin/quota/alerts`.',
     }),
   ),
   kind: Type.Optional(kind),
+  name: Type.Optional(
+    text(120, { minLength: 1, description: 'Only quotas whose name begins with this text; case is ignored.' }),
+  ),
+  external_ref: Type.Optional(
+    text(120, { minLength: 1, description: 'Only quotas with exactly this `external_ref`.' }),
+  ),
+  expires_after: Type.Optional(
+    time({ description: 'Only quotas that expire at this time or later. Those that never expire are not among them.' }),
+  ),
+  expires_before: Type.Optional(time({ description: 'Only quotas that expire before this time.' })),
   cursor: Type.Optional(
     Type.String({
-      pattern: '^[A-Za-z0-9_-]{1,1000}$',
+      pattern: '^[A-Za-z0-9_-]{1,5000}$',
       description:
         '`next_cursor` of the previous page. Reads long lists at a constant cost per page. It fixes sort and filters and excludes `page`.',
     }),
@@ -215,13 +244,25 @@ export const AdminListQuery = Type.Object(
 export const QuotaPage = Type.Object(
   {
     items: Type.Array(Type.Ref('SmsQuota#')),
-    total: Type.Optional(uint({ description: 'How many quotas match the filters; absent with `cursor`.' })),
+    total: Type.Optional(
+      nullable(uint(), {
+        description:
+          'How many quotas match the filters, exactly; absent with `cursor`. null if counting them would read too many quotas of all users: see `total_at_least`.',
+      }),
+    ),
+    total_at_least: Type.Optional(
+      uint({ description: 'Present if `total` is null: at least so many quotas match the filters.' }),
+    ),
     page: Type.Optional(positive()),
     page_size: Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE }),
-    total_pages: Type.Optional(uint()),
+    total_pages: Type.Optional(nullable(uint(), { description: 'null if `total` is.' })),
     next_cursor: nextCursor,
   },
-  { $id: 'QuotaPage', description: 'A page of quotas (PaginationResult of SmsQuota).' },
+  {
+    $id: 'QuotaPage',
+    description:
+      'A page of quotas (PaginationResult of SmsQuota). A call reads a bounded number of quotas of all users, so where filters select few among many a page may be short or even empty and still have a `next_cursor`.',
+  },
 )
 
 /* ── Parameters and headers ─────────────────────────────────────────────────────────────────────────────────────── */

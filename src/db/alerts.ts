@@ -1,8 +1,15 @@
+/** Marks of quotas (`quota_alert`): the list of quotas that are running out, and how marks are kept. */
+
 import type { Quota } from '../domain/quota.ts'
+import { quotaAlertsOf } from '../domain/quota-alert.ts'
+import { type Shard, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database } from './database.ts'
-import { BY_KEYS } from './planner-settings.ts'
+import type { Database, Queryable, SqlValue, Transaction } from './database.ts'
+import { bind } from './parameters.ts'
+import { LISTS } from './planner-settings.ts'
+import { NOT_DELETED } from './quota-conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { sliceOf } from './slice.ts'
 import { timestampParam } from './values.ts'
 
 /** A quota that has reached a percent of its `alert_at`. */
@@ -15,43 +22,128 @@ export interface Alert {
   at: EpochMs
 }
 
-/**
- * The newest events with a percent that are scanned, at most. Events of closed windows count among them, so a quota
- * whose last event lies further back is not found.
- */
-export const MAX_SCANNED = 5_000
+/** The place of an alert in the list. */
+export interface AlertKey {
+  percent: number
+  at: EpochMs
+  id: number
+}
+
+export interface AlertSlice {
+  alerts: Alert[]
+  /** Null on the last page. A page with a key may hold fewer alerts than were asked for, even none. */
+  next: AlertKey | null
+}
 
 /**
- * A raised limit or a refund may have undone an emitted percent, by the rule of `alertedBy`. A quota that nothing has
- * written to since its window ended is not among them: in the window that holds now, nothing was emitted.
+ * Marks that a page reads, at most. Some do not hold any more: of ended windows, until they are removed, and of quotas
+ * whose limit was raised or whose units came back.
  */
-const STANDING = `
-  select * from (
-    select distinct on (q.shard, q.id) ${QUOTA_COLUMNS}, emitted.percent, emitted.emitted_at
-    from (
-      select shard as of_shard, (data -> 'quota' ->> 'id')::bigint as of_quota,
-        (data -> 'quota' ->> 'window_start')::timestamptz as of_window, (data ->> 'percent')::int as percent,
-        at as emitted_at
-      from event where data ? 'percent' and type = 'quota.threshold_reached' order by at desc limit ${MAX_SCANNED}
-    ) emitted
-    join quota q on q.shard = emitted.of_shard and q.id = emitted.of_quota
-    where q.deleted_at is null and q.enabled and q.starts_at <= $1 and (q.expires_at is null or q.expires_at > $1)
-      and q.window_start = emitted.of_window and (q.window_end is null or q.window_end > $1)
-      and emitted.percent = any (q.alert_at) and q.used > 0
-      and q.used * 100 >= emitted.percent * (q."limit" + q.rolled_over)
-    order by q.shard, q.id, emitted.percent desc
-  ) standing
-  order by emitted_at desc, id desc limit $2`
+export const MAX_ALERTS_SCANNED = 10_000
 
-/** Live quotas with a percent that was emitted in the window that holds now and still holds, the latest first. */
-export function standingAlerts(db: Database, limit: number, now: EpochMs): Promise<Alert[]> {
+/**
+ * A mark is listed if the quota is live, its window is still the one of the mark (a roll empties `alerted`), and its
+ * percent is the highest of those emitted at which the quota stands, by the rule of `alertedBy`.
+ */
+const STANDING = `${NOT_DELETED} and q.enabled and q.starts_at <= $1 and (q.expires_at is null or q.expires_at > $1)
+  and (q.window_end is null or q.window_end > $1) and q.used > 0
+  and a.reached = (select max(p) from unnest(q.alerted) p
+    where p = any (q.alert_at) and q.used * 100 >= p * (q."limit" + q.rolled_over))`
+
+/** Live quotas at a percent that was emitted in the window that holds now: the highest first, of equal ones the latest. */
+export function listAlerts(
+  db: Database,
+  after: AlertKey | undefined,
+  size: number,
+  now: EpochMs,
+  maxScanned = MAX_ALERTS_SCANNED,
+): Promise<AlertSlice> {
+  const values: SqlValue[] = [timestampParam(now)]
+  const marks = marksAfter(after, values, maxScanned)
+  const page = `select ${QUOTA_COLUMNS}, a.reached, a.reached_at
+    from (${marks}) a join quota q on q.shard = a.of_shard and q.id = a.of_quota
+    where a.ends_at > $1 and ${STANDING}
+    order by a.reached desc, a.reached_at desc, a.of_quota desc limit ${bind(values, size + 1)}`
+
+  // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
-    const rows = await tx.query<Quota & { percent: number; emitted_at: EpochMs }>({
-      name: 'standing-alerts',
-      text: STANDING,
-      values: [timestampParam(now), limit],
-    })
-    return rows.map(({ percent, emitted_at: at, ...quota }) => ({ quota, percent, at }))
+    await tx.query({ text: LISTS })
+    const rows = await tx.query<Quota & { reached: number; reached_at: EpochMs }>({ text: page, values })
+    const { items, hasMore } = sliceOf(rows, size)
+    const alerts = items.map(({ reached: percent, reached_at: at, ...quota }) => ({ quota, percent, at }))
+    const last = alerts.at(-1)
+    if (hasMore && last !== undefined) {
+      return { alerts, next: { percent: last.percent, at: last.at, id: last.quota.id } }
+    }
+    return { alerts, next: await endOfScan(tx, after, maxScanned) }
   }, 'snapshot')
+}
+
+function marksAfter(after: AlertKey | undefined, values: SqlValue[], limit: number): string {
+  const key = after && [after.percent, timestampParam(after.at), after.id].map(value => bind(values, value))
+  return `select shard as of_shard, quota_id as of_quota, percent as reached, at as reached_at, ends_at from quota_alert
+    where percent <= 100${key === undefined ? '' : ` and (percent, at, quota_id) < (${key.join(', ')})`}
+    order by percent desc, at desc, quota_id desc limit ${bind(values, limit)}`
+}
+
+/** The last mark that a page read, if there are more behind it. */
+async function endOfScan(tx: Queryable, after: AlertKey | undefined, maxScanned: number): Promise<AlertKey | null> {
+  const values: SqlValue[] = []
+  const ends = await tx.query<AlertKey>({
+    text: `select reached as percent, reached_at as at, of_quota as id from (${marksAfter(after, values, maxScanned + 1)}) a
+           order by reached desc, reached_at desc, of_quota desc offset ${bind(values, maxScanned - 1)}`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+/**
+ * Makes the rows of a quota equal to its marks after an administrator's change. A mark that the change did not reach keeps
+ * its time. The others get `now`, also those whose row was removed because the quota had ended.
+ */
+export async function replaceAlerts(
+  tx: Transaction,
+  quota: Quota,
+  reached: readonly number[],
+  now: EpochMs,
+): Promise<void> {
+  const rows = quota.deleted_at === null ? quotaAlertsOf(quota, quota.alerted) : []
+  await tx.query({
+    text: `with removed as (
+             delete from quota_alert where shard = $1 and quota_id = $2 and percent <> all ($3::smallint[])
+           )
+           insert into quota_alert (shard, quota_id, percent, at, ends_at)
+           select $1, $2, k.percent, $5, coalesce(k.ends_at, 'infinity')
+           from unnest($3::smallint[], $4::timestamptz[]) k (percent, ends_at)
+           on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at,
+             at = case when excluded.percent = any ($6::smallint[]) then excluded.at else quota_alert.at end`,
+    values: [
+      shardOfQuota(quota.id),
+      quota.id,
+      rows.map(({ percent }) => percent),
+      rows.map(({ ends_at }) => timestampParam(ends_at)),
+      timestampParam(now),
+      reached,
+    ],
+  })
+}
+
+/**
+ * Removes marks of a shard whose window or quota had ended by then, a page at most, and answers how many. Skips rows that
+ * a batch is writing: they get a new end.
+ */
+export function removeEndedAlerts(db: Database, shard: Shard, endedBy: EpochMs, rows: number): Promise<number> {
+  return db.transaction(async tx => {
+    await tx.query({ text: LISTS })
+    const removed = await tx.query({
+      text: `delete from quota_alert
+             where shard = $1 and ends_at <= $2 and (quota_id, percent) in (
+               select quota_id, percent from quota_alert where shard = $1 and ends_at <= $2
+               order by shard, ends_at limit $3 for update skip locked
+             )
+             returning 1`,
+      values: [shard, timestampParam(endedBy), rows],
+    })
+    return removed.length
+  })
 }

@@ -18,6 +18,21 @@ export const BY_KEYS = without(
  */
 export const IN_INDEX_ORDER = without('enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit')
 
+/**
+ * For a transaction that reads lists: it walks an index in order, up to a bound, and looks rows up by their keys. What it
+ * sorts after that is few. Without these settings, a planner that knows nothing of a table may read and sort all of it, or
+ * walk an index in an order that no bound limits.
+ */
+export const LISTS = without(
+  'enable_seqscan',
+  'enable_bitmapscan',
+  'enable_hashjoin',
+  'enable_mergejoin',
+  'enable_material',
+  'enable_sort',
+  'jit',
+)
+
 function without(...settings: string[]): string {
   return settings.map(setting => `set local ${setting} = off`).join('; ')
 }

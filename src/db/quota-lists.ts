@@ -1,53 +1,66 @@
-import { type Quota, type QuotaKind, type QuotaStatus, remainingOf, roll } from '../domain/quota.ts'
+/** Pages of quotas. No list over all users reads more than a bounded number of rows. */
+import { usedShareOf } from '../domain/alerts.ts'
+import { type Quota, remainingOf, roll } from '../domain/quota.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Queryable, SqlValue } from './database.ts'
+import type { Database, Queryable, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
+import { LISTS } from './planner-settings.ts'
+import { presenceOf, type QuotaFilter, selectionOf } from './quota-conditions.ts'
+import {
+  afterKey,
+  type IndexedOrder,
+  narrowStreamsOf,
+  orderBy,
+  type PageKey,
+  pageKeyOf,
+  SORT_KEYS,
+  type Stream,
+  streamOf,
+} from './quota-streams.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { sliceOf } from './slice.ts'
-import { timestampParam } from './values.ts'
 
-/** What a list selects. Deleted quotas only if the status says so. */
-export interface QuotaFilter {
-  userId?: number
-  kind?: QuotaKind
-  status?: QuotaStatus
-}
+/** Orders by what depends on the windows that closed since a row was written: no index has them. For one user only. */
+type ComputedOrder = 'remaining' | 'used_percent'
 
 export interface QuotaOrder {
-  by: 'id' | 'expires_at' | 'remaining'
+  by: IndexedOrder | ComputedOrder
   descending: boolean
 }
 
-/** Where a page begins: after a number of rows, or after the row with this sort value and id. */
+/** Where a page begins: after a number of rows, or after the row with this key. */
 export type PageStart = { skip: number } | { after: PageKey }
-
-/** The sort value of a page's last row (null is highest; in the order of ids it is the id) and its id. */
-interface PageKey {
-  value: number | null
-  id: number
-}
 
 export interface QuotaSlice {
   quotas: Quota[]
-  /** How many quotas the filter selects; absent if the page began after a key. */
-  total?: number
-  /** Where the next page begins; null on the last. */
+  /**
+   * How many quotas the filter selects: exactly, or if that would read too many rows, at least so many. Absent if the page
+   * began after a key.
+   */
+  total?: Total
+  /**
+   * Where the next page begins; null on the last. A page with a next one may hold fewer quotas than were asked for, even
+   * none, if the filter selects few among many.
+   */
   next: PageKey | null
 }
 
-/** A page of quotas as of `now`, with its total from the same snapshot. */
-export function listQuotas(
-  db: Queryable,
-  filter: QuotaFilter,
-  order: QuotaOrder,
-  start: PageStart,
-  size: number,
-  now: EpochMs,
-): Promise<QuotaSlice> {
-  const query = { filter, order, start, size, now }
-  return order.by === 'remaining' ? listByRemaining(db, query) : listByColumn(db, query)
+export type Total = { exactly: number } | { atLeast: number }
+
+/** Rows that a page of all users skips, at most, counted from the nearer end of the list. */
+export const MAX_SKIPPED = 100_000
+
+/** Rows that one part of a list over all users reads, at most. */
+export interface Bounds {
+  /** For a page, beside those that it skips, while it looks for what the filter selects. */
+  scanned: number
+  /** For a total. */
+  counted: number
+  /** To sort them, because no index has both what is selected and the order. */
+  sorted: number
 }
+export const BOUNDS: Bounds = { scanned: 20_000, counted: 20_000, sorted: 5_000 }
 
 interface ListQuery {
   filter: QuotaFilter
@@ -55,54 +68,62 @@ interface ListQuery {
   start: PageStart
   size: number
   now: EpochMs
+  bounds: Bounds
 }
-
-/** The column's value with nulls highest, as `quota_list_by_expiry` holds it. */
-const ORDER_KEYS = { id: 'id', expires_at: `coalesce(expires_at, 'infinity'::timestamptz)` }
-
-async function listByColumn(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
-  const by = order.by === 'expires_at' ? 'expires_at' : 'id'
-  const direction = order.descending ? 'desc' : 'asc'
-  const values: SqlValue[] = []
-  const cursorBound = 'after' in start && by === 'expires_at' ? (order.descending ? 'above' : 'below') : undefined
-  const selected = conditionOf(filter, now, values, cursorBound)
-  const orderBy = by === 'id' ? `id ${direction}` : `${ORDER_KEYS.expires_at} ${direction}, id ${direction}`
-
-  if ('after' in start) {
-    const after = afterKey(by, order.descending, start.after, values)
-    const quotas = await db.query<Quota>({
-      text: `select ${QUOTA_COLUMNS} from quota where ${selected} and ${after}
-             order by ${orderBy} limit ${bind(values, size + 1)}`,
-      values,
-    })
-    return pageOf(quotas, size, quota => quota[by])
-  }
-
-  const total = totalOf(filter) ?? `select count(*) from quota where ${selected}`
-  const rows = await db.query<Quota & { total: number }>({
-    text: `select t.total, q.* from (select (${total})::bigint as total) t
-           left join (select ${QUOTA_COLUMNS} from quota where ${selected}
-                      order by ${orderBy} limit ${bind(values, size + 1)} offset ${bind(values, start.skip)}) q on true
-           order by ${by === 'id' ? `q.id ${direction}` : `coalesce(q.expires_at, 'infinity') ${direction}, q.id ${direction}`}`,
-    values,
-  })
-  const quotas = rows.filter(row => row.id !== null)
-  return { ...pageOf(quotas, size, quota => quota[by]), total: rows[0]?.total ?? 0 }
-}
+type IndexedQuery = ListQuery & { order: { by: IndexedOrder } }
 
 /**
- * What remains depends on the windows that closed since the row was written, so no column holds it. One user has few
- * rows; they are sorted here.
+ * A page of quotas as of `now`, with its total from the same snapshot. `too_deep`: a page of all users begins behind more
+ * rows than a page may skip; a cursor reaches it.
  */
-async function listByRemaining(db: Queryable, { filter, order, start, size, now }: ListQuery): Promise<QuotaSlice> {
+export function listQuotas(
+  db: Database,
+  filter: QuotaFilter,
+  order: QuotaOrder,
+  start: PageStart,
+  size: number,
+  now: EpochMs,
+  bounds = BOUNDS,
+): Promise<QuotaSlice | 'too_deep'> {
+  return db.transaction(async tx => {
+    await tx.query({ text: LISTS })
+    const query = { filter, order, start, size, now, bounds }
+    if (!isIndexed(query)) return listByUse(tx, query, order.by === 'remaining' ? remainingOf : usedShareOf)
+    return filter.userId === undefined ? listOfAll(tx, query) : listOfUser(tx, query, filter.userId)
+  }, 'snapshot')
+}
+
+function isIndexed(query: ListQuery): query is IndexedQuery {
+  return query.order.by in SORT_KEYS
+}
+
+/* ── One user ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+function rowsOfUser(filter: QuotaFilter, userId: number, values: SqlValue[]): string {
+  const [shard, user] = [bind(values, shardOf(userId)), bind(values, userId)]
+  return `select * from quota where ${presenceOf(filter)} and shard = ${shard} and user_id = ${user}`
+}
+
+async function listOfUser(tx: Transaction, query: IndexedQuery, userId: number): Promise<QuotaSlice> {
+  const { slice } = await sortedPage(tx, query, values => rowsOfUser(query.filter, userId, values))
+  return slice
+}
+
+async function listByUse(
+  tx: Transaction,
+  { filter, order, start, size, now }: ListQuery,
+  sortValue: (quota: Quota) => number | null,
+): Promise<QuotaSlice> {
+  if (filter.userId === undefined) throw new RangeError(`the order by ${order.by} needs a user`)
   const values: SqlValue[] = []
-  const quotas = await db.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from quota where ${conditionOf(filter, now, values)}`,
+  const quotas = await tx.query<Quota>({
+    text: `select ${QUOTA_COLUMNS} from (${rowsOfUser(filter, filter.userId, values)}) s
+           where ${selectionOf(filter, now, values)}`,
     values,
   })
   const sign = order.descending ? -1 : 1
   const ranked = quotas
-    .map(quota => ({ quota, key: { value: remainingOf(roll(quota, now).quota), id: quota.id } }))
+    .map(quota => ({ quota, key: { value: sortValue(roll(quota, now).quota), id: quota.id } }))
     .sort((one, other) => sign * compareKeys(one.key, other.key))
   const rest =
     'after' in start
@@ -111,88 +132,215 @@ async function listByRemaining(db: Queryable, { filter, order, start, size, now 
   const { items, hasMore } = sliceOf(rest, size)
   return {
     quotas: items.map(({ quota }) => quota),
-    ...('skip' in start ? { total: ranked.length } : {}),
+    ...('skip' in start ? { total: { exactly: ranked.length } } : {}),
     next: hasMore ? (items.at(-1)?.key ?? null) : null,
   }
 }
 
 function compareKeys(one: PageKey, other: PageKey): number {
-  const [first, second] = [one.value ?? Number.POSITIVE_INFINITY, other.value ?? Number.POSITIVE_INFINITY]
-  return first === second ? one.id - other.id : first - second
+  const [first, second] = [one, other].map(({ value }) => (value === null ? Number.POSITIVE_INFINITY : Number(value)))
+  if (first === undefined || second === undefined || first === second) return one.id - other.id
+  return first - second
 }
 
-/** A page of rows that were read with a limit of `size + 1`. */
-function pageOf(rows: readonly Quota[], size: number, sortValue: (quota: Quota) => number | null): QuotaSlice {
+/* ── All users ──────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/**
+ * If what the filter selects is few, all of it is read by an index of its own and sorted. Otherwise the page walks the
+ * index that has the order, and passes over what the filter does not select: the more that is, the less it passes over.
+ */
+async function listOfAll(tx: Transaction, query: IndexedQuery): Promise<QuotaSlice | 'too_deep'> {
+  const { filter, order, now, bounds } = query
+  const narrow = narrowStreamsOf(filter, order.by, now)
+  for (const stream of narrow) {
+    const { slice, read } = await sortedPage(tx, query, values => stream.rows(values, bounds.sorted + 1))
+    if (read <= bounds.sorted) return slice
+  }
+  return 'after' in query.start
+    ? walk(tx, query, query.start.after)
+    : numberedPage(tx, query, query.start.skip, await totalOf(tx, query, narrow[0]))
+}
+
+/** The page of a number. The rows before it are counted from the end of the list that is nearer. */
+async function numberedPage(
+  tx: Transaction,
+  query: IndexedQuery,
+  skip: number,
+  total: Total,
+): Promise<QuotaSlice | 'too_deep'> {
+  if ('exactly' in total) {
+    if (skip >= total.exactly) return { quotas: [], total, next: null }
+    const behind = Math.max(0, total.exactly - skip - query.size)
+    if (behind < skip) return pageFromEnd(tx, query, behind, total)
+  }
+  if (skip > MAX_SKIPPED) return 'too_deep'
+  const slice = await walk(tx, query, undefined, skip)
+  // The scan ended before the page began.
+  if (slice.quotas.length === 0 && skip > 0 && slice.next !== null) return 'too_deep'
+  return { ...slice, total }
+}
+
+async function pageFromEnd(
+  tx: Transaction,
+  query: IndexedQuery,
+  behind: number,
+  total: { exactly: number },
+): Promise<QuotaSlice | 'too_deep'> {
+  if (behind > MAX_SKIPPED) return 'too_deep'
+  const skip = 'skip' in query.start ? query.start.skip : 0
+  const size = Math.min(query.size, total.exactly - skip)
+  const reversed = { ...query, size, order: { ...query.order, descending: !query.order.descending } }
+  const rows = await walkedRows(tx, reversed, undefined, behind, size)
+  if (rows.length < size) return 'too_deep'
+  const last = rows[0]
+  return {
+    quotas: rows.toReversed().map(quotaOf),
+    total,
+    next: behind === 0 || last === undefined ? null : pageKeyOf(last),
+  }
+}
+
+type Row = Quota & { sort_key: number | string }
+
+function quotaOf({ sort_key: _, ...quota }: Row): Quota {
+  return quota
+}
+
+function pageOf(rows: readonly Row[], size: number): QuotaSlice {
   const { items, hasMore } = sliceOf(rows, size)
   const last = items.at(-1)
-  return { quotas: items, next: hasMore && last !== undefined ? { value: sortValue(last), id: last.id } : null }
+  return { quotas: items.map(quotaOf), next: hasMore && last !== undefined ? pageKeyOf(last) : null }
 }
 
-function afterKey(by: 'id' | 'expires_at', descending: boolean, key: PageKey, values: SqlValue[]): string {
-  const comparison = descending ? '<' : '>'
-  if (by === 'id') return `id ${comparison} ${bind(values, key.id)}`
-  const expiry = bind(values, key.value === null ? 'infinity' : timestampParam(key.value))
-  return `(${ORDER_KEYS.expires_at}, id) ${comparison} (${expiry}::timestamptz, ${bind(values, key.id)})`
+/** A page in the order of an index, after a key or a number of rows. */
+async function walk(tx: Transaction, query: IndexedQuery, after: PageKey | undefined, skip = 0): Promise<QuotaSlice> {
+  const rows = await walkedRows(tx, query, after, skip, query.size + 1)
+  const slice = pageOf(rows, query.size)
+  if (slice.next !== null) return slice
+  return { ...slice, next: await endOfScan(tx, query, after, skip) }
 }
 
-/** The side from which a cursor already bounds the list by expiry. */
-type Bound = 'above' | 'below' | undefined
+function walkedRows(
+  tx: Queryable,
+  query: IndexedQuery,
+  after: PageKey | undefined,
+  skip: number,
+  limit: number,
+): Promise<Row[]> {
+  const { filter, order, now } = query
+  const stream = walkedStream(query, after)
+  const values: SqlValue[] = []
+  const rows = stream.rows(values, scanBound(query, stream, skip))
+  return tx.query<Row>({
+    text: `select ${QUOTA_COLUMNS}, sort_key from (${rows}) s where ${selectionOf(filter, now, values)}
+           order by ${orderBy(order.by, order.descending)}
+           limit ${bind(values, limit)} offset ${bind(values, skip)}`,
+    values,
+  })
+}
 
-function conditionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[], cursorBound?: Bound): string {
-  const conditions = [filter.status === 'deleted' ? 'deleted_at is not null' : 'deleted_at is null']
-  if (filter.userId !== undefined) {
-    conditions.push(`shard = ${bind(values, shardOf(filter.userId))}`, `user_id = ${bind(values, filter.userId)}`)
+function walkedStream({ filter, order, now }: IndexedQuery, after: PageKey | undefined): Stream {
+  return streamOf(filter, { ...order, ...(after === undefined ? {} : { after }) }, now)
+}
+
+/** The rows that a page reads, at most. A stream that holds nothing but what the filter selects needs no more than it shows. */
+function scanBound({ filter, size, bounds }: IndexedQuery, stream: Stream, skip: number): number {
+  return skip + size + 1 + (holdsOnly(stream, filter) ? 0 : bounds.scanned)
+}
+
+function holdsOnly({ fulfills }: Stream, filter: QuotaFilter): boolean {
+  const parts = {
+    kind: filter.kind !== undefined,
+    status: filter.status !== undefined && filter.status !== 'deleted',
+    name: filter.name !== undefined,
+    externalRef: filter.externalRef !== undefined,
+    expiry: filter.expiresAfter !== undefined || filter.expiresBefore !== undefined,
   }
-  if (filter.kind !== undefined) conditions.push(`kind = ${bind(values, filter.kind)}`)
-  if (filter.status !== undefined && filter.status !== 'deleted') {
-    conditions.push(statusCondition(filter.status, `${bind(values, timestampParam(now))}::timestamptz`, cursorBound))
-  }
-  return conditions.join(' and ')
+  return Object.entries(parts).every(([part, isAsked]) => !isAsked || fulfills.some(fulfilled => fulfilled === part))
 }
+
+/** The last row that a page read, if there are more behind it. */
+async function endOfScan(
+  tx: Queryable,
+  query: IndexedQuery,
+  after: PageKey | undefined,
+  skip: number,
+): Promise<PageKey | null> {
+  const { by, descending } = query.order
+  const stream = walkedStream(query, after)
+  const bound = scanBound(query, stream, skip)
+  const values: SqlValue[] = []
+  const rows = stream.rows(values, bound + 1)
+  const ends = await tx.query<{ sort_key: number | string; id: number }>({
+    text: `select sort_key, ${by === 'id' ? 'sort_key as id' : 'id'} from (${rows}) s
+           order by ${orderBy(by, descending)} offset ${bind(values, bound - 1)}`,
+    values,
+  })
+  const [end] = ends
+  return ends.length === 2 && end !== undefined ? pageKeyOf(end) : null
+}
+
+/** The total of a filter: from the numbers in `shard_head`, or counted up to a bound. */
+async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | undefined): Promise<Total> {
+  const { filter, order, now, bounds } = query
+  const { userId: _, kind, status, ...others } = filter
+  if (Object.keys(others).length === 0 && (status === undefined || status === 'deleted')) {
+    const prefix = status === 'deleted' ? 'deleted_' : ''
+    const columns = (kind === undefined ? ['grants', 'caps'] : [kind === 'grant' ? 'grants' : 'caps']).map(
+      column => prefix + column,
+    )
+    const [row] = await tx.query<{ total: number }>({
+      text: `select sum(${columns.join(' + ')})::bigint as total from shard_head`,
+    })
+    return { exactly: row?.total ?? 0 }
+  }
+  const stream = narrow ?? streamOf(filter, { ...order, descending: false }, now)
+  const values: SqlValue[] = []
+  const rows = stream.rows(values, bounds.counted + 1)
+  const [row] = await tx.query<{ read: number; selected: number }>({
+    text: `select count(*) as read, count(*) filter (where ${selectionOf(filter, now, values)}) as selected from (${rows}) s`,
+    values,
+  })
+  const { read, selected } = row ?? { read: 0, selected: 0 }
+  return read <= bounds.counted ? { exactly: selected } : { atLeast: selected }
+}
+
+/* ── Reading all, and sorting ───────────────────────────────────────────────────────────────────────────────────── */
 
 /**
- * Whether `statusOf` of the rolled quota is this one, in SQL. Each status has a condition of its own, instead of one
- * expression that is compared, so that indexes can serve it: a range of the list by expiry, the suspended quotas, those
- * yet to start. Only the headroom is read from the rows: no index may hold a counter.
- *
- * If a cursor bounds the range of expiry from the same side, `now` is not a second bound of it: of two bounds
- * PostgreSQL may begin at the farther one.
+ * The page of what a filter selects among these rows, all of which are read, and how many they are. `rows` is SQL that
+ * returns columns of `quota`, and may return rows of nulls.
  */
-function statusCondition(status: Exclude<QuotaStatus, 'deleted'>, now: string, cursorBound: Bound): string {
-  const expired = cursorBound === 'above' ? `expires_at <= ${now}` : `${ORDER_KEYS.expires_at} <= ${now}`
-  const unexpired =
-    cursorBound === 'below' ? `(expires_at is null or expires_at > ${now})` : `${ORDER_KEYS.expires_at} > ${now}`
-  const started = `${unexpired} and enabled and starts_at <= ${now}`
-  // An unlimited quota has no headroom to compare, and is never exhausted.
-  const isExhausted = `(${headroomAt(now)} <= 0)`
-  switch (status) {
-    case 'expired':
-      return expired
-    case 'suspended':
-      return `${unexpired} and not enabled`
-    case 'scheduled':
-      return `${unexpired} and enabled and starts_at > ${now}`
-    case 'exhausted':
-      return `${started} and ${isExhausted}`
-    case 'active':
-      return `${started} and ${isExhausted} is not true`
-  }
-}
-
-/**
- * `headroomOf` the rolled quota; null if unlimited. It rolls one window only. After several windows the headroom may be
- * larger, but it is on the same side of 0, which is all that the status depends on.
- */
-function headroomAt(now: string): string {
-  const balance = '"limit" + rolled_over - used - reserved'
-  return `(overage_limit + case when window_end <= ${now}
-    then "limit" + least(rollover_limit, greatest(0, ${balance})) else ${balance} end)`
-}
-
-/** The total of a filter from the numbers in `shard_head`; undefined if PostgreSQL has to count. */
-function totalOf({ userId, kind, status }: QuotaFilter): string | undefined {
-  if (userId !== undefined || (status !== undefined && status !== 'deleted')) return undefined
-  const prefix = status === 'deleted' ? 'deleted_' : ''
-  const columns = kind === undefined ? ['grants', 'caps'] : [kind === 'grant' ? 'grants' : 'caps']
-  return `select sum(${columns.map(column => prefix + column).join(' + ')}) from shard_head`
+async function sortedPage(
+  tx: Queryable,
+  { filter, order, start, size, now }: IndexedQuery,
+  rows: (values: SqlValue[]) => string,
+): Promise<{ slice: QuotaSlice; read: number }> {
+  const { by, descending } = order
+  const values: SqlValue[] = []
+  const from = rows(values)
+  const selected = selectionOf(filter, now, values)
+  const after = 'after' in start ? ` and ${afterKey(by, descending, start.after, values, 'sort_key')}` : ''
+  const found = await tx.query<Row & { read: number; total: number }>({
+    text: `with candidate as materialized (
+             select shard, id, ${SORT_KEYS[by]} as sort_key, id is not null and ${selected} as is_selected
+             from (${from}) s
+           )
+           select t.read, t.total, p.*
+           from (select count(*) as read, count(*) filter (where is_selected) as total from candidate) t
+           left join (
+             select ${QUOTA_COLUMNS}, sort_key
+             from (select shard, id, sort_key from candidate where is_selected${after} order by ${orderBy(by, descending)}
+                   limit ${bind(values, size + 1)} offset ${bind(values, 'skip' in start ? start.skip : 0)}) c
+             join quota using (shard, id)
+           ) p on true
+           order by ${orderBy(by, descending)}`,
+    values,
+  })
+  const { read, total } = found[0] ?? { read: 0, total: 0 }
+  const slice = pageOf(
+    found.filter(({ id }) => id !== null).map(({ read: _, total: __, ...row }) => row),
+    size,
+  )
+  return { slice: 'after' in start ? slice : { ...slice, total: { exactly: total } }, read }
 }

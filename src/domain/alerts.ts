@@ -1,35 +1,63 @@
-/** The fields of a quota that decide which alert thresholds it has reached. */
+/** The fields of a quota that decide which marks it has reached. */
 interface Alertable {
   limit: number | null
+  overage_limit: number
   rolled_over: number
   used: number
+  reserved: number
   alert_at: readonly number[]
   alerted: readonly number[]
   deleted_at: number | null
 }
 
-/** The fields of a quota that say which thresholds were reached in which window. */
+/** The fields of a quota that say which marks were reached in which window. */
 interface Alerted {
   window_no: number
   alerted: readonly number[]
 }
 
 /**
- * The thresholds (percents) reached in the quota's window: those already emitted, and those reached now. Returns the
- * same array if there is no new one. A percent counts `used` alone against limit + rolled_over, because reserved units
- * may come back.
+ * The mark beside the percents in `alerted`: the quota had nothing left to draw, overage included. It is kept for the
+ * lists of exhausted quotas. No event reports it, and the API shows it nowhere.
+ */
+export const EXHAUSTED = 101
+
+/**
+ * The marks reached in the quota's window: thresholds (percents) and `EXHAUSTED`, those reached before and those reached
+ * now. Returns the same array if there is no new one. A mark stays when units come back, so that each is written once per
+ * window. A percent counts `used` alone against limit + rolled_over, because reserved units may come back.
  *
- * An unlimited quota reaches none. A quota with limit 0 reaches none while nothing is used, and then all of them.
+ * An unlimited quota reaches none. A quota with limit 0 reaches no percent while nothing is used, and then all of them.
  */
 export function alertedBy(quota: Alertable): readonly number[] {
   const { limit, rolled_over, used, alert_at, alerted, deleted_at } = quota
-  if (limit === null || used === 0 || deleted_at !== null) return alerted
+  if (limit === null || deleted_at !== null) return alerted
   const total = limit + rolled_over
-  const isNew = (percent: number) => used * 100 >= percent * total && !alerted.includes(percent)
-  return alert_at.some(isNew) ? [...alerted, ...alert_at.filter(isNew)].sort((one, other) => one - other) : alerted
+  const isNew = (percent: number) => used > 0 && used * 100 >= percent * total && !alerted.includes(percent)
+  const isExhausted =
+    (used + quota.reserved >= total + quota.overage_limit || hasNoUnits(quota)) && !alerted.includes(EXHAUSTED)
+  if (!isExhausted && !alert_at.some(isNew)) return alerted
+  return [...alerted, ...alert_at.filter(isNew), ...(isExhausted ? [EXHAUSTED] : [])].sort((one, other) => one - other)
 }
 
-/** The thresholds that a change emits: those new in the quota's current window. Ascending. */
+/**
+ * Whether a quota gets no units from any window of its own. It is exhausted from window to window without a further
+ * write; at the latest when what an earlier window carried over is used up or lapses.
+ */
+export function hasNoUnits({ limit, overage_limit }: Pick<Alertable, 'limit' | 'overage_limit'>): boolean {
+  return limit === 0 && overage_limit === 0
+}
+
+/**
+ * The share of limit + rolled_over that is used, in millionths: 1,000,000 is all of it. A quota that is unlimited or unused
+ * uses none of it.
+ */
+export function usedShareOf({ limit, rolled_over, used }: Pick<Alertable, 'limit' | 'rolled_over' | 'used'>): number {
+  if (limit === null || used === 0) return 0
+  return Math.min(Math.floor((used / (limit + rolled_over)) * 1_000_000), Number.MAX_SAFE_INTEGER)
+}
+
+/** The marks that a change writes: those new in the quota's current window. Ascending. */
 export function newAlerts(before: Alerted | null, after: Alerted): readonly number[] {
   if (before === null || after.window_no !== before.window_no) return after.alerted
   return after.alerted === before.alerted ? [] : after.alerted.filter(percent => !before.alerted.includes(percent))

@@ -90,8 +90,8 @@ function addToCounters(
     quota.window_no === windowNo ? quota : (draft.closed.get(key) ?? correctionAt(draft, key, quotaId, windowNo))
   counters.used += used
   counters.reserved += reserved
-  // A threshold counts as reached even if the same batch refunds the units.
-  if (counters === quota && used > 0) quota.alerted = alertedBy(quota)
+  // A mark counts as reached even if the same batch gives the units back.
+  if (counters === quota && (used > 0 || reserved > 0)) quota.alerted = alertedBy(quota)
 }
 
 function correctionAt(draft: Draft, key: string, quotaId: number, windowNo: number): Correction {

@@ -1,4 +1,4 @@
-import { newAlerts } from './alerts.ts'
+import { EXHAUSTED, newAlerts } from './alerts.ts'
 import type { EventType } from './event.ts'
 import { type Quota, statusOf } from './quota.ts'
 import { outstandingOf, type Reservation } from './reservation.ts'
@@ -56,8 +56,9 @@ export function eventsOfChange({ action, before, after }: Change, now: EpochMs):
 
 const isOver = (quota: Quota, now: EpochMs) => statusOf(quota, now) === 'expired'
 
-/** One event for each percentage that a quota has reached. All show the quota as it is now. */
-export function thresholdsOf(quota: Quota, percents: readonly number[], now: EpochMs): OutboxEvent[] {
+/** One event for each percentage among the marks that a quota has reached. All show the quota as it is now. */
+export function thresholdsOf(quota: Quota, marks: readonly number[], now: EpochMs): OutboxEvent[] {
+  const percents = marks.filter(mark => mark !== EXHAUSTED)
   if (percents.length === 0) return []
   const view = viewOf(quota, now)
   return percents.map(percent => ({

@@ -54,7 +54,7 @@ interface QuotaCounters {
   used: number
   reserved: number
   rolled_over: number
-  /** Percents of `alert_at` that were emitted in this window (ascending). */
+  /** The marks reached in this window (ascending): emitted percents of `alert_at`, and `EXHAUSTED`. */
   alerted: readonly number[]
 }
 
@@ -268,7 +268,7 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
 }
 
 /**
- * Marks what the change itself emits: the alert thresholds that are reached, and an expiry. A quota whose expiry moves
+ * Marks what the change itself reaches: alert thresholds and exhaustion, and an expiry. A quota whose expiry moves
  * to later is unmarked, so that its next expiry is emitted again.
  */
 function markEmitted(quota: Quota, now: EpochMs): Quota {

@@ -50,11 +50,10 @@ export function addChanges(changes: BatchChanges, { quotas, reservations }: User
 function addQuotaChange(changes: BatchChanges, before: Stored<Allowance>, after: Allowance): void {
   const used = after.used - before.used
   const reserved = after.reserved - before.reserved
-  const percents = newAlerts(before, after)
-  if (percents.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, percents })
+  const marks = newAlerts(before, after)
+  if (marks.length > 0) changes.alerted.push({ quota: { ...after, seq: before.seq }, marks })
   if (after.window_no !== before.window_no) changes.rolled.push({ ...after, seq: before.seq })
-  else if (used !== 0 || reserved !== 0 || percents.length > 0)
-    changes.incremented.push({ quota: before, used, reserved })
+  else if (used !== 0 || reserved !== 0 || marks.length > 0) changes.incremented.push({ quota: before, used, reserved })
   else changes.unchanged.quotas.push(before)
 }
 

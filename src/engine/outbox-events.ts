@@ -1,6 +1,7 @@
 import { loadQuotaDetails } from '../db/ledger/load-quota-details.ts'
 import type { Scope } from '../db/ledger/statement.ts'
 import type { PipelinedConnection } from '../db/pipelined-connection.ts'
+import { EXHAUSTED } from '../domain/alerts.ts'
 import { closingOf, type OutboxEvent, thresholdsOf } from '../domain/outbox-event.ts'
 import type { BatchChanges } from './changes.ts'
 
@@ -14,14 +15,15 @@ export async function eventsOf(
   { alerted, expired }: BatchChanges,
 ): Promise<OutboxEvent[]> {
   const events = expired.map(({ before, after }) => closingOf(before, after))
-  if (alerted.length === 0) return events
+  const reached = alerted.filter(({ marks }) => marks.some(mark => mark !== EXHAUSTED))
+  if (reached.length === 0) return events
   const quotas = await loadQuotaDetails(
     connection,
     scope,
-    alerted.map(({ quota }) => quota),
+    reached.map(({ quota }) => quota),
   )
   for (const [index, quota] of quotas.entries()) {
-    events.push(...thresholdsOf(quota, alerted[index]?.percents ?? [], scope.now))
+    events.push(...thresholdsOf(quota, reached[index]?.marks ?? [], scope.now))
   }
   return events
 }

@@ -1,65 +1,61 @@
-/** The list of alerts costs the same however many quotas and events there are. */
+/** The list of alerts costs the same however many quotas have reached a percent. */
 import { expect, test } from 'vitest'
-import { blocksOf, nodesOf, planOf, type Statement } from '../../bench/explain.ts'
-import { fillUsers } from '../../bench/fill.ts'
-import { MAX_SCANNED, standingAlerts } from '../../src/db/alerts.ts'
-import { readEvents } from '../../src/db/outbox.ts'
-import { BY_KEYS } from '../../src/db/planner-settings.ts'
-import { SHARD_COUNT } from '../../src/domain/shard.ts'
+import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
+import { disableAutovacuum, fillUsers } from '../../bench/fill.ts'
+import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/alerts.ts'
+import { shardFrom } from '../../src/domain/shard.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
-const USERS = 20_000
-/** One in five has a percent: more than are scanned. */
-const EVENTS = 60_000
+const USERS = 30_000
 
 const { db } = await freshDatabase()
-await fillUsers(db, USERS, NOW)
-await db.query({ text: `update quota set alert_at = '{80}', used = "limit" - 1` })
+await disableAutovacuum(db)
+await fillUsers(db, USERS, NOW, { isFresh: true })
+// All have reached 80 percent. The latest 20,000 marks are of a window that has ended.
+await db.query({ text: `update quota set alert_at = '{80}', alerted = '{80}', used = "limit" - 1` })
 await db.query({
-  text: `insert into event (shard, number, user_id, sequence, type, at, data)
-    select q.shard, row_number() over (partition by q.shard order by n), q.user_id, n,
-      case when n % 5 = 0 then 'quota.threshold_reached' else 'quota.updated' end,
-      $1::timestamptz - n * interval '1 s',
-      jsonb_build_object('quota', jsonb_build_object('id', q.id, 'window_start', q.window_start))
-        || case when n % 5 = 0 then '{"percent": 80}'::jsonb else '{}' end
-    from generate_series(1, $2::int) n join quota q on q.user_id = 1 + mod(n * 7919, $3::int)`,
-  values: [new Date(NOW).toISOString(), EVENTS, USERS],
+  text: `insert into quota_alert (shard, quota_id, percent, at, ends_at)
+    select shard, id, 80, $1::timestamptz - user_id * interval '1 s',
+      case when user_id <= 20000 then $1::timestamptz - interval '1 hour' else window_end end from quota`,
+  values: [new Date(NOW).toISOString()],
 })
 
-async function sentBy(work: (on: typeof db) => Promise<unknown>): Promise<Statement> {
-  const sent: Statement[] = []
-  const recording: (typeof db)['query'] = statement => {
-    if (statement.text !== BY_KEYS) sent.push(statement)
-    return db.query(statement)
+const pageAfter = (after?: AlertKey) => listAlerts(db, after, 20, NOW)
+
+test.each(['before', 'after'])('a page reads a bounded number of marks, %s the first analyze', async when => {
+  if (when === 'after') await db.query({ text: 'analyze quota_alert, quota' })
+  const statements = await transactionOf(db, on => listAlerts(on, undefined, 20, NOW))
+  const plans = await plansOf(db, statements)
+  for (const plan of plans) {
+    const scans = nodesOf(plan).filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
+    const [marks, ...others] = scans.map(scan => scan['Index Name'])
+    expect(marks).toBe('quota_alert_worst')
+    for (const other of others) expect(other).toMatch(/^quota_(pkey|list_by_id)$/)
+    expect(blocksOf(plan)).toBeLessThan(2 * MAX_ALERTS_SCANNED)
   }
-  await work({ ...db, query: recording, transaction: inside => inside({ query: recording }) })
-  const [statement, ...others] = sent
-  if (statement === undefined || others.length > 0)
-    throw new Error(`one statement was expected, ${sent.length} were sent`)
-  return statement
-}
-
-test.each(['before', 'after'])('alerts scan the newest percents only, %s the first analyze', async when => {
-  if (when === 'after') await db.query({ text: 'analyze event, quota' })
-  const statement = await sentBy(on => standingAlerts(on, 20, NOW))
-  const plan = await db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
-    return planOf(tx, statement)
-  })
-  const scans = nodesOf(plan).filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
-  // The plan looks quotas up by id, by either index of ids.
-  const byId = expect.stringMatching(/^quota_(pkey|list_by_id)$/)
-  expect(scans.map(scan => scan['Index Name'])).toEqual(['event_of_percent', byId])
-  expect(scans[0]?.['Actual Rows']).toBe(MAX_SCANNED)
-  expect(blocksOf(plan)).toBeLessThan(5 * MAX_SCANNED)
-  expect((await standingAlerts(db, 20, NOW)).length).toBe(20)
 })
 
-test('the feed never uses the index of alerts', async () => {
-  const from = new Array<number>(SHARD_COUNT).fill(0)
-  const ends = new Array<number>(SHARD_COUNT).fill(EVENTS)
-  const statement = await sentBy(on => readEvents(on, from, ends, { types: ['quota.threshold_reached'] }, 100))
-  const used = nodesOf(await planOf(db, statement)).flatMap(node => node['Index Name'] ?? [])
-  expect(used).toEqual(['event_pkey'])
+test('marks that do not hold are passed over in pages, of which none is lost', async () => {
+  const first = await pageAfter()
+  expect(first.alerts).toEqual([])
+  const found: number[] = []
+  let { next } = first
+  for (let pages = 1; next !== null && found.length < 40; pages++) {
+    expect(pages).toBeLessThan(6)
+    const page = await pageAfter(next)
+    found.push(...page.alerts.map(({ quota }) => quota.user_id))
+    next = page.next
+  }
+  expect(found).toEqual(Array.from({ length: 40 }, (_, index) => 20_001 + index))
+})
+
+test('ended marks of a shard are found by their end', async () => {
+  const statements = await transactionOf(db, on => removeEndedAlerts(on, shardFrom(3), NOW, 50))
+  const [plan] = await plansOf(db, statements)
+  if (plan === undefined) throw new Error('there is no plan')
+  const used = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
+  expect(used).toContain('quota_alert_end')
+  expect(nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')).toEqual([])
+  expect(blocksOf(plan)).toBeLessThan(2_000)
 })

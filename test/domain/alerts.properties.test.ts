@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { newAlerts } from '../../src/domain/alerts.ts'
+import { EXHAUSTED, newAlerts } from '../../src/domain/alerts.ts'
 import { decide } from '../../src/domain/decide.ts'
-import { type Allowance, roll } from '../../src/domain/quota.ts'
+import { type Allowance, headroomOf, roll } from '../../src/domain/quota.ts'
 import { type Step, scenarios } from './ledger-arbitrary.ts'
 import { change, commit, draftOf, openStore, type Store } from './ledger-store.ts'
 
@@ -19,7 +19,7 @@ const reachedBy = ({ limit, rolled_over, used, alert_at, deleted_at }: Allowance
     percent => limit !== null && deleted_at === null && used > 0 && used / (limit + rolled_over) >= percent / 100,
   )
 
-test('each percentage is emitted once per window, by the command that reaches it, even if units are refunded and used again', () => {
+test('each percentage is emitted, and exhaustion marked, once per window, by the command that reaches it, even if units are refunded and used again', () => {
   const percents = fc.uniqueArray(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 4 })
   fc.assert(
     fc.property(scenarios({ lag: true }), percents, ({ quotas, steps }, alert_at) => {
@@ -39,9 +39,11 @@ test('each percentage is emitted once per window, by the command that reaches it
             'emitted twice',
           ).toEqual([])
           emittedBy.set(window, [...emitted, ...news])
-          expect(alert_at).toEqual(expect.arrayContaining([...news]))
+          expect([...alert_at, EXHAUSTED]).toEqual(expect.arrayContaining([...news]))
           // changeQuota emits for a lowered limit; the changes of this test do not use it.
           const wasUsed = known.window_no === quota.window_no ? known.used : 0
+          if (quota.used + quota.reserved > known.used + known.reserved && headroomOf(quota) <= 0)
+            expect(quota.alerted).toContain(EXHAUSTED)
           if (quota.used > wasUsed) expect(emittedBy.get(window)).toEqual(expect.arrayContaining(reachedBy(quota)))
         }
       }

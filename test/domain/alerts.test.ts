@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alertedBy, newAlerts } from '../../src/domain/alerts.ts'
+import { alertedBy, EXHAUSTED, newAlerts, usedShareOf } from '../../src/domain/alerts.ts'
 import { eventsOfChange } from '../../src/domain/outbox-event.ts'
 import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain/quota.ts'
 import { aQuota, at, created } from './fixture.ts'
@@ -10,9 +10,14 @@ describe('alertedBy', () => {
   test.each<[string, Partial<Quota>, number[]]>([
     ['none below the first', { used: 79 }, []],
     ['a percentage at its unit', { used: 80 }, [80]],
-    ['several at once', { used: 100 }, [80, 100]],
-    ['past the limit', { used: 130, overage_limit: 30 }, [80, 100]],
-    ['not for reserved units', { used: 79, reserved: 21 }, []],
+    ['several at once', { used: 100, overage_limit: 1 }, [80, 100]],
+    ['past the limit', { used: 129, overage_limit: 30 }, [80, 100]],
+    ['not for reserved units', { used: 79, reserved: 20 }, []],
+    ['that nothing is left, reserved units included', { used: 79, reserved: 21 }, [EXHAUSTED]],
+    ['… overage included', { used: 130, overage_limit: 30 }, [80, 100, EXHAUSTED]],
+    ['… and not while a unit is left', { used: 79, reserved: 20 }, []],
+    ['… once', { used: 79, reserved: 21, alerted: [EXHAUSTED] }, [EXHAUSTED]],
+    ['… of a lowered limit of 0 already while carried units are left', { limit: 0, rolled_over: 5 }, [EXHAUSTED]],
     ['of limit + rolled_over', { used: 100, rolled_over: 30 }, []],
     ['of limit + rolled_over, reached', { used: 104, rolled_over: 30 }, [80]],
     ['no unit too early if a percentage is a fraction of a unit', { limit: 3, used: 2 }, []],
@@ -20,13 +25,13 @@ describe('alertedBy', () => {
     ['the largest limits exactly', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 - 1 }, []],
     ['… at their unit', { limit: 10 ** 12, rolled_over: 10 ** 12, used: 1.6 * 10 ** 12 }, [80]],
     ['none of an unlimited quota', { limit: null, used: 10 ** 12 }, []],
-    ['none of a limit of 0', { limit: 0 }, []],
-    ['all of a limit of 0 once a unit is used', { limit: 0, used: 1 }, [80, 100]],
+    ['no percentage of a limit of 0', { limit: 0 }, [EXHAUSTED]],
+    ['all of a limit of 0 once a unit is used', { limit: 0, used: 1 }, [80, 100, EXHAUSTED]],
     ['none of a deleted quota', { used: 100, deleted_at: NOW }, []],
-    ['none without alert_at', { used: 100, alert_at: [] }, []],
+    ['none without alert_at', { used: 99, alert_at: [] }, []],
     ['caps like grants', { kind: 'cap', used: 80 }, [80]],
     ['emitted ones stay when units are refunded', { used: 0, alerted: [80] }, [80]],
-    ['emitted ones that alert_at no longer has', { used: 100, alerted: [50], alert_at: [100] }, [50, 100]],
+    ['emitted ones that alert_at no longer has', { used: 100, alerted: [50], alert_at: [100] }, [50, 100, EXHAUSTED]],
     ['a lower one that was added later', { used: 85, alerted: [80], alert_at: [50, 80, 100] }, [50, 80]],
   ])('%s: %j', (_, fields, alerted) => {
     expect(alertedBy(aQuota(fields))).toEqual(alerted)
@@ -36,6 +41,18 @@ describe('alertedBy', () => {
     const quota = aQuota({ used: 85, alerted: [80] })
     expect(alertedBy(quota)).toBe(quota.alerted)
   })
+})
+
+test.each<[Partial<Quota>, number]>([
+  [{ used: 0 }, 0],
+  [{ used: 50 }, 500_000],
+  [{ used: 50, rolled_over: 100 }, 250_000],
+  [{ used: 150 }, 1_500_000],
+  [{ limit: null, used: 50 }, 0],
+  [{ limit: 0 }, 0],
+  [{ limit: 0, used: 1 }, Number.MAX_SAFE_INTEGER],
+])('the used share of %j is %d millionths', (fields, share) => {
+  expect(usedShareOf(aQuota(fields))).toBe(share)
 })
 
 test('a new window begins without emitted percentages', () => {

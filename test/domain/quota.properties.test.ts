@@ -44,7 +44,7 @@ const anyCase: fc.Arbitrary<Case> = fc
 /** Rolls window by window. */
 function rolledOneByOne(quota: Quota, now: number): Quota {
   const { period, time_zone, limit, rollover_limit, expires_at, deleted_at } = quota
-  let { window_no, window_start, window_end, used, reserved, rolled_over } = quota
+  let { window_no, window_start, window_end, used, reserved, rolled_over, alerted } = quota
   while (period !== null && window_end !== null && window_end <= now && deleted_at === null) {
     if (expires_at !== null && window_end >= expires_at) break
     const unused = limit === null ? 0 : Math.max(0, limit + rolled_over - used - reserved)
@@ -54,8 +54,9 @@ function rolledOneByOne(quota: Quota, now: number): Quota {
     rolled_over = Math.min(rollover_limit, unused)
     used = 0
     reserved = 0
+    alerted = []
   }
-  return { ...quota, window_no, window_start, window_end, used, reserved, rolled_over }
+  return { ...quota, window_no, window_start, window_end, used, reserved, rolled_over, alerted }
 }
 
 test('rolling in one step equals rolling window by window', () => {

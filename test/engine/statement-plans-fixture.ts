@@ -1,5 +1,6 @@
 /** Tables of 100,000 rows in four shards, and a call of each statement of the engine with 64 of their keys. */
 import type { Queryable } from '../../src/db/database.ts'
+import { addAlerts } from '../../src/db/ledger/add-alerts.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { addUsage } from '../../src/db/ledger/add-usage.ts'
@@ -53,12 +54,16 @@ const owners = users.map((user, index) => (index < BUSY_FROM ? user : BUSY_USER)
 
 const AT = `timestamptz '2026-01-01'`
 
+/** Rows of one statement: so many are inserted in time on a busy machine, too. */
+const INSERTED_AT_ONCE = 20_000
+
 async function insert(db: Queryable, text: string, values: readonly number[]): Promise<void> {
-  const shards = values.map(shardOf)
-  await db.query({
-    text: text.replace('$rows', 'unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, user_id, n)'),
-    values: [shards, [...values]],
-  })
+  const rows = `(select shard, user_id, $3::bigint + nth as n
+    from unnest($1::smallint[], $2::bigint[]) with ordinality u (shard, user_id, nth)) k`
+  for (let from = 0; from < values.length; from += INSERTED_AT_ONCE) {
+    const part = values.slice(from, from + INSERTED_AT_ONCE)
+    await db.query({ text: text.replace('$rows', rows), values: [part.map(shardOf), part, from] })
+  }
 }
 
 export async function fillQuotas(db: Queryable): Promise<void> {
@@ -191,7 +196,11 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     // It expects the `seq` that the statements before it in a batch have given.
     markAlerted.call(
       scope,
-      quotas.map(quota => ({ quota: { ...quota, seq: -1 }, percents: [80] })),
+      quotas.map(quota => ({ quota: { ...quota, seq: -1 }, marks: [80] })),
+    ),
+    addAlerts.call(
+      scope,
+      quotas.map(({ id }) => ({ quota_id: id, percent: 80, ends_at: null })),
     ),
     closeWindows.call(scope, closedWindows),
     correctWindows.call(scope, windows),

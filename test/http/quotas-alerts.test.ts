@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
+import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
 import { startSender } from './sender-fixture.ts'
 
 const ALERTS = '/api/sms/admin/quota/alerts'
@@ -63,7 +64,7 @@ describe('a quota is listed', () => {
     expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
   })
 
-  test('for caps and grants, newest first, up to the limit', async () => {
+  test('for caps and grants, of equal percentages the latest first, up to the limit', async () => {
     const user = someone()
     const grant = await allow({ user_id: user, limit: 100 })
     const cap = await allow({ user_id: user, limit: 50, kind: 'cap', period: 'day' })
@@ -73,13 +74,66 @@ describe('a quota is listed', () => {
     await consume(user, 45)
     const second = shownNow()
     expect(first < second).toBe(true)
-    const latest = await alerts('?limit=2')
-    expect(latest).toEqual([
+    const all = await alerts('?limit=100')
+    expect(all.filter(({ percent }) => percent === 80).slice(0, 2)).toEqual([
       { id: grant, percent: 80, at: second },
       { id: cap, percent: 80, at: first },
     ])
-    expect(await alerts('?limit=1')).toEqual(latest.slice(0, 1))
-    expect((await alerts()).length).toBeLessThanOrEqual(20)
+    expect(await alerts('?limit=1')).toEqual(all.slice(0, 1))
+  })
+
+  test('the highest percentage first, on pages that a cursor continues', async () => {
+    for (const units of [85, 100, 90, 100]) {
+      const user = someone()
+      await allow({ user_id: user, limit: 100 })
+      await consume(user, units)
+    }
+    const all = await alerts('?limit=100')
+    const order = (one: Listed, other: Listed) => other.percent - one.percent || (one.at < other.at ? 1 : -1)
+    expect(all).toEqual(all.toSorted(order))
+    const paged: Listed[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { body } = await call('GET', `${ALERTS}?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      paged.push(...body.items.map(({ quota, ...item }: { quota: { id: number } }) => ({ id: quota.id, ...item })))
+      cursor = body.next_cursor
+    }
+    expect(paged).toEqual(all)
+  })
+
+  test('however many others have reached percentages since', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100, period: 'month' })
+    await consume(user, 80)
+    const at = shownNow()
+    await service.db.query({
+      text: `insert into event (shard, number, type, at, data)
+             select 0, 1000000 + n, 'quota.threshold_reached', $1, '{"percent": 80}' from generate_series(1, 6000) n`,
+      values: [new Date(clock.now + 1_000).toISOString()],
+    })
+    expect(await of(id)).toEqual([{ id, percent: 80, at }])
+  })
+
+  test('at a lower percentage, with its time, once units came back', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100 })
+    await consume(user, 85)
+    const at = shownNow()
+    const message = await consume(user, 15)
+    expect(await of(id)).toEqual([{ id, percent: 100, at: shownNow() }])
+    await ask('refund', { user_id: user, id: message, total_units: 1 })
+    expect(await of(id)).toEqual([{ id, percent: 80, at }])
+  })
+
+  test('again after it had expired and was revived, although its mark was removed', async () => {
+    const user = someone()
+    const id = await allow({ user_id: user, limit: 100, expires_at: new Date(clock.now + DAY_MS).toISOString() })
+    await consume(user, 90)
+    clock.now += 2 * DAY_MS
+    await createAlertCleaner({ db: service.db, now: () => clock.now }).cleanOnce(clock.now)
+    expect(await service.db.query({ text: 'select 1 from quota_alert where quota_id = $1', values: [id] })).toEqual([])
+    expect(await of(id)).toEqual([])
+    await call('PUT', `/api/sms/admin/quota/${id}`, { body: { expires_at: null } })
+    expect(await of(id)).toEqual([{ id, percent: 80, at: shownNow() }])
   })
 })
 
@@ -132,7 +186,10 @@ describe('a quota is no longer listed', () => {
   })
 })
 
-test.each(['limit=0', 'limit=101', 'limit=x', 'page=1'])('%s is refused', async query => {
-  const { status, body } = await call('GET', `${ALERTS}?${query}`)
-  expect([status, body.code]).toEqual([400, 'invalid_request'])
-})
+test.each(['limit=0', 'limit=101', 'limit=x', 'page=1', 'cursor=nonsense', 'cursor=a.b'])(
+  '%s is refused',
+  async query => {
+    const { status, body } = await call('GET', `${ALERTS}?${query}`)
+    expect([status, body.code]).toEqual([400, 'invalid_request'])
+  },
+)

@@ -16,6 +16,8 @@ async function create(body: object): Promise<number> {
   return answer.body.id
 }
 
+const forged = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
+
 /** Reads all pages by cursor and returns the ids of each. */
 async function walk(
   query: string,
@@ -37,12 +39,19 @@ describe('one user', async () => {
   const user = 7
   const made: Record<string, number> = {}
   // In the order of their ids.
-  made.active = await create({ user_id: user, limit: 100, expires_at: at(30 * DAY_MS) })
-  made.suspended = await create({ user_id: user, limit: 300, enabled: false })
+  made.active = await create({
+    user_id: user,
+    limit: 100,
+    expires_at: at(30 * DAY_MS),
+    name: 'march',
+    external_ref: 'R-2',
+    opening_used: 50,
+  })
+  made.suspended = await create({ user_id: user, limit: 300, enabled: false, name: 'Bonus', external_ref: 'R-10' })
   made.scheduled = await create({ user_id: user, limit: 50, starts_at: at(DAY_MS), expires_at: at(2 * DAY_MS) })
-  made.exhausted = await create({ user_id: user, limit: 0 })
+  made.exhausted = await create({ user_id: user, limit: 0, name: 'MARCH extra' })
   made.expired = await create({ user_id: user, limit: 10, starts_at: at(-2 * DAY_MS), expires_at: at(-DAY_MS) })
-  made.cap = await create({ user_id: user, limit: 40, kind: 'cap', period: 'day' })
+  made.cap = await create({ user_id: user, limit: 40, kind: 'cap', period: 'day', name: 'bonus', opening_used: 30 })
   made.unlimited = await create({ user_id: user, limit: null })
   made.deleted = await create({ user_id: user, limit: 1 })
   await call('DELETE', `/api/sms/admin/quota/${made.deleted}`)
@@ -56,8 +65,26 @@ describe('one user', async () => {
     ['sort=id', ALL],
     ['sort=expires_at', ['expired', 'scheduled', 'active', 'suspended', 'exhausted', 'cap', 'unlimited']],
     ['sort=-expires_at', ['unlimited', 'cap', 'exhausted', 'suspended', 'active', 'scheduled', 'expired']],
-    ['sort=remaining', ['exhausted', 'expired', 'cap', 'scheduled', 'active', 'suspended', 'unlimited']],
-    ['sort=-remaining', ['unlimited', 'suspended', 'active', 'scheduled', 'cap', 'expired', 'exhausted']],
+    ['sort=remaining', ['exhausted', 'expired', 'cap', 'active', 'scheduled', 'suspended', 'unlimited']],
+    ['sort=-remaining', ['unlimited', 'suspended', 'scheduled', 'active', 'cap', 'expired', 'exhausted']],
+    ['sort=created_at', ALL],
+    ['sort=-created_at', ALL.toReversed()],
+    ['sort=name', ['suspended', 'cap', 'active', 'exhausted', 'scheduled', 'expired', 'unlimited']],
+    ['sort=-name', ['unlimited', 'expired', 'scheduled', 'exhausted', 'active', 'cap', 'suspended']],
+    ['sort=external_ref', ['suspended', 'active', 'scheduled', 'exhausted', 'expired', 'cap', 'unlimited']],
+    ['sort=-external_ref', ['unlimited', 'cap', 'expired', 'exhausted', 'scheduled', 'active', 'suspended']],
+    ['sort=used_percent', ['suspended', 'scheduled', 'exhausted', 'expired', 'unlimited', 'active', 'cap']],
+    ['sort=-used_percent', ['cap', 'active', 'unlimited', 'expired', 'exhausted', 'scheduled', 'suspended']],
+    ['sort=-used_percent&kind=grant&status=active', ['active', 'unlimited']],
+    ['name=BON', ['cap', 'suspended']],
+    ['name=march&sort=name', ['active', 'exhausted']],
+    ['name=arch', []],
+    ['external_ref=R-2', ['active']],
+    ['external_ref=R-', []],
+    [`expires_before=${at(DAY_MS)}`, ['expired']],
+    [`expires_after=${at(2 * DAY_MS)}&sort=expires_at`, ['scheduled', 'active']],
+    [`expires_after=${at(2 * DAY_MS)}&expires_before=${at(30 * DAY_MS)}`, ['scheduled']],
+    [`expires_after=${at(-9 * DAY_MS)}&status=active`, ['active']],
     ['kind=cap', ['cap']],
     ['status=active', ['unlimited', 'cap', 'active']],
     ['status=suspended', ['suspended']],
@@ -72,7 +99,7 @@ describe('one user', async () => {
       total: expected.length,
       page: 1,
       page_size: 20,
-      total_pages: 1,
+      total_pages: Math.ceil(expected.length / 20),
       next_cursor: null,
     })
     const asAdmin = await call('GET', `/api/sms/admin/quota/list?user_id=${user}&${query}`)
@@ -121,6 +148,13 @@ describe('one user', async () => {
       ['cursor=nonsense', 'cursor'],
       [`cursor=${Buffer.from('{"sort":"id","value":1,"id":"x"}').toString('base64url')}`, 'cursor'],
       ['cursor=a.b', 'cursor'],
+      [`cursor=${forged({ sort: 'name', value: 5, id: 64 })}`, 'cursor'],
+      [`cursor=${forged({ sort: 'name', value: 'a\0', id: 64 })}`, 'cursor'],
+      [`cursor=${forged({ sort: 'expires_at', value: 'x', id: 64 })}`, 'cursor'],
+      [`cursor=${forged({ sort: 'expires_at', value: Number.MAX_SAFE_INTEGER, id: 64 })}`, 'cursor'],
+      [`cursor=${forged({ sort: 'remaining', value: 5, id: 64 })}`, 'sort'],
+      [`cursor=${cursor}&name=x`, 'name'],
+      [`cursor=${cursor}&expires_before=${at(0)}`, 'expires_before'],
     ] as const) {
       expect(await list(query), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
     }
@@ -144,17 +178,51 @@ describe('all users', () => {
     expect(after.map((count, index) => count - before[index])).toEqual([2, 1, 1, 1, 1, 2])
   })
 
-  test('sorting by remaining needs a single user', async () => {
-    const answer = await call('GET', '/api/sms/admin/quota/list?sort=remaining')
-    expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'sort' }] } })
+  test.each(['remaining', '-remaining', 'used_percent', '-used_percent'])(
+    'sorting by %s needs a single user',
+    async sort => {
+      const answer = await call('GET', `/api/sms/admin/quota/list?sort=${sort}`)
+      const message = expect.stringContaining('add user_id')
+      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'sort', message }] } })
+    },
+  )
+
+  test.each([
+    ['sort=limit', 'sort'],
+    ['name=', 'name'],
+    [`name=${'x'.repeat(121)}`, 'name'],
+    ['name=%00', 'name'],
+    ['external_ref=', 'external_ref'],
+    ['expires_before=tomorrow', 'expires_before'],
+    ['expires_after=2026-02-30T00:00:00Z', 'expires_after'],
+  ])('%s is refused', async (query, path) => {
+    const answer = await call('GET', `/api/sms/admin/quota/list?${query}`)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path }] } })
   })
 
-  test.each(['id', '-id', 'expires_at', '-expires_at'])('the pages sorted by %s list every quota once', async sort => {
-    const pages = await walk(`sort=${sort}&page_size=3`)
-    const { body } = await call('GET', `/api/sms/admin/quota/list?sort=${sort}&page_size=200`)
-    expect(pages.flat()).toEqual(body.items.map((item: { id: number }) => item.id))
-    expect(body.total).toBe(body.items.length)
+  test('a cursor carries any name', async () => {
+    const names = ['\u{10FFFF}'.repeat(60), '\\"\u0001'.repeat(40), 'ß'.repeat(120), "%_'", ' ']
+    for (const name of names) await create({ user_id: 22, limit: 1, name, external_ref: name })
+    for (const sort of ['name', '-name', 'external_ref', '-external_ref']) {
+      const pages = await walk(`sort=${sort}&page_size=1`)
+      expect(new Set(pages.flat()).size).toBe(pages.flat().length)
+      expect(pages.flat().length).toBe((await call('GET', '/api/sms/admin/quota/list')).body.total)
+    }
+    for (const name of names) {
+      const { body } = await call('GET', `/api/sms/admin/quota/list?name=${encodeURIComponent(name)}`)
+      expect(body.items.map((item: { name: string }) => item.name)).toEqual([name])
+    }
   })
+
+  test.each(['id', '-id', 'expires_at', '-expires_at', 'name', '-name', 'created_at', '-external_ref'])(
+    'the pages sorted by %s list every quota once',
+    async sort => {
+      const pages = await walk(`sort=${sort}&page_size=3`)
+      const { body } = await call('GET', `/api/sms/admin/quota/list?sort=${sort}&page_size=200`)
+      expect(pages.flat()).toEqual(body.items.map((item: { id: number }) => item.id))
+      expect(body.total).toBe(body.items.length)
+    },
+  )
 
   test('any page past the end is empty', async () => {
     for (const page of [50, Number.MAX_SAFE_INTEGER]) {

@@ -6,19 +6,21 @@ interface CursorPagerProps {
   /** The cursor of the next page; null on the last. */
   next: string | null
   onCursor: (cursor: string | null) => void
+  /** The buttons to the first and to the next page. */
+  labels?: readonly [first: string, next: string]
 }
 
-/** Pages through a list, newest first. The browser's back button returns to the previous page. */
-export function CursorPager({ cursor, next, onCursor }: CursorPagerProps) {
+/** Pages through a list, by default one with the newest first. The browser's back button returns to the previous page. */
+export function CursorPager({ cursor, next, onCursor, labels = ['Newest', 'Older'] }: CursorPagerProps) {
   if (cursor === null && next === null) return null
   return (
     <Group component="nav" aria-label="Pages of the list" justify="flex-end" mt="md">
       <Button.Group>
         <Button variant="default" size="xs" disabled={cursor === null} onClick={() => onCursor(null)}>
-          Newest
+          {labels[0]}
         </Button>
         <Button variant="default" size="xs" disabled={next === null} onClick={() => onCursor(next)}>
-          Older
+          {labels[1]}
         </Button>
       </Button.Group>
     </Group>

@@ -11,7 +11,7 @@ export const uint: Reader<number | null> = text => {
 
 /** An opaque cursor of the API. */
 export const cursor: Reader<string | null> = text =>
-  text !== null && /^[A-Za-z0-9_-]{1,1000}$/.test(text) ? text : null
+  text !== null && /^[A-Za-z0-9_-]{1,5000}$/.test(text) ? text : null
 
 /** A whole number from 1 to `max`; `fallback` otherwise. */
 export function count(fallback: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {

@@ -1,7 +1,9 @@
 import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
+import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageEntry } from '../../domain/usage.ts'
+import { addAlerts } from './add-alerts.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
 import { checkAbsent } from './check-absent.ts'
@@ -12,7 +14,7 @@ import { correctWindows } from './correct-windows.ts'
 import { type CounterIncrement, incrementCounters } from './increment-counters.ts'
 import type { ReservationKey } from './keys.ts'
 import { byUserAndId, lockQuotas } from './lock-quotas.ts'
-import { markAlerted, type ReachedThresholds } from './mark-alerted.ts'
+import { markAlerted, type ReachedMarks } from './mark-alerted.ts'
 import { markRetaken } from './mark-retaken.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
@@ -29,8 +31,8 @@ export interface Changes {
   settled: Stored<Reservation>[]
   /** Reservations, among those added and settled, whose released units a forced commit has taken again. */
   retaken: ReservationKey[]
-  /** Quotas, among those incremented and rolled, that have reached thresholds. */
-  alerted: ReachedThresholds[]
+  /** Quotas, among those incremented and rolled, that have reached marks. */
+  alerted: ReachedMarks[]
   usage: UsageEntry[]
 }
 
@@ -49,6 +51,11 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, rollQuotas, rolled),
     ...callFor(scope, incrementCounters, incremented),
     ...callFor(scope, markAlerted, changes.alerted),
+    ...callFor(
+      scope,
+      addAlerts,
+      changes.alerted.flatMap(({ quota, marks }) => quotaAlertsOf(quota, marks)),
+    ),
     ...callFor(scope, closeWindows, changes.closed),
     ...callFor(scope, correctWindows, changes.corrected),
     ...callFor(scope, settleReservations, changes.settled),

@@ -4,14 +4,14 @@ import { bigints, numberArray, smallints, texts } from './arrays.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate } from './statement.ts'
 
-/** A quota as the batch leaves it, with its `seq` from before, and the percents of use that it has newly reached. */
-export interface ReachedThresholds {
+/** A quota as the batch leaves it, with its `seq` from before, and the marks that it has newly reached. */
+export interface ReachedMarks {
   readonly quota: Stored<Allowance>
-  readonly percents: readonly number[]
+  readonly marks: readonly number[]
 }
 
 /** Runs behind the statements that give these quotas their next `seq`, and keeps that: a row's `seq` grows once a batch. */
-export const markAlerted = guardedUpdate<ReachedThresholds>(
+export const markAlerted = guardedUpdate<ReachedMarks>(
   'mark-alerted',
   {
     shard: smallints(({ quota }) => shardOfQuota(quota.id)),

@@ -1,3 +1,4 @@
+import { addAlerts } from './add-alerts.ts'
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
@@ -42,6 +43,7 @@ const STATEMENTS = [
   incrementCounters,
   rollQuotas,
   markAlerted,
+  addAlerts,
   closeWindows,
   correctWindows,
   settleReservations,

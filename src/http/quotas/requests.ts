@@ -1,12 +1,22 @@
 import type { FastifyRequest } from 'fastify'
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TSchema } from 'typebox'
+import { Value } from 'typebox/value'
 import type { Author } from '../../admin/author.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
-import { type AdminListQuery, type CreateQuotaReq, SORTS, type UpdateQuotaReq } from '../../contract/quotas.ts'
-import type { QuotaFilter, QuotaOrder } from '../../db/quota-lists.ts'
+import {
+  type AdminListQuery,
+  type CreateQuotaReq,
+  SORTED_BY,
+  SORTED_BY_USE,
+  SORTS,
+  type Sort,
+  type UpdateQuotaReq,
+} from '../../contract/quotas.ts'
+import type { QuotaFilter } from '../../db/quota-conditions.ts'
+import type { QuotaOrder } from '../../db/quota-lists.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { QUOTA_STATUSES, type QuotaDraft, type QuotaPatch } from '../../domain/quota.ts'
-import type { EpochMs } from '../../domain/time.ts'
+import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { principalOf, type Viewer } from '../auth/guard.ts'
@@ -58,20 +68,51 @@ function canonical<Body extends UpdateQuotaReq>(body: Body) {
 
 /* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/** The last quota of a page, and the order and the filters of the list. */
+const integer = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
+const epochMs = Type.Integer({ minimum: 0, maximum: Date.parse('9999-12-31T23:59:59.999Z') })
+/** Lower case can be longer than what an administrator wrote. */
+const sortText = Type.String({ format: 'text', maxLength: 500 })
+
+const FILTERS = ['user_id', 'kind', 'status', 'name', 'external_ref', 'expires_after', 'expires_before'] as const
+
+/** The last quota of a page, and the order and the filters of the list. Times are milliseconds since 1970. */
 const Cursor = Type.Object(
   {
-    sort: Type.Enum([...SORTS]),
-    value: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_INTEGER }), Type.Null()]),
+    sort: Type.Enum(SORTS),
+    value: Type.Union([integer, sortText, Type.Null()]),
     id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
-    user_id: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_INTEGER })),
+    user_id: Type.Optional(integer),
     kind: Type.Optional(Type.Enum(['grant', 'cap'])),
     status: Type.Optional(Type.Enum([...QUOTA_STATUSES])),
+    name: Type.Optional(sortText),
+    external_ref: Type.Optional(sortText),
+    expires_after: Type.Optional(epochMs),
+    expires_before: Type.Optional(epochMs),
   },
   { additionalProperties: false },
 )
 type Cursor = Static<typeof Cursor>
+type Filters = Pick<Cursor, (typeof FILTERS)[number]>
 const cursors = cursorsOf(Cursor)
+
+/** What the values of an order are. */
+const SORT_VALUES: Record<QuotaOrder['by'], TSchema> = {
+  id: integer,
+  expires_at: epochMs,
+  created_at: epochMs,
+  name: sortText,
+  external_ref: sortText,
+  remaining: integer,
+  used_percent: integer,
+}
+
+/** The cursors of alerts: the last one of a page. */
+export const alertCursors = cursorsOf(
+  Type.Object(
+    { percent: Type.Integer({ minimum: 1, maximum: 100 }), at: epochMs, id: integer },
+    { additionalProperties: false },
+  ),
+)
 
 /** A list request as the database takes it. */
 export interface ListRequest {
@@ -85,41 +126,70 @@ export interface ListRequest {
 
 /** @throws Problem `invalid_request` if the parameters contradict each other or the cursor */
 export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListRequest {
-  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, query, viewer)
-  const { sort = '-id', kind, status, user_id } = cursor ?? query
+  const asked = filtersOf(query)
+  const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, asked, query, viewer)
+  const { sort = '-id' } = cursor ?? query
+  const { user_id, kind, status, name, external_ref, expires_after, expires_before } = cursor ?? asked
   const userId = viewer.role === 'user' ? viewer.userId : user_id
-  const order = orderOf(sort)
-  if (order.by === 'remaining' && userId === undefined) {
-    throw invalidRequest([{ path: 'sort', message: `${sort} is possible only for a single user: add user_id` }])
+  if (SORTED_BY_USE.has(orderOf(sort).by) && userId === undefined) {
+    const message = `${sort} is possible only for a single user: add user_id. For all users, /api/sms/admin/quota/alerts lists the quotas that are running out`
+    throw invalidRequest([{ path: 'sort', message }])
   }
   return {
     filter: {
       ...(userId === undefined ? {} : { userId }),
       ...(kind === undefined ? {} : { kind }),
       ...(status === undefined ? {} : { status }),
+      ...(name === undefined ? {} : { name }),
+      ...(external_ref === undefined ? {} : { externalRef: external_ref }),
+      ...(expires_after === undefined ? {} : { expiresAfter: expires_after }),
+      ...(expires_before === undefined ? {} : { expiresBefore: expires_before }),
     },
-    order,
+    order: orderOf(sort),
     after: cursor,
-    cursorAfter: ({ value, id }) => cursors.write({ sort, value, id, user_id, kind, status }),
+    cursorAfter: ({ value, id }) =>
+      cursors.write({ sort, value, id, user_id, kind, status, name, external_ref, expires_after, expires_before }),
   }
 }
 
-function orderOf(sort: (typeof SORTS)[number]): QuotaOrder {
-  const by = sort.replace('-', '') as QuotaOrder['by']
+function filtersOf({ user_id, kind, status, name, external_ref, ...times }: AdminListQuery): Filters {
+  const { expires_after, expires_before } = times
+  return {
+    ...(user_id === undefined ? {} : { user_id }),
+    ...(kind === undefined ? {} : { kind }),
+    ...(status === undefined ? {} : { status }),
+    ...(name === undefined ? {} : { name }),
+    ...(external_ref === undefined ? {} : { external_ref }),
+    ...(expires_after === undefined ? {} : { expires_after: timestampOf(expires_after) }),
+    ...(expires_before === undefined ? {} : { expires_before: timestampOf(expires_before) }),
+  }
+}
+
+function orderOf(sort: Sort): QuotaOrder {
+  const by = SORTED_BY.find(name => sort === name || sort === `-${name}`) ?? 'id'
   return { by, descending: sort.startsWith('-') }
 }
 
 /** A cursor fixes sort and filters, so parameters may only repeat them. */
-function readCursor(text: string, query: AdminListQuery, viewer: Viewer): Cursor {
+function readCursor(text: string, asked: Filters, { page, sort }: AdminListQuery, viewer: Viewer): Cursor {
   const cursor = cursors.read(text)
   const isForViewer = viewer.role === 'admin' || (cursor.user_id === undefined && cursor.status !== 'deleted')
-  if (!isForViewer) throw invalidCursor()
+  const isOfOrder = cursor.value === null || Value.Check(SORT_VALUES[orderOf(cursor.sort).by], cursor.value)
+  if (!isForViewer || !isOfOrder) throw invalidCursor()
 
-  const issues = query.page === undefined ? [] : [{ path: 'page', message: 'cannot be combined with cursor' }]
-  for (const name of ['sort', 'kind', 'status', 'user_id'] as const) {
-    if (query[name] !== undefined && query[name] !== cursor[name])
-      issues.push({ path: name, message: `is fixed by the cursor to ${cursor[name] ?? 'no value'}` })
+  const issues = page === undefined ? [] : [{ path: 'page', message: 'cannot be combined with cursor' }]
+  if (sort !== undefined && sort !== cursor.sort)
+    issues.push({ path: 'sort', message: `is fixed by the cursor to ${cursor.sort}` })
+  for (const name of FILTERS) {
+    if (asked[name] !== undefined && asked[name] !== cursor[name])
+      issues.push({ path: name, message: `is fixed by the cursor to ${shown(name, cursor)}` })
   }
   if (issues.length > 0) throw invalidRequest(issues)
   return cursor
+}
+
+function shown(name: keyof Filters, cursor: Filters): string {
+  const value = cursor[name]
+  if (value === undefined) return 'no value'
+  return name === 'expires_after' || name === 'expires_before' ? formatTimestamp(Number(value)) : String(value)
 }

@@ -3,10 +3,11 @@ import type { Updated } from '../../admin/change-quota.ts'
 import type { Created } from '../../admin/create-quota.ts'
 import type { Deleted } from '../../admin/delete-quota.ts'
 import type { Repeated } from '../../admin/idempotency.ts'
+import type { AlertsQuery } from '../../contract/quota-summary.ts'
 import type { AdminListQuery } from '../../contract/quotas.ts'
-import { standingAlerts } from '../../db/alerts.ts'
+import { listAlerts } from '../../db/alerts.ts'
 import type { Database } from '../../db/database.ts'
-import { listQuotas } from '../../db/quota-lists.ts'
+import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quota-lists.ts'
 import { quotasOfUser } from '../../db/quotas.ts'
 import { pastUsage } from '../../db/usage-sums.ts'
 import { DEFAULT_PAGE_SIZE, MAX_INTEGER, MAX_QUOTAS_PER_USER } from '../../domain/bounds.ts'
@@ -16,7 +17,7 @@ import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { etagOf, listRequestOf } from './requests.ts'
+import { alertCursors, etagOf, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
 export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
@@ -30,30 +31,44 @@ export async function summaryOf(db: Database, userId: number, at: EpochMs) {
   return summarize(userId, quotas, expired, past, at)
 }
 
-/** A page of quotas as of `at`. @throws Problem `invalid_request` if the parameters contradict each other or the cursor */
+/** A page of quotas as of `at`. @throws Problem `invalid_request` if parameters contradict each other, or the page is too deep */
 export async function listPage(db: Database, query: AdminListQuery, viewer: Viewer, at: EpochMs) {
   const { filter, order, after, cursorAfter } = listRequestOf(query, viewer)
   const { page = 1, page_size: size = DEFAULT_PAGE_SIZE } = query
   const start = after === undefined ? { skip: Math.min((page - 1) * size, MAX_INTEGER) } : { after }
-  const { quotas, total, next } = await listQuotas(db, filter, order, start, size, at)
+  const listed = await listQuotas(db, filter, order, start, size, at)
+  if (listed === 'too_deep') throw tooDeep(page)
+  const { quotas, total, next } = listed
   return {
     items: quotas.map(quota => viewOf(quota, at)),
-    ...(total === undefined
-      ? { page_size: size }
-      : { total, page, page_size: size, total_pages: Math.ceil(total / size) }),
+    ...(total === undefined ? {} : { ...totalsOf(total, size), page }),
+    page_size: size,
     next_cursor: next && cursorAfter(next),
   }
 }
 
-/** The quotas that are running out as of `at`, newest first. */
-export async function alertsOf(db: Database, limit: number, at: EpochMs) {
-  const alerts = await standingAlerts(db, limit, at)
+function totalsOf(total: Total, size: number) {
+  return 'exactly' in total
+    ? { total: total.exactly, total_pages: Math.ceil(total.exactly / size) }
+    : { total: null, total_at_least: total.atLeast, total_pages: null }
+}
+
+function tooDeep(page: number): Problem {
+  const message = `${page} is too deep in the list: a page may skip ${MAX_SKIPPED.toLocaleString('en')} quotas, fewer if the filters match few of many; follow next_cursor of an earlier page`
+  return invalidRequest([{ path: 'page', message }])
+}
+
+/** The quotas that are running out as of `at`, the highest percent first. @throws Problem `invalid_request` for a bad cursor */
+export async function alertsOf(db: Database, { limit = DEFAULT_PAGE_SIZE, cursor }: AlertsQuery, at: EpochMs) {
+  const after = cursor === undefined ? undefined : alertCursors.read(cursor)
+  const { alerts, next } = await listAlerts(db, after, limit, at)
   return {
     items: alerts.map(alert => ({
       quota: viewOf(alert.quota, at),
       percent: alert.percent,
       at: formatTimestamp(alert.at),
     })),
+    next_cursor: next && alertCursors.write(next),
   }
 }
 

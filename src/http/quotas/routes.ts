@@ -5,7 +5,6 @@ import { AlertsQuery, SummaryQuery } from '../../contract/quota-summary.ts'
 import { AdminListQuery, QuotaParams, UserListQuery } from '../../contract/quotas.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { findQuota } from '../../db/quotas.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
@@ -93,12 +92,12 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
           'Administrator',
           'listAlerts',
           'List quotas that are running out',
-          'Live quotas that have reached a percentage of their `alert_at` in the current window, newest first, in their current state. A quota is not listed once a raised limit or a refund has brought it below all its percentages. Reads the newest few thousand threshold events.',
+          'All live quotas that have reached a percentage of their `alert_at` in the current window, in their current state: the highest percentage first, of equal ones the latest. A quota is not listed while a raised limit or a refund has brought it below all its percentages.',
         ),
         querystring: AlertsQuery,
         response: readResponses(Type.Ref('QuotaAlerts#')),
       },
     },
-    request => alertsOf(db, request.query.limit ?? DEFAULT_PAGE_SIZE, now()),
+    request => alertsOf(db, request.query, now()),
   )
 }

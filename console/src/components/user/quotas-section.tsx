@@ -39,10 +39,12 @@ function List({ user }: { user: ViewedUser }) {
     ...viewedUserQuery(user, 'list', { ...state, page_size: PAGE_SIZE }),
     // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
+    // The list of one user always has a total.
+    select: ({ items, total }) => ({ items, total: total ?? 0 }),
   })
   return (
     <Loaded query={list} loading={<Loading height={44} />}>
-      {({ items, total = 0 }) => (
+      {({ items, total }) => (
         <>
           {total === 0 && <NoQuotas user={user} />}
           {total > 0 && items.length === 0 && <EmptyState title="This page is past the end of the list." />}

@@ -13,7 +13,8 @@ const INTERVAL_MS = 3_000
 const SLOW_INTERVAL_MS = 20_000
 
 /** Alerts shown on the overview. */
-export const MAX_ALERTS = 20
+const MAX_ALERTS = 20
+const MAX_ALERT_PAGES = 5
 
 export const TOP_PERIODS = ['today', 'week'] as const
 export type TopPeriod = (typeof TOP_PERIODS)[number]
@@ -85,8 +86,23 @@ export function useTopUsers(period: TopPeriod) {
   return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
 }
 
+/**
+ * The first alerts. Right after many windows have ended, a page can be short because most of what it read no longer holds:
+ * then a few further ones are read.
+ */
+async function readAlerts(signal: AbortSignal): Promise<Api['QuotaAlerts']> {
+  const items: Api['QuotaAlerts']['items'] = []
+  let cursor: string | null = null
+  for (let page = 0; page < MAX_ALERT_PAGES; page++) {
+    const query = { limit: MAX_ALERTS - items.length, cursor }
+    const alerts: Api['QuotaAlerts'] = await request('/admin/quota/alerts', { query, signal })
+    items.push(...alerts.items)
+    cursor = alerts.next_cursor
+    if (cursor === null || items.length === MAX_ALERTS) break
+  }
+  return { items, next_cursor: cursor }
+}
+
 export function useAlerts() {
-  const read = (signal: AbortSignal) =>
-    request<Api['QuotaAlerts']>('/admin/quota/alerts', { query: { limit: MAX_ALERTS }, signal })
-  return useLive(['alerts'], read, INTERVAL_MS)
+  return useLive(['alerts'], readAlerts, INTERVAL_MS)
 }

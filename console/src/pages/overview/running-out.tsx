@@ -10,7 +10,7 @@ import { quotaName } from '../../components/quota-labels.ts'
 import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/timestamp.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { MAX_ALERTS, useAlerts } from './overview-queries.ts'
+import { useAlerts } from './overview-queries.ts'
 
 type Alert = Api['QuotaAlerts']['items'][number]
 
@@ -20,15 +20,17 @@ export function RunningOut() {
   return (
     <Section isFramed title="About to run out">
       <Loaded query={alerts} loading={<Loading rows={4} height={44} />}>
-        {({ items }) =>
+        {({ items, next_cursor }) =>
           items.length === 0 ? (
-            <EmptyState title="No quotas are about to run out">
+            <EmptyState title={next_cursor === null ? 'No quotas are about to run out' : 'None found yet'}>
               Quotas appear here when they reach an alert threshold, by default 80% and 100%.
             </EmptyState>
           ) : (
             <>
               <Alerts alerts={items} />
-              {items.length === MAX_ALERTS && <p className={classes.more}>Showing the latest {MAX_ALERTS}.</p>}
+              {next_cursor !== null && (
+                <p className={classes.more}>Showing the {items.length} closest to their limits.</p>
+              )}
             </>
           )
         }

@@ -2,7 +2,7 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../src/domain/bounds.
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS, SORTS } from '../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../components/status-badge.tsx'
-import { count, oneOf, uint } from '../../components/url-state.ts'
+import { count, cursor, oneOf, uint } from '../../components/url-state.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -17,6 +17,8 @@ export const LIST_STATE = {
   kind: oneOf(KINDS, null),
   sort: oneOf(SORTS, '-id'),
   page: count(1),
+  /** Where a list without a total goes on; it then has no page numbers. */
+  cursor,
   page_size: count(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
 }
 export type ListState = { [Name in keyof typeof LIST_STATE]: ReturnType<(typeof LIST_STATE)[Name]> }

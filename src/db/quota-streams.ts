@@ -1,0 +1,217 @@
+/**
+ * Streams of quotas: the rows of an index in its order, up to a number. Lists over all users read nothing else, so that no
+ * list reads the whole table. Which index a stream walks does not depend on statistics: its conditions and its order
+ * fit that index only, or fit the smallest of several.
+ */
+import { EXHAUSTED } from '../domain/alerts.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { SqlValue } from './database.ts'
+import { bind } from './parameters.ts'
+import { NOT_DELETED, presenceOf, type QuotaFilter } from './quota-conditions.ts'
+import { timestampParam } from './values.ts'
+
+/** The orders that an index holds. */
+export type IndexedOrder = 'id' | 'expires_at' | 'created_at' | 'name' | 'external_ref'
+
+/** The value by which a list is sorted, of a page's last row (null is highest; in the order of ids it is the id), and its id. */
+export interface PageKey {
+  value: number | string | null
+  id: number
+}
+
+/** The last character there is stands for "none", and sorts last. */
+const NO_TEXT = '\u{10FFFF}'
+
+const textKey = (column: string) => `coalesce(${column}, chr(1114111)) collate "C"`
+
+/** The expressions of the indexes, with nulls highest. */
+export const SORT_KEYS: Readonly<Record<IndexedOrder, string>> = {
+  id: 'id',
+  expires_at: `coalesce(expires_at, 'infinity'::timestamptz)`,
+  created_at: 'created_at',
+  name: textKey('lower(name)'),
+  external_ref: textKey('external_ref'),
+}
+
+/** How rows with a `sort_key` are ordered. */
+export function orderBy(by: IndexedOrder, descending: boolean): string {
+  const direction = descending ? 'desc' : 'asc'
+  return by === 'id' ? `sort_key ${direction}` : `sort_key ${direction}, id ${direction}`
+}
+
+/** A row's sort key as a page's key. */
+export function pageKeyOf({ sort_key, id }: { sort_key: number | string; id: number }): PageKey {
+  return { value: sort_key === Number.POSITIVE_INFINITY || sort_key === NO_TEXT ? null : sort_key, id }
+}
+
+/** SQL: that a row with this sort key comes after the page's key. */
+export function afterKey(
+  by: IndexedOrder,
+  descending: boolean,
+  { value, id }: PageKey,
+  values: SqlValue[],
+  sortKey: string,
+): string {
+  const comparison = descending ? '<' : '>'
+  const key = bind(values, id)
+  if (by === 'id') return `${sortKey} ${comparison} ${key}`
+  return `(${sortKey}, id) ${comparison} (${sortValue(by, value, values)}, ${key})`
+}
+
+function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], values: SqlValue[]): string {
+  if (by === 'name' || by === 'external_ref') return `${bind(values, value ?? NO_TEXT)}::text`
+  return `${bind(values, value === null ? 'infinity' : timestampParam(Number(value)))}::timestamptz`
+}
+
+/** The parts of a filter that are checked on each row, unless a stream's rows all fulfill them. */
+type FilterPart = 'kind' | 'status' | 'name' | 'externalRef' | 'expiry'
+
+export interface Stream {
+  /** SQL of the first rows: the columns of `quota` and `sort_key`, in the stream's order. Some may be null: not of a quota. */
+  rows(values: SqlValue[], limit: number): string
+  /** What is true of all its rows. */
+  readonly fulfills: readonly FilterPart[]
+}
+
+/** Where a stream begins, and in which direction it goes. */
+export interface Walk {
+  by: IndexedOrder
+  descending: boolean
+  after?: PageKey
+}
+
+/** The stream of a list in one of the indexed orders, over the smallest index that has this order. */
+export function streamOf(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
+  if (walk.by !== 'id') return rangeStream(filter, walk, now)
+  if (filter.status === 'exhausted') return exhaustedStream(walk, now)
+  if (filter.status === 'suspended') return indexStream(`${presenceOf(filter)} and not enabled`, walk, [])
+  if (filter.kind === 'cap' && filter.status !== 'deleted') {
+    return indexStream(`${presenceOf(filter)} and kind = 'cap'`, walk, ['kind'])
+  }
+  return indexStream(presenceOf(filter), walk, [])
+}
+
+/** Streams of what a filter selects, most selective first as far as one can know; none that is the list's own. */
+export function narrowStreamsOf(filter: QuotaFilter, by: IndexedOrder, now: EpochMs): Stream[] {
+  const { status, kind, name, externalRef, expiresAfter, expiresBefore } = filter
+  const expires = status === 'expired' || expiresAfter !== undefined || expiresBefore !== undefined
+  const range = (order: IndexedOrder) => rangeStream(filter, { by: order, descending: false }, now)
+  const byId = (only: QuotaFilter) => streamOf(only, { by: 'id', descending: false }, now)
+  const streams: [isNarrow: boolean, order: IndexedOrder | 'starts_at', make: () => Stream][] = [
+    [externalRef !== undefined, 'external_ref', () => range('external_ref')],
+    [name !== undefined, 'name', () => range('name')],
+    [status === 'exhausted', 'id', () => byId({ status: 'exhausted' })],
+    [status === 'suspended', 'id', () => byId({ status: 'suspended' })],
+    [status === 'scheduled', 'starts_at', () => scheduledStream(now)],
+    [expires, 'expires_at', () => range('expires_at')],
+    [kind === 'cap' && status !== 'deleted', 'id', () => byId({ kind: 'cap' })],
+  ]
+  return streams.filter(([isNarrow, order]) => isNarrow && order !== by).map(([, , make]) => make())
+}
+
+function indexStream(selected: string, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
+  return {
+    fulfills,
+    rows(values, limit) {
+      const key = SORT_KEYS[by]
+      const bound = after === undefined ? '' : ` and ${afterKey(by, descending, after, values, key)}`
+      return rowsOf(`${selected}${bound}`, key, orderBy(by, descending), bind(values, limit))
+    },
+  }
+}
+
+/** The rows of an index whose key lies in the range that the filter gives. */
+function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
+  const { by, descending, after } = walk
+  const key = SORT_KEYS[by]
+  const fulfilled: Partial<Record<IndexedOrder, FilterPart[]>> = {
+    expires_at: filter.status === 'expired' ? ['expiry', 'status'] : ['expiry'],
+    external_ref: ['externalRef'],
+    name: ['name'],
+  }
+  return {
+    fulfills: fulfilled[by] ?? [],
+    rows(values, limit) {
+      const { from, to } = rangeOf(by, filter, now)
+      const conditions = [presenceOf(filter)]
+      // A cursor lies in the range. Of two bounds on one side PostgreSQL may begin at the farther one.
+      if (after !== undefined) conditions.push(afterKey(by, descending, after, values, key))
+      if (from !== undefined && (after === undefined || descending)) conditions.push(`${key} >= ${from(values)}`)
+      if (to !== undefined && (after === undefined || !descending)) conditions.push(`${key} < ${to(values)}`)
+      return rowsOf(conditions.join(' and '), key, orderBy(by, descending), bind(values, limit))
+    },
+  }
+}
+
+function rowsOf(selected: string, key: string, order: string, limit: string): string {
+  return `select *, ${key} as sort_key from quota where ${selected} order by ${order} limit ${limit}`
+}
+
+/** A bound of a range, as SQL that binds its values. */
+type Bound = (values: SqlValue[]) => string
+
+/** The sort keys that a filter selects: `from` is included, `to` is not. Undefined is no bound. */
+interface KeyRange {
+  from?: Bound
+  to?: Bound
+}
+
+function rangeOf(by: IndexedOrder, filter: QuotaFilter, now: EpochMs): KeyRange {
+  const { name, externalRef } = filter
+  if (by === 'name' && name !== undefined) {
+    const from: Bound = values => `lower(${bind(values, name)}::text)`
+    return { from, to: values => `${from(values)} || chr(1114111)` }
+  }
+  if (by === 'external_ref' && externalRef !== undefined) {
+    const from: Bound = values => `${bind(values, externalRef)}::text`
+    // No other text lies between a text and the same with the lowest character behind it.
+    return { from, to: values => `${from(values)} || chr(1)` }
+  }
+  return by === 'expires_at' ? expiryRangeOf(filter, now) : {}
+}
+
+/** Times are whole milliseconds, so "after now" is "from the next millisecond". */
+function expiryRangeOf({ status, expiresAfter, expiresBefore }: QuotaFilter, now: EpochMs): KeyRange {
+  const isUnexpired = status !== undefined && status !== 'expired' && status !== 'deleted'
+  const starts = [expiresAfter, ...(isUnexpired ? [now + 1] : [])].filter(at => at !== undefined)
+  const ends = [expiresBefore, ...(status === 'expired' ? [now + 1] : [])].filter(at => at !== undefined)
+  // The range of those that expire at all ends before 'infinity'.
+  if (expiresAfter !== undefined) ends.push(Number.POSITIVE_INFINITY)
+  const at =
+    (time: EpochMs): Bound =>
+    values =>
+      `${bind(values, timestampParam(time))}::timestamptz`
+  return {
+    ...(starts.length === 0 ? {} : { from: at(Math.max(...starts)) }),
+    ...(ends.length === 0 ? {} : { to: at(Math.min(...ends)) }),
+  }
+}
+
+function scheduledStream(now: EpochMs): Stream {
+  return {
+    fulfills: [],
+    rows(values, limit) {
+      const start = `${bind(values, timestampParam(now))}::timestamptz`
+      return rowsOf(`deleted_at is null and starts_at > ${start}`, 'starts_at', 'sort_key', bind(values, limit))
+    },
+  }
+}
+
+/**
+ * The quotas that have been exhausted in their current window, by id. A row whose window has ended is null: it counts
+ * among those read, and is not looked up.
+ */
+function exhaustedStream({ descending, after }: Walk, now: EpochMs): Stream {
+  return {
+    fulfills: [],
+    rows(values, limit) {
+      const bound = after === undefined ? '' : ` and ${afterKey('id', descending, after, values, 'quota_id')}`
+      const direction = descending ? 'desc' : 'asc'
+      return `select q.*, a.quota_id as sort_key
+        from (select shard as of_shard, quota_id, ends_at from quota_alert
+              where percent = ${EXHAUSTED}${bound} order by quota_id ${direction} limit ${bind(values, limit)}) a
+        left join quota q on q.shard = a.of_shard and q.id = a.quota_id and ${NOT_DELETED}
+          and a.ends_at > ${bind(values, timestampParam(now))}::timestamptz`
+    },
+  }
+}

@@ -1,0 +1,180 @@
+/** Every filter in every order over all users: the right quotas, and never more than a bounded number of rows. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
+import { disableAutovacuum } from '../../bench/fill.ts'
+import { loadQuotas } from '../../bench/load.ts'
+import type { QuotaFilter } from '../../src/db/quota-conditions.ts'
+import { BOUNDS, type Bounds, listQuotas, MAX_SKIPPED, type QuotaOrder } from '../../src/db/quota-lists.ts'
+import type { PageKey } from '../../src/db/quota-streams.ts'
+import { type Quota, roll, statusOf } from '../../src/domain/quota.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { freshDatabase } from '../support/database.ts'
+import { listed } from '../support/quota-lists.ts'
+
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const QUOTAS = 1_500
+
+const { db } = await freshDatabase()
+await disableAutovacuum(db)
+await loadQuotas(db, { quotas: QUOTAS, users: 150, now: NOW, isFresh: true })
+// Names and references as people give them: some equal, some missing, in upper and lower case.
+await db.query({
+  text: `update quota set
+      name = case n % 5 when 0 then null when 1 then 'Überschuss' when 2 then 'bonus ' || n % 11 else 'BONUS' end,
+      external_ref = case when n % 3 > 0 then 'K-' || nth end
+    from (select shard, id, id / 64 as n, row_number() over (partition by user_id order by id) as nth from quota) numbered
+    where quota.shard = numbered.shard and quota.id = numbered.id and n % 2 = 0`,
+})
+
+/** Every quota that is not deleted, and every one that is. */
+const present = await everyQuota({})
+const deleted = await everyQuota({ status: 'deleted' })
+expect(present.length + deleted.length).toBe(QUOTAS)
+
+async function everyQuota(filter: QuotaFilter): Promise<Quota[]> {
+  return (await listed(db, { filter, size: QUOTAS }, NOW)).quotas
+}
+
+const FILTERS: QuotaFilter[] = [
+  {},
+  { kind: 'cap' },
+  { kind: 'grant' },
+  { status: 'deleted' },
+  { status: 'deleted', kind: 'cap' },
+  { status: 'expired' },
+  { status: 'suspended' },
+  { status: 'scheduled' },
+  { status: 'exhausted' },
+  { status: 'active' },
+  { status: 'active', kind: 'cap' },
+  { status: 'exhausted', kind: 'grant' },
+  { status: 'suspended', kind: 'cap' },
+  { name: 'bon' },
+  { name: 'PACKAGE 1' },
+  { name: 'Übers', kind: 'cap' },
+  { name: 'no such name' },
+  { name: 'package', status: 'deleted' },
+  { externalRef: 'contract-701' },
+  { externalRef: 'K-2' },
+  { externalRef: 'k-2' },
+  { expiresBefore: NOW },
+  { expiresAfter: NOW, expiresBefore: NOW + 20 * DAY_MS },
+  { expiresAfter: NOW + 100 * DAY_MS },
+  { expiresAfter: NOW + DAY_MS, expiresBefore: NOW },
+  { expiresBefore: NOW + 50 * DAY_MS, status: 'active' },
+  { expiresAfter: NOW - 50 * DAY_MS, status: 'expired', kind: 'grant' },
+]
+const ORDERS: QuotaOrder[] = (['id', 'expires_at', 'created_at', 'name', 'external_ref'] as const).flatMap(by =>
+  [false, true].map(descending => ({ by, descending })),
+)
+/** Every filter in every order; descending and ascending in turn. */
+const CASES = FILTERS.flatMap((filter, nth) =>
+  ORDERS.filter((_, index) => nth < 2 || (index + nth) % 2 === 0).map(order => ({ filter, order })),
+)
+
+/** PostgreSQL's lower in the C locale. */
+const lower = (text: string) => text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase())
+
+/** The list by the definition of the API. */
+function expected({ filter, order }: { filter: QuotaFilter; order: QuotaOrder }): number[] {
+  const { kind, status, name, externalRef, expiresAfter, expiresBefore } = filter
+  const isSelected = (quota: Quota) =>
+    (kind === undefined || quota.kind === kind) &&
+    (status === undefined || statusOf(roll(quota, NOW).quota, NOW) === status) &&
+    (name === undefined || (quota.name !== null && lower(quota.name).startsWith(lower(name)))) &&
+    (externalRef === undefined || quota.external_ref === externalRef) &&
+    (expiresAfter === undefined || (quota.expires_at !== null && quota.expires_at >= expiresAfter)) &&
+    (expiresBefore === undefined || (quota.expires_at !== null && quota.expires_at < expiresBefore))
+  const sign = order.descending ? -1 : 1
+  return (status === 'deleted' ? deleted : present)
+    .filter(isSelected)
+    .sort((one, other) => sign * (compare(keyOf(one, order), keyOf(other, order)) || one.id - other.id))
+    .map(({ id }) => id)
+}
+
+function keyOf(quota: Quota, { by }: QuotaOrder): Buffer | number {
+  if (by === 'name') return Buffer.from(quota.name === null ? '\u{10FFFF}' : lower(quota.name))
+  if (by === 'external_ref') return Buffer.from(quota.external_ref ?? '\u{10FFFF}')
+  if (by === 'expires_at') return quota.expires_at ?? Number.POSITIVE_INFINITY
+  return by === 'created_at' ? quota.created_at : quota.id
+}
+
+function compare(one: Buffer | number, other: Buffer | number): number {
+  if (one instanceof Buffer && other instanceof Buffer) return Buffer.compare(one, other)
+  return one === other ? 0 : one < other ? -1 : 1
+}
+
+/** As small against these quotas as the real ones against ten million. */
+const TIGHT: Bounds = { scanned: 90, counted: 120, sorted: 60 }
+
+describe.each([
+  ['with the bounds of the service', BOUNDS],
+  ['with bounds that most filters meet', TIGHT],
+])('%s', (_, bounds) => {
+  test.each(CASES)('pages by cursor are $filter by $order', async listing => {
+    const found: number[] = []
+    let next: PageKey | null = null
+    do {
+      const start = next === null ? { skip: 0 } : { after: next }
+      const slice = await listed(db, { ...listing, start, size: 50, bounds }, NOW)
+      found.push(...slice.quotas.map(({ id }) => id))
+      next = slice.next
+    } while (next !== null)
+    expect(found).toEqual(expected(listing))
+  })
+
+  test.each(CASES)('pages by number and totals are $filter by $order', async listing => {
+    const all = expected(listing)
+    for (const skip of [0, 50, Math.max(0, all.length - 30), all.length + 10]) {
+      const slice = await listQuotas(db, listing.filter, listing.order, { skip }, 20, NOW, bounds)
+      if (slice === 'too_deep') {
+        expect([bounds, skip > 0]).toEqual([TIGHT, true])
+        continue
+      }
+      const found = slice.quotas.map(({ id }) => id)
+      const page = all.slice(skip, skip + 20)
+      const { total } = slice
+      if (total !== undefined && 'exactly' in total) {
+        expect(total.exactly).toBe(all.length)
+        expect(found).toEqual(slice.next === null ? page : page.slice(0, found.length))
+      } else {
+        expect(bounds).toBe(TIGHT)
+        expect(total?.atLeast).toBeLessThanOrEqual(all.length)
+        expect(found).toEqual(page.slice(0, found.length))
+      }
+      expect(slice.next === null).toBe(skip + found.length >= all.length)
+    }
+  })
+})
+
+// The tables are analyzed by the second group, which runs after the first.
+describe.each(['never analyzed', 'analyzed'])('with tables that were %s', when => {
+  beforeAll(async () => {
+    if (when === 'analyzed') await db.query({ text: 'analyze' })
+  })
+
+  test.each(CASES)('a page reads a bounded number of rows: $filter by $order', async ({ filter, order }) => {
+    const most = 40 + 21 + TIGHT.scanned + TIGHT.counted
+    for (const start of [{ skip: 0 }, { skip: 40 }, { after: { value: null, id: 40_000 } }]) {
+      const list = (on: typeof db) => listQuotas(on, filter, order, start, 20, NOW, TIGHT)
+      for (const plan of await plansOf(db, await transactionOf(db, list))) {
+        for (const node of nodesOf(plan)) {
+          if (node['Relation Name'] === 'quota') expect(node['Node Type']).toMatch(/^Index (Only )?Scan/)
+          expect(node['Actual Rows']).toBeLessThanOrEqual(most)
+          expect(node['Rows Removed by Filter'] ?? 0).toBeLessThanOrEqual(most)
+        }
+        expect(blocksOf(plan)).toBeLessThan(5 * most)
+      }
+    }
+  })
+})
+
+test('a page that skips too many quotas is refused, unless it is near the end or the total says that it is past it', async () => {
+  await db.query({ text: 'update shard_head set grants = grants + 1000000 where shard = 0' })
+  const at = (skip: number, filter: QuotaFilter = {}) =>
+    listQuotas(db, filter, { by: 'id', descending: true }, { skip }, 20, NOW)
+  expect(await at(MAX_SKIPPED + 1)).toBe('too_deep')
+  expect(await at(5_000_000)).toMatchObject({ quotas: [], next: null })
+  expect(await at(MAX_SKIPPED + 1, { status: 'active' })).toMatchObject({ quotas: [] })
+  await db.query({ text: 'update shard_head set grants = grants - 1000000 where shard = 0' })
+})
