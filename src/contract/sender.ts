@@ -209,6 +209,15 @@ const VERDICTS = [
   'other_message_type',
 ] as const satisfies Explanation['verdict'][]
 
+/** Why one quota did or did not count. */
+export const explanationLine = Type.Object({
+  quota_id: uint(),
+  kind,
+  verdict: Type.Enum([...VERDICTS]),
+  units: uint({ description: 'Units that this quota pays or counts.' }),
+  expires_at: Type.Optional(time({ description: 'When the quota ended; only with the verdict `expired`.' })),
+})
+
 /** What a decision adds for a request with `message` or `explain`. */
 const onRequest = {
   encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'The encoding of the `message`.' })),
@@ -217,15 +226,10 @@ const onRequest = {
     nullable(Type.String(), { description: "The country of the `message`'s number; null if it has none." }),
   ),
   explain: Type.Optional(
-    Type.Array(
-      Type.Object({
-        quota_id: uint(),
-        kind,
-        verdict: Type.Enum([...VERDICTS]),
-        units: uint({ description: 'Units that this quota pays or counts.' }),
-      }),
-      { description: 'Every quota of the user. Absent if `replayed`, since the decision was made earlier.' },
-    ),
+    Type.Array(explanationLine, {
+      description:
+        'Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier.',
+    }),
   ),
 }
 const wouldDeny = {

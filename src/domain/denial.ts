@@ -16,6 +16,7 @@ export function deny(
   command: DrawCommand,
   capacity: Capacity,
   now: EpochMs,
+  explains: boolean,
 ): Denied {
   const needed = neededBy(command)
   const blocking = matches.caps.filter(cap => headroomOf(cap) < needed)
@@ -26,7 +27,7 @@ export function deny(
     remaining: drawableOf(matches),
     limiting_quota_id: limiting?.id ?? null,
     retry_at: retryAt(matches, blocking, capacity.grants < needed, needed, now),
-    explanation: command.explain ? explain(matches, command, null) : null,
+    explanation: explains ? explain(matches, command, null) : null,
   }
 }
 

@@ -1,5 +1,5 @@
 import { alertedBy } from './alerts.ts'
-import { type Allowance, type ClosedWindow, roll } from './quota.ts'
+import { type Allowance, type ClosedWindow, type QuotaKind, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { addReservationUsage, type UsageEntry } from './usage.ts'
@@ -20,6 +20,18 @@ export interface Draft {
   corrections: Map<string, Correction>
   /** Units and messages committed, refunded and denied. */
   usage: UsageEntry[]
+  /** For explanations: the user's quotas that ended last. Decisions do not consider them. */
+  readonly ended: readonly EndedQuota[]
+  /** Whether denials of reserves and consumptions are explained without being asked to, because they may be logged. */
+  readonly explainsDenials: boolean
+}
+
+/** A quota that is not deleted and has expired. */
+export interface EndedQuota {
+  user_id: number
+  id: number
+  kind: QuotaKind
+  expires_at: EpochMs
 }
 
 export interface Correction {
@@ -29,7 +41,12 @@ export interface Correction {
   reserved: number
 }
 
-export function createDraft(userId: number, quotas: readonly Allowance[], reservations: Iterable<Reservation>): Draft {
+export function createDraft(
+  userId: number,
+  quotas: readonly Allowance[],
+  reservations: Iterable<Reservation>,
+  { ended = [], explainsDenials = false }: Partial<Pick<Draft, 'ended' | 'explainsDenials'>> = {},
+): Draft {
   return {
     user_id: userId,
     quotas: quotas.map(quota => ({ ...quota })),
@@ -37,6 +54,8 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
     closed: new Map(),
     corrections: new Map(),
     usage: [],
+    ended,
+    explainsDenials,
   }
 }
 

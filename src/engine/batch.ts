@@ -5,9 +5,10 @@ import { writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
-import { createDraft, type Draft } from '../domain/draft.ts'
+import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
+import { endedQuotasOf } from './ended-quotas.ts'
 import type { Memory } from './memory.ts'
 import { eventsOf } from './outbox-events.ts'
 import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf } from './user-states.ts'
@@ -37,9 +38,10 @@ export async function runLocked(
   locking: Locking,
 ): Promise<CommittedBatch> {
   const began = performance.now()
+  const ended = await endedQuotasOf(connection, batch)
   const states = await lockStates(connection, batch, locking)
   const loaded = performance.now()
-  const decided = decideAll(batch, states)
+  const decided = decideAll(batch, states, ended)
   // The rows are locked: those that the batch does not write need no check.
   const calls = await writesOf(connection, batch, decided)
   const ready = performance.now()
@@ -68,10 +70,11 @@ export async function runOptimistic(
   { readsNewIds, onRead }: Reading,
 ): Promise<CommittedBatch> {
   const began = performance.now()
+  const ended = await endedQuotasOf(connection, batch)
   const states = await readStates(connection, batch, memory, readsNewIds)
   onRead(states)
   const loaded = performance.now()
-  const decided = decideAll(batch, states)
+  const decided = decideAll(batch, states, ended)
   const calls = [
     ...guardAbsent(batch, deniedOf(batch, decided.outcomes)),
     ...(await writesOf(connection, batch, decided)),
@@ -110,10 +113,14 @@ interface Decisions {
 }
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
-function decideAll({ commands, now, enforcement, keepsUsage }: Batch, states: UserStates): Decisions {
+function decideAll(
+  { commands, now, enforcement, keepsUsage }: Batch,
+  states: UserStates,
+  ended: ReadonlyMap<number, readonly EndedQuota[]>,
+): Decisions {
   const drafts = new Map<number, Draft>()
   for (const [user, { quotas, reservations }] of states) {
-    drafts.set(user, createDraft(user, quotas, reservations.values()))
+    drafts.set(user, createDraft(user, quotas, reservations.values(), { ended: ended.get(user) ?? [] }))
   }
   const outcomes = commands.map(command => decide(entryOf(drafts, command.user_id), command, now, enforcement))
   const changes = noChanges()

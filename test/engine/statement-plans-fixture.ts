@@ -17,6 +17,7 @@ import {
   freeReservations,
 } from '../../src/db/ledger/find-locked-rows.ts'
 import { incrementCounters } from '../../src/db/ledger/increment-counters.ts'
+import { readEndedQuotas } from '../../src/db/ledger/load-ended-quotas.ts'
 import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/load-quotas.ts'
 import { loadReservations } from '../../src/db/ledger/load-reservations.ts'
@@ -176,7 +177,9 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
   const scope = { now: NOW }
   const ids = quotas.map(({ user_id }) => user_id)
   const calls: LedgerCall[] = [
-    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas].map(statement => statement.call(scope, ids)),
+    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas, readEndedQuotas].map(statement =>
+      statement.call(scope, ids),
+    ),
     ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
     ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
     ...[checkQuotas, lockQuotas, selectQuotaDetails, rollQuotas].map(statement => statement.call(scope, quotas)),

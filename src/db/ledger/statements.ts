@@ -15,6 +15,7 @@ import {
   freeReservations,
 } from './find-locked-rows.ts'
 import { incrementCounters } from './increment-counters.ts'
+import { readEndedQuotas } from './load-ended-quotas.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
 import { loadReservations } from './load-reservations.ts'
@@ -33,6 +34,7 @@ const STATEMENTS = [
   readQuotas,
   loadDrawnQuotas,
   readDrawnQuotas,
+  readEndedQuotas,
   loadReservations,
   checkAbsent,
   checkQuotas,
