@@ -11,6 +11,7 @@ import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
+import { createDenialRetention } from './jobs/denial-retention.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
@@ -209,6 +210,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
   return [
     createSweeper({ db, engine, now, log }),
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
+    createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createUsageRollup({ db, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),

@@ -64,6 +64,8 @@ export interface Config {
   rateLimitPerMinute: number
   /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
+  /** How many days a denial is kept in the log. */
+  denialRetentionDays: number
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -195,6 +197,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     retentionDays: get('RETENTION_DAYS'),
+    denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -255,6 +258,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     RETENTION_DAYS: config.retentionDays,
+    DENIAL_RETENTION_DAYS: config.denialRetentionDays,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

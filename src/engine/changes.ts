@@ -23,6 +23,7 @@ export function noChanges(): BatchChanges {
     settled: [],
     alerted: [],
     usage: [],
+    denied: [],
     expired: [],
     unchanged: { quotas: [], reservations: [] },
   }

@@ -1,5 +1,6 @@
 /** Tables of 100,000 rows in four shards, and a call of each statement of the engine with 64 of their keys. */
 import type { Queryable } from '../../src/db/database.ts'
+import { addDenials } from '../../src/db/ledger/add-denials.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { addUsage } from '../../src/db/ledger/add-usage.ts'
@@ -28,6 +29,7 @@ import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
+import type { ExplainedDenial } from '../../src/domain/denial.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
@@ -159,6 +161,13 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
   })
 
+  const denials = reservations.map(
+    ({ user_id, id, op }): ExplainedDenial => ({
+      ...{ user_id, id, op, units: 1, country: 'DE', message_type: null, allow_partial: false },
+      ...{ reason: 'no_quota', remaining: 0, limiting_quota_id: null, retry_at: null, skipped: null, explanation: [] },
+    }),
+  )
+
   const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
 
   const closedWindows = quotas.map(({ id }) => ({
@@ -198,6 +207,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     closeWindows.call(scope, closedWindows),
     correctWindows.call(scope, windows),
     addUsage.call(scope, usage),
+    addDenials.call(scope, denials),
     advanceOutbox.call(
       scope,
       usersInShards.map(shard => ({ shard, count: KEYS / 4 })),

@@ -1,3 +1,4 @@
+import { addDenials } from './add-denials.ts'
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
@@ -48,6 +49,7 @@ const STATEMENTS = [
   settleReservations,
   addReservations,
   addUsage,
+  addDenials,
   selectQuotaDetails,
   advanceOutbox,
   addNumberedEvents,
