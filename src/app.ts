@@ -12,6 +12,7 @@ import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
+import { createDenialRetention } from './jobs/denial-retention.ts'
 import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
@@ -218,6 +219,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
       deletedQuotaRetentionMs: daysInMs(config.deletedQuotaRetentionDays),
     }),
     createEraser({ db, engine, now }),
+    createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, onRollup: metrics.rollup }),

@@ -49,6 +49,7 @@ describe('the settings in effect', () => {
       retentionDays: 35,
       historyRetentionDays: null,
       deletedQuotaRetentionDays: null,
+      denialRetentionDays: 7,
       webhookAllowPrivate: false,
     })
   })
@@ -78,6 +79,7 @@ describe('the settings in effect', () => {
       RETENTION_DAYS: '90',
       HISTORY_RETENTION_DAYS: '400',
       DELETED_QUOTA_RETENTION_DAYS: '3650',
+      DENIAL_RETENTION_DAYS: '30',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -104,6 +106,7 @@ describe('the settings in effect', () => {
       retentionDays: 90,
       historyRetentionDays: 400,
       deletedQuotaRetentionDays: 3650,
+      denialRetentionDays: 30,
       webhookAllowPrivate: true,
     })
   })

@@ -68,6 +68,8 @@ export interface Config {
   historyRetentionDays: number | null
   /** How many days a deleted quota is kept; null: for ever. */
   deletedQuotaRetentionDays: number | null
+  /** How many days a denial is kept in the log. */
+  denialRetentionDays: number
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -201,6 +203,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     retentionDays: get('RETENTION_DAYS'),
     historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
     deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
+    denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -263,6 +266,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     RETENTION_DAYS: config.retentionDays,
     HISTORY_RETENTION_DAYS: config.historyRetentionDays,
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,
+    DENIAL_RETENTION_DAYS: config.denialRetentionDays,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

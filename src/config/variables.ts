@@ -219,6 +219,12 @@ export const VARIABLES = {
     unset: 'deleted quotas are kept for ever',
     parse: whole(1, 36_500),
   },
+  DENIAL_RETENTION_DAYS: {
+    means: 'how many days a denial is kept in the log of denials; up to 1.7 million a day and process are written',
+    accepts: 'a whole number from 1 to 365',
+    fallback: '7',
+    parse: whole(1, 365),
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     means: 'whether webhooks may be sent to the local machine and to private networks',
     accepts: 'true or false',

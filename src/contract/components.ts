@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { CALLER_COMPONENTS } from './caller.ts'
+import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
 import { OPERATIONS_COMPONENTS } from './operations.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
@@ -20,6 +21,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_HISTORY_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,
+  ...DENIAL_COMPONENTS,
   ...USAGE_COMPONENTS,
   ...USER_COMPONENTS,
   ...SEARCH_COMPONENTS,

@@ -5,8 +5,10 @@ import { closed, cursorPageOf, cursorQuery, nullable, positive, time, uint } fro
 
 /** Reservations, as senders get them and as lists show them. */
 
+export const RESERVATION_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
+
 export const reservationId = Type.String({
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$',
+  pattern: RESERVATION_ID_PATTERN,
   description: "The sender's own id of the message or campaign, unique for the user. It makes calls safe to repeat.",
   examples: ['msg-1042'],
 })

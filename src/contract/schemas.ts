@@ -20,6 +20,11 @@ export const time = (options = {}) => Type.String({ format: 'date-time', ...opti
 /** Text that the database can store. */
 export const text = (maxLength: number, options = {}) => Type.String({ format: 'text', maxLength, ...options })
 
+/** An ISO 3166 alpha-2 code. */
+export const country = (options = {}) => Type.String({ format: 'country', minLength: 2, maxLength: 2, ...options })
+
+export const messageType = (options = {}) => Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$', ...options })
+
 export const timeZone = (options = {}) => Type.String({ format: 'time-zone', maxLength: 64, ...options })
 
 /** An object that refuses unknown fields. */

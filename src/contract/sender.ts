@@ -7,9 +7,10 @@ import {
   MAX_TTL_SECONDS,
 } from '../domain/bounds.ts'
 import type { Explanation } from '../domain/command.ts'
+import { DENIAL_REASONS } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { draws, reservationFields, reservationId, unfunded } from './reservations.ts'
-import { closed, nullable, time, uint } from './schemas.ts'
+import { closed, country, messageType, nullable, time, uint } from './schemas.ts'
 
 /** The sender's paths. Requests are flat, so that validating one is cheap. */
 
@@ -52,17 +53,13 @@ const drawFields = {
   ),
   message: Type.Optional(message),
   country: Type.Optional(
-    Type.String({
-      format: 'country',
-      minLength: 2,
-      maxLength: 2,
+    country({
       description: 'The destination (ISO 3166 alpha-2). Without it, no quota with `countries` matches.',
       examples: ['DE'],
     }),
   ),
   message_type: Type.Optional(
-    Type.String({
-      pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
+    messageType({
       description: 'The type of the message. Without it, no quota with `message_types` matches.',
       examples: ['otp'],
     }),
@@ -194,7 +191,7 @@ const remaining = nullable(uint(), {
   description:
     'How much the same request could still draw after this response, caps and overage applied; null if unbounded.',
 })
-const reason = (description: string) => Type.Enum(['no_quota', 'cap_reached', 'quota_exhausted'], { description })
+const reason = (description: string) => Type.Enum([...DENIAL_REASONS], { description })
 
 const VERDICTS = [
   'draws',
@@ -209,6 +206,15 @@ const VERDICTS = [
   'other_message_type',
 ] as const satisfies Explanation['verdict'][]
 
+/** Why one quota did or did not count. */
+export const explanationLine = Type.Object({
+  quota_id: uint(),
+  kind,
+  verdict: Type.Enum([...VERDICTS]),
+  units: uint({ description: 'Units that this quota pays or counts.' }),
+  expires_at: Type.Optional(time({ description: 'When the quota ended; only with the verdict `expired`.' })),
+})
+
 /** What a decision adds for a request with `message` or `explain`. */
 const onRequest = {
   encoding: Type.Optional(Type.Enum(['GSM-7', 'UCS-2'], { description: 'The encoding of the `message`.' })),
@@ -217,15 +223,10 @@ const onRequest = {
     nullable(Type.String(), { description: "The country of the `message`'s number; null if it has none." }),
   ),
   explain: Type.Optional(
-    Type.Array(
-      Type.Object({
-        quota_id: uint(),
-        kind,
-        verdict: Type.Enum([...VERDICTS]),
-        units: uint({ description: 'Units that this quota pays or counts.' }),
-      }),
-      { description: 'Every quota of the user. Absent if `replayed`, since the decision was made earlier.' },
-    ),
+    Type.Array(explanationLine, {
+      description:
+        'Every unexpired quota of the user, and the 20 that ended last. Absent if `replayed`, since the decision was made earlier.',
+    }),
   ),
 }
 const wouldDeny = {

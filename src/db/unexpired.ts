@@ -13,7 +13,15 @@ export function fencedSince(now: EpochMs): EpochMs {
   return now - FENCE_MARGIN_MS
 }
 
-/** SQL: that a quota which is not deleted has not expired at a time. In the words of the index of unexpired quotas. */
+/** SQL: when a quota expires. In the words of the index of unexpired quotas. */
+export const EXPIRY = `coalesce(expires_at, 'infinity'::timestamptz)`
+
+/** SQL: that a quota which is not deleted has not expired at a time. */
 export function unexpiredAt(time: string): string {
-  return `deleted_at is null and coalesce(expires_at, 'infinity'::timestamptz) > ${time}::timestamptz`
+  return `deleted_at is null and ${EXPIRY} > ${time}::timestamptz`
+}
+
+/** SQL: that a quota which is not deleted has expired at a time. */
+export function expiredAt(time: string): string {
+  return `deleted_at is null and ${EXPIRY} <= ${time}::timestamptz`
 }

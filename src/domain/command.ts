@@ -79,6 +79,7 @@ export interface Denied {
   limiting_quota_id: number | null
   /** The earliest time at which a retry could be granted; null if time alone does not help. */
   retry_at: EpochMs | null
+  /** Null unless the command asked for it or the denial may be logged. */
   explanation: Explanation[] | null
 }
 
@@ -99,4 +100,6 @@ export interface Explanation {
     | 'other_message_type'
   /** Units it pays or counts; else 0. */
   units: number
+  /** When the quota ended; only with the verdict `expired`. */
+  expires_at?: EpochMs
 }

@@ -1,9 +1,75 @@
-import type { Denied, DrawCommand } from './command.ts'
+import type { Denied, DrawCommand, Explanation } from './command.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, drawableOf, type Matches, neededBy } from './matching.ts'
 import { type Allowance, headroomOf, shownWindowEnd } from './quota.ts'
-import type { DenialReason } from './reservation.ts'
-import type { EpochMs } from './time.ts'
+import type { DenialReason, Reservation } from './reservation.ts'
+import { type EpochMs, LATEST } from './time.ts'
+
+/** A denied reserve or consumption, as it is logged. A denied id may be asked for again, so several denials may have it. */
+export interface Denial
+  extends Pick<Reservation, 'user_id' | 'id' | 'op' | 'country' | 'message_type' | 'allow_partial'>,
+    Pick<Denied, 'reason' | 'remaining' | 'limiting_quota_id' | 'retry_at'> {
+  /** Units asked for. */
+  units: number
+  /**
+   * How many denials of the user were not logged since the last one that was; null if that is not known. The process
+   * counts them that wrote the log entry.
+   */
+  skipped: number | null
+}
+
+/** A denial as it is written, with the first lines of its explanation. */
+export interface ExplainedDenial extends Denial {
+  explanation: Explanation[]
+}
+
+/** Lines of an explanation that are logged. A user may have 200 quotas. */
+const MAX_LOGGED_LINES = 20
+
+/** The log entry of a denial that was explained. */
+export function denialOf(
+  { user_id, id, units, country, message_type, allow_partial }: DrawCommand,
+  op: Denial['op'],
+  { reason, remaining, limiting_quota_id, retry_at, explanation }: Denied,
+  skipped: number | null,
+): ExplainedDenial {
+  return {
+    user_id,
+    id,
+    op,
+    units,
+    country,
+    message_type,
+    allow_partial,
+    reason,
+    remaining,
+    limiting_quota_id,
+    retry_at,
+    skipped,
+    explanation: (explanation ?? []).slice(0, MAX_LOGGED_LINES),
+  }
+}
+
+/** The place of a denial in the log. */
+export interface DenialKey {
+  user_id: number
+  at: EpochMs
+  /** Tells the denials of one user and millisecond apart. */
+  number: number
+}
+
+/** The id of a log entry: it names its place, so that one look-up by the key finds it. */
+export function denialIdOf({ user_id, at, number }: DenialKey): string {
+  return `den_${user_id}_${at}_${number}`
+}
+
+/** The place that an id names; undefined if this service never makes such an id. */
+export function denialKeyOf(id: string): DenialKey | undefined {
+  const [, ...digits] = /^den_(0|[1-9]\d{0,15})_(0|[1-9]\d{0,14})_([1-9]\d{0,14})$/.exec(id) ?? []
+  const [user_id = Number.NaN, at = Number.NaN, number = Number.NaN] = digits.map(Number)
+  const isPossible = Number.isSafeInteger(user_id) && at <= LATEST
+  return isPossible ? { user_id, at, number } : undefined
+}
 
 export function denialReasonOf({ grants }: Matches, command: DrawCommand, capacity: Capacity): DenialReason {
   if (grants.length === 0) return 'no_quota'
@@ -16,6 +82,7 @@ export function deny(
   command: DrawCommand,
   capacity: Capacity,
   now: EpochMs,
+  explains: boolean,
 ): Denied {
   const needed = neededBy(command)
   const blocking = matches.caps.filter(cap => headroomOf(cap) < needed)
@@ -26,7 +93,7 @@ export function deny(
     remaining: drawableOf(matches),
     limiting_quota_id: limiting?.id ?? null,
     retry_at: retryAt(matches, blocking, capacity.grants < needed, needed, now),
-    explanation: command.explain ? explain(matches, command, null) : null,
+    explanation: explains ? explain(matches, command, null) : null,
   }
 }
 

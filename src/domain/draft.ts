@@ -1,5 +1,5 @@
 import { alertedBy } from './alerts.ts'
-import { type Allowance, type ClosedWindow, roll } from './quota.ts'
+import { type Allowance, type ClosedWindow, type QuotaKind, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 import { addReservationUsage, type UsageEntry } from './usage.ts'
@@ -22,6 +22,18 @@ export interface Draft {
   usage: UsageEntry[]
   /** The ids of the reservations whose released units a forced commit has taken again. */
   retaken: string[]
+  /** For explanations: the user's quotas that ended last. Decisions do not consider them. */
+  readonly ended: readonly EndedQuota[]
+  /** Whether denials of reserves and consumptions are explained without being asked to, because they may be logged. */
+  readonly explainsDenials: boolean
+}
+
+/** A quota that is not deleted and has expired. */
+export interface EndedQuota {
+  user_id: number
+  id: number
+  kind: QuotaKind
+  expires_at: EpochMs
 }
 
 export interface Correction {
@@ -31,7 +43,12 @@ export interface Correction {
   reserved: number
 }
 
-export function createDraft(userId: number, quotas: readonly Allowance[], reservations: Iterable<Reservation>): Draft {
+export function createDraft(
+  userId: number,
+  quotas: readonly Allowance[],
+  reservations: Iterable<Reservation>,
+  { ended = [], explainsDenials = false }: Partial<Pick<Draft, 'ended' | 'explainsDenials'>> = {},
+): Draft {
   return {
     user_id: userId,
     quotas: quotas.map(quota => ({ ...quota })),
@@ -40,6 +57,8 @@ export function createDraft(userId: number, quotas: readonly Allowance[], reserv
     corrections: new Map(),
     usage: [],
     retaken: [],
+    ended,
+    explainsDenials,
   }
 }
 

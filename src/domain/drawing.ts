@@ -26,7 +26,8 @@ export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { o
   const ignoresLimits = command.force || mode.observe
   if (reason !== null && !ignoresLimits) {
     if (command.op !== 'check') addDenial(draft.usage, command)
-    return deny(reason, matches, command, capacity, now)
+    const explains = command.explain || (draft.explainsDenials && command.op !== 'check')
+    return deny(reason, matches, command, capacity, now, explains)
   }
 
   // A forced command has been sent already, and observe mode denies nothing: both are granted in full.

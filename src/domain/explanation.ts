@@ -1,10 +1,13 @@
 import type { DrawCommand, Explanation } from './command.ts'
+import type { EndedQuota } from './draft.ts'
 import { type Matches, neededBy } from './matching.ts'
 import { type Allowance, headroomOf } from './quota.ts'
 import type { Reservation } from './reservation.ts'
+import { formatTimestamp } from './time.ts'
 
 /**
- * Why each of a user's quotas did or did not count: caps, then grants in burn order, then the skipped ones.
+ * Why each of a user's quotas did or did not count: caps, then grants in burn order, then the skipped ones, then those
+ * that ended before.
  *
  * @param reservation what was granted; null for a denial
  */
@@ -18,6 +21,7 @@ export function explain(matches: Matches, command: DrawCommand, reservation: Res
     kind: quota.kind,
     verdict,
     units,
+    ...(verdict === 'expired' && quota.expires_at !== null ? { expires_at: quota.expires_at } : undefined),
   })
   const grants = matches.grants.map(grant => {
     const units = unitsOn(grant)
@@ -29,5 +33,24 @@ export function explain(matches: Matches, command: DrawCommand, reservation: Res
   const caps = matches.caps.map(cap =>
     line(cap, headroomOf(cap) < neededBy(command) ? 'blocks' : 'has_headroom', unitsOn(cap)),
   )
-  return [...caps, ...grants, ...matches.skipped.map(({ quota, verdict }) => line(quota, verdict, 0))]
+  const lines = [...caps, ...grants, ...matches.skipped.map(({ quota, verdict }) => line(quota, verdict, 0))]
+  return [...lines, ...explainEnded(matches.ended, lines)]
+}
+
+/** The lines of those ended quotas that an explanation does not name yet. */
+export function explainEnded(
+  ended: readonly EndedQuota[],
+  lines: readonly Pick<Explanation, 'quota_id'>[],
+): Explanation[] {
+  return ended
+    .filter(({ id }) => !lines.some(({ quota_id }) => quota_id === id))
+    .map(({ id, kind, expires_at }) => ({ quota_id: id, kind, verdict: 'expired', units: 0, expires_at }))
+}
+
+/** A line of an explanation as the API shows it. */
+export type ExplanationView = Omit<Explanation, 'expires_at'> & { expires_at?: string }
+
+export function explanationViewOf({ quota_id, kind, verdict, units, expires_at }: Explanation): ExplanationView {
+  const line = { quota_id, kind, verdict, units }
+  return expires_at === undefined ? line : { ...line, expires_at: formatTimestamp(expires_at) }
 }

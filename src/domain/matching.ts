@@ -1,5 +1,5 @@
 import type { DrawCommand, Explanation } from './command.ts'
-import { type Draft, rolledQuotaAt } from './draft.ts'
+import { type Draft, type EndedQuota, rolledQuotaAt } from './draft.ts'
 import { type Allowance, headroomOf, shownWindowEnd, statusOf } from './quota.ts'
 import type { EpochMs } from './time.ts'
 
@@ -11,11 +11,13 @@ export interface Matches {
   caps: Allowance[]
   /** The others, and why they do not count. */
   skipped: { quota: Allowance; verdict: Explanation['verdict'] }[]
+  /** Those that ended last, for explanations; some of them may be in `skipped`, too. */
+  ended: readonly EndedQuota[]
 }
 
 /** Sorts the user's undeleted quotas, each rolled to `now`. */
 export function matchQuotas(draft: Draft, command: DrawCommand, now: EpochMs): Matches {
-  const matches: Matches = { grants: [], caps: [], skipped: [] }
+  const matches: Matches = { grants: [], caps: [], skipped: [], ended: draft.ended }
   for (let index = 0; index < draft.quotas.length; index++) {
     const quota = rolledQuotaAt(draft, index, now)
     if (quota.deleted_at !== null) continue
@@ -41,6 +43,8 @@ function effectiveTime(quota: Allowance, now: EpochMs): EpochMs {
 
 /** Why a quota that is not deleted does not count for this request; null if it does. */
 function mismatchOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explanation['verdict'] | null {
+  // First, so that a quota is always explained as one that has ended, whichever scope it had.
+  if (quota.expires_at !== null && quota.expires_at <= at) return 'expired'
   // A scoped quota matches only a request that names a listed value.
   if (quota.countries !== null && (command.country === null || !quota.countries.includes(command.country)))
     return 'other_country'
@@ -50,7 +54,7 @@ function mismatchOf(quota: Allowance, command: DrawCommand, at: EpochMs): Explan
   )
     return 'other_message_type'
   const status = statusOf(quota, at)
-  return status === 'suspended' || status === 'scheduled' || status === 'expired' ? status : null
+  return status === 'suspended' || status === 'scheduled' ? status : null
 }
 
 /** Burn order: by priority, then the grant whose units expire soonest, then the lowest id. */

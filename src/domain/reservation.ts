@@ -50,7 +50,8 @@ export const RESERVATION_STATES = ['reserved', 'committed', 'refunded', 'expired
 export type ReservationState = (typeof RESERVATION_STATES)[number]
 
 /** Why a request for units is denied. */
-export type DenialReason = 'no_quota' | 'cap_reached' | 'quota_exhausted'
+export const DENIAL_REASONS = ['no_quota', 'cap_reached', 'quota_exhausted'] as const
+export type DenialReason = (typeof DENIAL_REASONS)[number]
 
 /** Whether the request itself asked for force. */
 export function askedForce({ force, would_deny }: Reservation): boolean {

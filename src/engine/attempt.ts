@@ -10,6 +10,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Batch } from './batch.ts'
 import type { BatchReport } from './batch-report.ts'
 import type { Connections } from './connections.ts'
+import type { DenialSampler } from './denial-sampler.ts'
 import type { Memory } from './memory.ts'
 import { namedBy, usersOf } from './user-states.ts'
 
@@ -20,18 +21,20 @@ export interface EngineContext {
   readonly now: () => EpochMs
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
+  /** Chooses the denials that are logged; null: none are. */
+  readonly denialSampler: DenialSampler | null
   readonly onBatchReport: (report: BatchReport) => void
 }
 
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
-  { connections, now, enforcement, keepsUsage }: EngineContext,
+  { connections, now, enforcement, keepsUsage, denialSampler }: EngineContext,
   commands: readonly Command[],
   work: (connection: PipelinedConnection, batch: Batch) => Promise<T>,
 ): Promise<T> {
   return connections.use(async connection => {
     try {
-      return await work(connection, { commands, now: now(), enforcement, keepsUsage })
+      return await work(connection, { commands, now: now(), enforcement, keepsUsage, denialSampler })
     } catch (error) {
       // A connection left in a failed transaction would break the next batch.
       await connection.rollback()

@@ -5,9 +5,12 @@ import { writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
-import { createDraft, type Draft } from '../domain/draft.ts'
+import { denialOf, type ExplainedDenial } from '../domain/denial.ts'
+import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
+import type { DenialSample, DenialSampler } from './denial-sampler.ts'
+import { endedQuotasOf } from './ended-quotas.ts'
 import type { Memory } from './memory.ts'
 import { eventsOf } from './outbox-events.ts'
 import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf } from './user-states.ts'
@@ -18,6 +21,8 @@ export interface Batch {
   readonly now: EpochMs
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
+  /** Chooses the denials that are logged; null: none are. */
+  readonly denialSampler: DenialSampler | null
 }
 
 /** A batch that is durable: its outcomes in the order of its commands, and the time that each stage took, in ms. */
@@ -37,13 +42,15 @@ export async function runLocked(
   locking: Locking,
 ): Promise<CommittedBatch> {
   const began = performance.now()
+  const ended = await endedQuotasOf(connection, batch)
   const states = await lockStates(connection, batch, locking)
   const loaded = performance.now()
-  const decided = decideAll(batch, states)
+  const decided = decideAll(batch, states, ended)
   // The rows are locked: those that the batch does not write need no check.
   const calls = await writesOf(connection, batch, decided)
   const ready = performance.now()
   await commit(connection, calls, decided.outcomes)
+  decided.sample?.keep()
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
@@ -68,10 +75,11 @@ export async function runOptimistic(
   { readsNewIds, onRead }: Reading,
 ): Promise<CommittedBatch> {
   const began = performance.now()
+  const ended = await endedQuotasOf(connection, batch)
   const states = await readStates(connection, batch, memory, readsNewIds)
   onRead(states)
   const loaded = performance.now()
-  const decided = decideAll(batch, states)
+  const decided = decideAll(batch, states, ended)
   const calls = [
     ...guardAbsent(batch, deniedOf(batch, decided.outcomes)),
     ...(await writesOf(connection, batch, decided)),
@@ -79,6 +87,7 @@ export async function runOptimistic(
   ]
   const ready = performance.now()
   if (calls.length > 0) await commit(connection, [BEGIN, ...calls], decided.outcomes)
+  decided.sample?.keep()
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
   return { outcomes: decided.outcomes, stages }
@@ -107,19 +116,47 @@ interface Decisions {
   outcomes: Outcome[]
   changes: BatchChanges
   drafts: ReadonlyMap<number, Draft>
+  /** The choice of denials to be logged; null if none are logged. */
+  sample: DenialSample | null
 }
 
 /** Decides the commands in their order, each on what the ones before it have made of its user's state. */
-function decideAll({ commands, now, enforcement, keepsUsage }: Batch, states: UserStates): Decisions {
+function decideAll(
+  { commands, now, enforcement, keepsUsage, denialSampler }: Batch,
+  states: UserStates,
+  ended: ReadonlyMap<number, readonly EndedQuota[]>,
+): Decisions {
   const drafts = new Map<number, Draft>()
   for (const [user, { quotas, reservations }] of states) {
-    drafts.set(user, createDraft(user, quotas, reservations.values()))
+    const explainsDenials = denialSampler?.hasRoom(user, now) ?? false
+    drafts.set(
+      user,
+      createDraft(user, quotas, reservations.values(), { ended: ended.get(user) ?? [], explainsDenials }),
+    )
   }
   const outcomes = commands.map(command => decide(entryOf(drafts, command.user_id), command, now, enforcement))
   const changes = noChanges()
   for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user))
   if (!keepsUsage) changes.usage = []
-  return { outcomes, changes, drafts }
+  const sample = denialSampler?.begin(now) ?? null
+  if (sample !== null) changes.denied = denialsToLog(commands, outcomes, sample)
+  return { outcomes, changes, drafts, sample }
+}
+
+/** The log entries of the denials that are chosen. */
+function denialsToLog(
+  commands: readonly Command[],
+  outcomes: readonly Outcome[],
+  sample: DenialSample,
+): ExplainedDenial[] {
+  const denials: ExplainedDenial[] = []
+  for (const [index, command] of commands.entries()) {
+    const outcome = outcomes[index]
+    if (outcome?.outcome !== 'denied' || (command.op !== 'reserve' && command.op !== 'consume')) continue
+    const skipped = sample.take(command.user_id)
+    if (skipped !== false) denials.push(denialOf(command, command.op, outcome, skipped))
+  }
+  return denials
 }
 
 /**

@@ -24,6 +24,7 @@ export function noChanges(): BatchChanges {
     retaken: [],
     alerted: [],
     usage: [],
+    denied: [],
     expired: [],
     unchanged: { quotas: [], reservations: [] },
   }

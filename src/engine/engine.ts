@@ -4,6 +4,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { BatchReport } from './batch-report.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
+import { createDenialSampler } from './denial-sampler.ts'
 import { createDifficultUsers } from './difficult-users.ts'
 import { createMemory } from './memory.ts'
 import { createRunner } from './runner.ts'
@@ -37,6 +38,8 @@ export interface EngineOptions {
   observe?: boolean
   /** False keeps no usage. Only to measure what keeping it costs. */
   keepsUsage?: boolean
+  /** False logs no denials. Only to measure what logging them costs. */
+  logsDenials?: boolean
   /** The maximum number of batches in flight, each with a connection of its own; default 8. */
   connections?: number
   /**
@@ -86,6 +89,7 @@ export function createEngine(options: EngineOptions): Engine {
       now: options.now,
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,
+      denialSampler: (options.logsDenials ?? true) ? createDenialSampler() : null,
       onBatchReport: options.onBatchReport ?? (() => {}),
     },
     difficultUsers,

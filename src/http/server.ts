@@ -9,6 +9,7 @@ import { createProvider } from './auth/provider.ts'
 import { callerRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
+import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
@@ -37,7 +38,11 @@ interface Scope {
 
 /** The API: the routes under each prefix, and the role that they need. */
 const API: readonly Scope[] = [
-  { prefix: '/api/sms/quota', role: 'user', routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes] },
+  {
+    prefix: '/api/sms/quota',
+    role: 'user',
+    routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes, userDenialRoutes],
+  },
   {
     prefix: '/api/sms/admin/quota',
     role: 'admin',
@@ -45,6 +50,7 @@ const API: readonly Scope[] = [
   },
   { prefix: '/api/sms/admin/users', role: 'admin', routes: [userRoutes, userDataRoutes, erasureRoutes] },
   { prefix: '/api/sms/admin/search', role: 'admin', routes: [searchRoutes] },
+  { prefix: '/api/sms/admin/denials', role: 'admin', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
   { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },

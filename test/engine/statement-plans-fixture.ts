@@ -1,6 +1,7 @@
 /** Tables of 100,000 rows in four shards, and a call of each statement of the engine with 64 of their keys. */
 import type { Queryable } from '../../src/db/database.ts'
 import { addAlerts } from '../../src/db/ledger/add-alerts.ts'
+import { addDenials } from '../../src/db/ledger/add-denials.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { addUsage } from '../../src/db/ledger/add-usage.ts'
@@ -18,6 +19,7 @@ import {
   freeReservations,
 } from '../../src/db/ledger/find-locked-rows.ts'
 import { incrementCounters } from '../../src/db/ledger/increment-counters.ts'
+import { readEndedQuotas } from '../../src/db/ledger/load-ended-quotas.ts'
 import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/load-quotas.ts'
 import { loadReservations } from '../../src/db/ledger/load-reservations.ts'
@@ -29,6 +31,7 @@ import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
+import type { ExplainedDenial } from '../../src/domain/denial.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
@@ -164,6 +167,13 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
   })
 
+  const denials = reservations.map(
+    ({ user_id, id, op }): ExplainedDenial => ({
+      ...{ user_id, id, op, units: 1, country: 'DE', message_type: null, allow_partial: false },
+      ...{ reason: 'no_quota', remaining: 0, limiting_quota_id: null, retry_at: null, skipped: null, explanation: [] },
+    }),
+  )
+
   const windows = quotas.map(({ id }) => ({ quota_id: id, window_no: 0, used: 1, reserved: -1 }))
 
   const closedWindows = quotas.map(({ id }) => ({
@@ -182,7 +192,9 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
   const scope = { now: NOW }
   const ids = quotas.map(({ user_id }) => user_id)
   const calls: LedgerCall[] = [
-    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas].map(statement => statement.call(scope, ids)),
+    ...[lockAccounts, writeAccounts, fenceQuotas, loadQuotas, readQuotas, readEndedQuotas].map(statement =>
+      statement.call(scope, ids),
+    ),
     ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
     ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
     ...[checkQuotas, lockQuotas, selectQuotaDetails, rollQuotas].map(statement => statement.call(scope, quotas)),
@@ -205,6 +217,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     closeWindows.call(scope, closedWindows),
     correctWindows.call(scope, windows),
     addUsage.call(scope, usage),
+    addDenials.call(scope, denials),
     advanceOutbox.call(
       scope,
       usersInShards.map(shard => ({ shard, count: KEYS / 4 })),

@@ -45,7 +45,7 @@ const VALID: Record<string, { query?: string; body?: unknown }> = {
   refund: { body: settlement },
   batch: { body: { operations: [{ op: 'reserve', ...draw }] } },
 }
-const IN_PATHS: Record<string, string> = { id: '64', delivery: 'evt_1_1', user_id: '7' }
+const IN_PATHS: Record<string, string> = { id: '64', delivery: 'evt_1_1', user_id: '7', denial_id: 'den_7_1_1' }
 
 type Document = Record<string, Record<string, { operationId: string; security?: object[] }>>
 

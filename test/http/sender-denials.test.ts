@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startSender } from './sender-fixture.ts'
 
-const { ask, allow, someone, counters } = await startSender()
+const { ask, allow, call, someone, counters, db } = await startSender()
 
 const TODAY = '2026-03-15T00:00:00.000Z'
 const TOMORROW = '2026-03-16T00:00:00.000Z'
@@ -98,4 +98,84 @@ test('explain gives the verdict on every quota, granted or denied', async () => 
   const { body } = await ask('check', { ...request, units: 7 })
   expect(body).toMatchObject({ granted: false, reason: 'cap_reached' })
   expect(body.explain).toContainEqual({ quota_id: lines[4]?.quota_id, kind: 'cap', verdict: 'blocks', units: 0 })
+})
+
+describe('explain names quotas that have ended', () => {
+  const YESTERDAY = '2026-03-14T12:00:00.000Z'
+  const NOON = '2026-03-15T12:00:00.000Z'
+  const ended = (body: object, expires_at = YESTERDAY) => ({
+    limit: 9,
+    starts_at: '2026-03-01T00:00:00Z',
+    expires_at,
+    ...body,
+  })
+  const expired = (quota_id: number, expires_at = YESTERDAY, kind = 'grant') => ({
+    quota_id,
+    kind,
+    verdict: 'expired',
+    units: 0,
+    expires_at,
+  })
+
+  test.each([
+    ['check', {}],
+    ['reserve', { id: 'm' }],
+    ['consume', { id: 'm' }],
+  ])('in a %s of a user who has no other', async (op, more) => {
+    const user = someone()
+    const older = await allow({ user_id: user, ...ended({}, '2026-03-10T00:00:00.000Z') })
+    const cap = await allow({ user_id: user, ...ended({ kind: 'cap' }) })
+    const elsewhere = await allow({ user_id: user, ...ended({ countries: ['AT'] }, NOON) })
+    const deleted = await allow({ user_id: user, ...ended({}) })
+    expect((await call('DELETE', `/api/sms/admin/quota/${deleted}`)).status).toBe(204)
+    const { body } = await ask(op, { user_id: user, units: 1, country: 'DE', explain: true, ...more })
+    expect(body).toMatchObject({ granted: false, reason: 'no_quota', limiting_quota_id: null })
+    expect(body.explain).toEqual([
+      expired(elsewhere, NOON),
+      expired(cap, YESTERDAY, 'cap'),
+      expired(older, '2026-03-10T00:00:00.000Z'),
+    ])
+    const unasked = await ask(op, { user_id: user, units: 1, country: 'DE', ...more })
+    expect(unasked.body).not.toHaveProperty('explain')
+  })
+
+  test('after those that are live, and also when units are granted', async () => {
+    const user = someone()
+    const over = await allow({ user_id: user, ...ended({}) })
+    const live = await allow({ user_id: user, limit: 3 })
+    const { body } = await ask('reserve', { user_id: user, id: 'm', units: 2, explain: true })
+    expect(body.explain).toEqual([{ quota_id: live, kind: 'grant', verdict: 'draws', units: 2 }, expired(over)])
+  })
+
+  test('once, though a command of the same batch settles on one of them', async () => {
+    const user = someone()
+    const pack = await allow({ user_id: user, limit: 3, starts_at: '2026-03-15T00:00:00Z' })
+    expect((await ask('reserve', { user_id: user, id: 'before', units: 2 })).body.granted).toBe(true)
+    expect((await call('PUT', `/api/sms/admin/quota/${pack}`, { body: { expires_at: NOON } })).status).toBe(200)
+    const { body } = await ask('batch', {
+      operations: [
+        { op: 'commit', user_id: user, id: 'before' },
+        { op: 'reserve', user_id: user, id: 'after', units: 1, explain: true },
+      ],
+    })
+    expect(body.results[0]).toMatchObject({ status: 200, body: { committed: 2 } })
+    expect(body.results[1].body).toMatchObject({ granted: false, explain: [expired(pack, NOON)] })
+    expect(body.results[1].body.explain.length).toBe(1)
+  })
+
+  test('the 20 that ended last, of any number', async () => {
+    const user = someone()
+    const first = await allow({ user_id: user, ...ended({}, '2026-03-02T00:00:00.000Z') })
+    await db.query({
+      text: `insert into quota (shard, id, user_id, kind, time_zone, rollover_limit, overage_limit, priority, starts_at,
+               expires_at, alert_at, enabled, metadata, window_start, created_at, created_by, updated_at, updated_by)
+             select shard, id + 64000000::bigint * n, user_id, kind, time_zone, 0, 0, 100, starts_at,
+               expires_at + n * interval '1 hour', '{}', true, '{}', window_start, created_at, '', updated_at, ''
+             from quota, generate_series(1, 300) n where user_id = $1`,
+      values: [user],
+    })
+    const { body } = await ask('check', { user_id: user, units: 1, explain: true })
+    const last = Array.from({ length: 20 }, (_, index) => first + 64 * 1_000_000 * (300 - index))
+    expect(body.explain.map(({ quota_id }: { quota_id: number }) => quota_id)).toEqual(last)
+  })
 })

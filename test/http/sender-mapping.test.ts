@@ -146,7 +146,7 @@ const deniedView = {
 const problem = (status: number, code: string, members: object = {}) => ({ status, code, ...members })
 
 const REQUESTS: Record<string, object> = {
-  check: { user_id: 7, units: 9 },
+  check: { user_id: 7, units: 9, explain: true },
   reserve: { user_id: 7, id: 'm', units: 9 },
   commit: { user_id: 7, id: 'm', total_units: 6 },
 }
@@ -161,6 +161,8 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['check', granted, 200, { granted: true, user_id: 7, units: 5, unfunded: 2, draws: view.draws, remaining: null }],
   ['check', { ...granted, would_deny: 'no_quota', explanation }, 200, { granted: true, user_id: 7, units: 5, unfunded: 2, draws: view.draws, remaining: null, would_deny: 'no_quota', explain: explanation }],
   ['reserve', denied, 200, deniedView],
+  // Explained for the log of denials, and not asked for by the sender.
+  ['reserve', { ...denied, explanation }, 200, deniedView],
   ['check', { ...denied, limiting_quota_id: null, retry_at: null, explanation }, 200, { ...deniedView, limiting_quota_id: null, retry_at: null, explain: explanation }],
   ['commit', { outcome: 'settled', reservation, replayed: false }, 200, { ...view, replayed: false }],
   ['commit', { outcome: 'settled', reservation, replayed: true }, 200, { ...view, replayed: true }],

@@ -1,9 +1,11 @@
+import type { ExplainedDenial } from '../../domain/denial.ts'
 import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageEntry } from '../../domain/usage.ts'
 import { addAlerts } from './add-alerts.ts'
+import { addDenials } from './add-denials.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
 import { checkAbsent } from './check-absent.ts'
@@ -34,6 +36,8 @@ export interface Changes {
   /** Quotas, among those incremented and rolled, that have reached marks. */
   alerted: ReachedMarks[]
   usage: UsageEntry[]
+  /** Denials to be logged, in the order of their commands: nothing waits for these rows. */
+  denied: ExplainedDenial[]
 }
 
 /** What a batch's decisions read and left as it was. */
@@ -62,6 +66,7 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, addReservations, changes.added),
     ...callFor(scope, markRetaken, changes.retaken),
     ...callFor(scope, addUsage, changes.usage),
+    ...callFor(scope, addDenials, changes.denied),
   ]
 }
 

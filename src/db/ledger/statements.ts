@@ -1,4 +1,5 @@
 import { addAlerts } from './add-alerts.ts'
+import { addDenials } from './add-denials.ts'
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage } from './add-usage.ts'
@@ -16,6 +17,7 @@ import {
   freeReservations,
 } from './find-locked-rows.ts'
 import { incrementCounters } from './increment-counters.ts'
+import { readEndedQuotas } from './load-ended-quotas.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
 import { loadReservations } from './load-reservations.ts'
@@ -35,6 +37,7 @@ const STATEMENTS = [
   readQuotas,
   loadDrawnQuotas,
   readDrawnQuotas,
+  readEndedQuotas,
   loadReservations,
   checkAbsent,
   checkQuotas,
@@ -50,6 +53,7 @@ const STATEMENTS = [
   addReservations,
   markRetaken,
   addUsage,
+  addDenials,
   selectQuotaDetails,
   advanceOutbox,
   addNumberedEvents,

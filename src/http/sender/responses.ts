@@ -1,4 +1,5 @@
-import type { Command, Denied, Granted, Outcome } from '../../domain/command.ts'
+import type { Command, Denied, Explanation, Granted, Outcome } from '../../domain/command.ts'
+import { explanationViewOf } from '../../domain/explanation.ts'
 import type { Measure } from '../../domain/message.ts'
 import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
 import { formatTimestampOrNull } from '../../domain/time.ts'
@@ -15,7 +16,7 @@ export function answerOf({ command, measure }: SenderCall, outcome: Outcome): ob
     case 'granted':
       return command.op === 'check' ? grantable(outcome, measure) : granted(outcome, measure)
     case 'denied':
-      return denied(outcome, measure)
+      return denied(command, outcome, measure)
     case 'settled':
       return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
     case 'found':
@@ -39,7 +40,7 @@ function granted({ reservation, remaining, replayed, would_deny, explanation }: 
     replayed,
     ...(would_deny === null ? undefined : { would_deny }),
     ...findingsOf(measure),
-    ...(explanation === null ? undefined : { explain: explanation }),
+    ...explained(explanation),
   }
 }
 
@@ -54,11 +55,14 @@ function grantable({ reservation, remaining, would_deny, explanation }: Granted,
     remaining,
     ...(would_deny === null ? undefined : { would_deny }),
     ...findingsOf(measure),
-    ...(explanation === null ? undefined : { explain: explanation }),
+    ...explained(explanation),
   }
 }
 
-function denied({ reason, remaining, limiting_quota_id, retry_at, explanation }: Denied, measure: Measure | null) {
+function denied(command: Command, outcome: Denied, measure: Measure | null) {
+  const { reason, remaining, limiting_quota_id, retry_at, explanation } = outcome
+  // A denial that is logged is explained in any case.
+  const isAsked = 'explain' in command && command.explain
   return {
     granted: false,
     reason,
@@ -67,8 +71,12 @@ function denied({ reason, remaining, limiting_quota_id, retry_at, explanation }:
     limiting_quota_id,
     retry_at: formatTimestampOrNull(retry_at),
     ...findingsOf(measure),
-    ...(explanation === null ? undefined : { explain: explanation }),
+    ...(isAsked ? explained(explanation) : undefined),
   }
+}
+
+function explained(explanation: readonly Explanation[] | null) {
+  return explanation === null ? undefined : { explain: explanation.map(explanationViewOf) }
 }
 
 function findingsOf(measure: Measure | null) {

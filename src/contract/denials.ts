@@ -1,0 +1,92 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { DENIAL_REASONS } from '../domain/reservation.ts'
+import { RESERVATION_ID_PATTERN } from './reservations.ts'
+import { closed, country, cursorPageOf, cursorQuery, messageType, nullable, time, uint } from './schemas.ts'
+import { explanationLine } from './sender.ts'
+
+/** The log of denials: why messages were refused. */
+
+const denialId = {
+  pattern: '^den_(?:0|[1-9][0-9]{0,15})_(?:0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$',
+  examples: ['den_7_1773576000000_42'],
+}
+
+export const DenialParams = Type.Object({ denial_id: Type.String(denialId) })
+
+const filters = {
+  ...cursorQuery,
+  reason: Type.Optional(Type.Enum([...DENIAL_REASONS])),
+  country: Type.Optional(country({ description: 'Only messages to this country.' })),
+  message_type: Type.Optional(messageType({ description: 'Only messages of this type.' })),
+  id: Type.Optional(
+    Type.String({ pattern: RESERVATION_ID_PATTERN, description: "Only denials of this id, the sender's own." }),
+  ),
+  from: Type.Optional(time({ description: 'Denied at this time or later.' })),
+  to: Type.Optional(time({ description: 'Denied before this time.' })),
+}
+
+export const UserDenialsQuery = Type.Object(filters, closed)
+export const AdminDenialsQuery = Type.Object(
+  { ...filters, user_id: Type.Optional(uint({ description: "Only this user's denials." })) },
+  closed,
+)
+
+const fields = {
+  denial_id: Type.String({ description: 'Identifies the denial.', ...denialId }),
+  at: time({ description: 'When it was denied.' }),
+  user_id: uint({ description: 'The user whose message it was.', examples: [7] }),
+  id: Type.String({
+    description: "The sender's own id. A denied id is decided again, so several denials may have it.",
+    examples: ['msg-1042'],
+  }),
+  op: Type.Enum(['reserve', 'consume'], { description: 'The operation that was denied.' }),
+  units: uint({ description: 'Units asked for.' }),
+  country: nullable(Type.String(), { description: 'The destination; null if the sender did not name one.' }),
+  message_type: nullable(Type.String()),
+  allow_partial: Type.Boolean({ description: 'Whether fewer units, at least 1, would have been enough.' }),
+  reason: Type.Enum([...DENIAL_REASONS], {
+    description:
+      '`no_quota`: no live grant matched. `cap_reached`: a cap had no room. `quota_exhausted`: the matching grants had too little left.',
+  }),
+  remaining: nullable(uint(), { description: 'How much the same request could have drawn; null if unbounded.' }),
+  limiting_quota_id: nullable(uint(), {
+    description: 'The blocking cap with the lowest id, else the last matching grant.',
+  }),
+  retry_at: nullable(time(), { description: 'As answered then: it could not be granted before this time.' }),
+  skipped: nullable(uint(), {
+    description:
+      'How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial.',
+  }),
+}
+
+export const DenialRecord = Type.Object(fields, {
+  $id: 'DenialRecord',
+  description:
+    'A denied reserve or consume. The text and the number of the message are not stored. At most 60 an hour are logged of one user, and 20 a second of all, 1,200 at once.',
+})
+
+export const DenialDetail = Type.Object(
+  {
+    ...fields,
+    explain: Type.Array(explanationLine, {
+      description:
+        'Why quotas did or did not count: the first 20 as of the denial, then up to 20 that had ended last before it, as they are now.',
+    }),
+  },
+  { $id: 'DenialDetail', description: 'A denied reserve or consume with its explanation.' },
+)
+
+export const DenialPage = cursorPageOf('DenialRecord', {
+  $id: 'DenialPage',
+  description:
+    'Denials, newest first. A call reads a bounded number of denials, so with filters a page may be short or even empty and still have a `next_cursor`.',
+})
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const DENIAL_COMPONENTS = { DenialRecord, DenialDetail, DenialPage } satisfies Record<string, TSchema>
+
+export type UserDenialsQuery = Static<typeof UserDenialsQuery>
+export type AdminDenialsQuery = Static<typeof AdminDenialsQuery>
+export type DenialRecord = Static<typeof DenialRecord>
+export type DenialDetail = Static<typeof DenialDetail>
+export type DenialPage = Static<typeof DenialPage, { 'DenialRecord#': typeof DenialRecord }>

@@ -1,0 +1,149 @@
+/** Reads the log of denials. The engine writes it (`ledger/add-denials.ts`), `denial-retention.ts` removes from it. */
+import type { Denial, DenialKey } from '../domain/denial.ts'
+import type { EndedQuota } from '../domain/draft.ts'
+import type { ExplanationView } from '../domain/explanation.ts'
+import type { DenialReason } from '../domain/reservation.ts'
+import { shardOf } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Database, Queryable, SqlValue } from './database.ts'
+import { DENIAL_COLUMNS } from './ledger/add-denials.ts'
+import { readEndedQuotas } from './ledger/load-ended-quotas.ts'
+import { bind } from './parameters.ts'
+import { BY_KEYS, IN_INDEX_ORDER } from './planner-settings.ts'
+import { sliceOf } from './slice.ts'
+import { timestampParam } from './values.ts'
+
+/** A denial in the log, without its explanation. */
+export type LoggedDenial = Denial & DenialKey
+
+/** What a list selects; `from` is included, `to` is not. */
+export interface DenialFilter {
+  userId?: number
+  /** The sender's id. */
+  id?: string
+  reason?: DenialReason
+  country?: string
+  messageType?: string
+  from?: EpochMs
+  to?: EpochMs
+}
+
+export interface DenialSlice {
+  denials: LoggedDenial[]
+  /** The denial after which the next page begins; null on the last. With one, a page may be short or even empty. */
+  next: DenialKey | null
+}
+
+/** Denials that a page scans, at most, for those that its filters select: a page of rare ones does not take long. */
+export const MAX_SCANNED = 10_000
+
+const COLUMNS = ['at', 'number', ...DENIAL_COLUMNS].join(', ')
+
+/**
+ * What each index orders by: `denial_by_id` for a sender's id and the primary key for one user, `denial_by_time` for all.
+ * The last one holds an expression, so that the planner cannot take it for the page of one user.
+ */
+const timeOf = ({ id, userId }: DenialFilter) => (id === undefined && userId === undefined ? inUtc('at') : 'at')
+const inUtc = (timestamp: string) => `(${timestamp} at time zone 'UTC')`
+
+/** A page of denials, newest first. */
+export function listDenials(
+  db: Database,
+  filter: DenialFilter,
+  after: DenialKey | undefined,
+  size: number,
+  maxScanned = MAX_SCANNED,
+): Promise<DenialSlice> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const selected = selectionOf(filter, values)
+  const page = `select ${COLUMNS} from (
+      select shard, ${COLUMNS}, ${timeOf(filter)} as denied_at from denial where ${among}
+      order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
+    ) d where ${selected} order by denied_at desc, number desc limit ${bind(values, size + 1)}`
+
+  // One snapshot, so that the next page begins exactly where this scan ended.
+  return db.transaction(async tx => {
+    await tx.query({ text: IN_INDEX_ORDER })
+    const { items, hasMore } = sliceOf(await tx.query<LoggedDenial>({ text: page, values }), size)
+    const last = items.at(-1)
+    if (hasMore && last !== undefined) return { denials: items, next: keyOf(last) }
+    return { denials: items, next: await endOfScan(tx, filter, after, maxScanned) }
+  }, 'snapshot')
+}
+
+/** The last denial that a page scanned, if there are more behind it. */
+async function endOfScan(
+  tx: Queryable,
+  filter: DenialFilter,
+  after: DenialKey | undefined,
+  maxScanned: number,
+): Promise<DenialKey | null> {
+  const values: SqlValue[] = []
+  const among = rangeOf(filter, after, values)
+  const ends = await tx.query<DenialKey>({
+    text: `select user_id, at, number from denial where ${among} order by ${timeOf(filter)} desc, number desc
+           offset ${bind(values, maxScanned - 1)} limit 2`,
+    values,
+  })
+  return ends.length === 2 ? (ends[0] ?? null) : null
+}
+
+function keyOf({ user_id, at, number }: LoggedDenial): DenialKey {
+  return { user_id, at, number }
+}
+
+/** The conditions that an index bounds: the sender's id or the user, the time, and the cursor. */
+function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: SqlValue[]): string {
+  const { userId, id, from, to } = filter
+  const conditions: string[] = []
+  const timestamp = (at: EpochMs) => {
+    const bound = `${bind(values, timestampParam(at))}::timestamptz`
+    return timeOf(filter) === 'at' ? bound : inUtc(bound)
+  }
+  if (id !== undefined) conditions.push(`id = ${bind(values, id)}`)
+  else if (userId !== undefined)
+    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
+  if (from !== undefined) conditions.push(`${timeOf(filter)} >= ${timestamp(from)}`)
+  // A cursor lies before `to`, so `to` is left out: of two bounds PostgreSQL may begin at the farther one.
+  if (after !== undefined)
+    conditions.push(`(${timeOf(filter)}, number) < (${timestamp(after.at)}, ${bind(values, after.number)})`)
+  else if (to !== undefined) conditions.push(`${timeOf(filter)} < ${timestamp(to)}`)
+  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+}
+
+/** The conditions that are read from the rows. */
+function selectionOf({ userId, id, reason, country, messageType }: DenialFilter, values: SqlValue[]): string {
+  const conditions: string[] = []
+  if (id !== undefined && userId !== undefined)
+    conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
+  for (const [column, value] of Object.entries({ reason, country, message_type: messageType })) {
+    if (value !== undefined) conditions.push(`${column} = ${bind(values, value)}`)
+  }
+  return conditions.length === 0 ? 'true' : conditions.join(' and ')
+}
+
+/** A denial with its explanation as it was logged. */
+export interface DenialDetails {
+  denial: LoggedDenial
+  explanation: ExplanationView[]
+  /** The user's quotas, as they are now, that ended last before the denial. The engine does not read them for the log. */
+  ended: EndedQuota[]
+}
+
+/** The denial at a place of the log; undefined if there is none, or none any more. */
+export function findDenial(db: Database, { user_id, at, number }: DenialKey): Promise<DenialDetails | undefined> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [row] = await tx.query<LoggedDenial & { explanation: ExplanationView[] }>({
+      name: 'find-denial',
+      text: `select ${COLUMNS}, explanation from denial
+             where shard = $1 and user_id = $2 and at = $3 and number = $4`,
+      values: [shardOf(user_id), user_id, timestampParam(at), number],
+    })
+    if (row === undefined) return undefined
+    const { explanation, ...denial } = row
+    const { text, values } = readEndedQuotas.call({ now: at }, [user_id])
+    return { denial, explanation, ended: await tx.query<EndedQuota>({ text, values }) }
+  }, 'snapshot')
+}

@@ -1,0 +1,36 @@
+import type { ExplainedDenial } from '../../domain/denial.ts'
+import { explanationViewOf } from '../../domain/explanation.ts'
+import { bigints, booleans, jsons, texts, timestamps } from './arrays.ts'
+import { USER_SHARD } from './keys.ts'
+import { ledgerStatement, NOW } from './statement.ts'
+
+const VALUES = {
+  user_id: bigints<ExplainedDenial>(denial => denial.user_id),
+  id: texts<ExplainedDenial>(denial => denial.id),
+  op: texts<ExplainedDenial>(denial => denial.op),
+  units: bigints<ExplainedDenial>(denial => denial.units),
+  country: texts<ExplainedDenial>(denial => denial.country),
+  message_type: texts<ExplainedDenial>(denial => denial.message_type),
+  allow_partial: booleans<ExplainedDenial>(denial => denial.allow_partial),
+  reason: texts<ExplainedDenial>(denial => denial.reason),
+  remaining: bigints<ExplainedDenial>(denial => denial.remaining),
+  limiting_quota_id: bigints<ExplainedDenial>(denial => denial.limiting_quota_id),
+  retry_at: timestamps<ExplainedDenial>(denial => denial.retry_at),
+  skipped: bigints<ExplainedDenial>(denial => denial.skipped),
+}
+
+/** The columns of a denial beside its key and its explanation. */
+export const DENIAL_COLUMNS = Object.keys(VALUES)
+
+/**
+ * Adds denials to the log. Their numbers come from a sequence, so rows are the batch's own: it waits for no lock. Not
+ * `values (unnest(…), …)`: that could evaluate `nextval` once for all rows.
+ */
+export const addDenials = ledgerStatement<ExplainedDenial>(
+  'add-denials',
+  { ...USER_SHARD, ...VALUES, explanation: jsons(({ explanation }) => explanation.map(explanationViewOf)) },
+  ({ k, bind }) => `insert into denial (shard, number, at, ${DENIAL_COLUMNS.join(', ')}, explanation)
+    select k.shard, nextval('denial_number'), ${bind(NOW)}::timestamptz,
+      ${DENIAL_COLUMNS.map(name => `k.${name}`).join(', ')}, k.explanation::jsonb
+    from ${k}`,
+)

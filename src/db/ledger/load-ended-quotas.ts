@@ -1,0 +1,38 @@
+import type { EndedQuota } from '../../domain/draft.ts'
+import type { QuotaKind } from '../../domain/quota.ts'
+import type { StatementResult } from '../pipelined-connection.ts'
+import { EXPIRY, expiredAt } from '../unexpired.ts'
+import { USER_KEY } from './keys.ts'
+import { number, oneOf, selectionOf, timestamp } from './rows.ts'
+import { ledgerStatement, NOW } from './statement.ts'
+
+/** The most ended quotas that an explanation names. A daily package leaves a thousand of them in three years. */
+const MAX_ENDED = 20
+
+const COLUMNS = { user_id: number, id: number, kind: oneOf<QuotaKind>(), expires_at: timestamp }
+
+const { list, at: AT } = selectionOf(COLUMNS, 'q')
+
+/**
+ * For each user the quotas that ended last, newest first. It walks the index of unexpired quotas down from now, so it
+ * costs the same however many have ended.
+ */
+export const readEndedQuotas = ledgerStatement(
+  'read-ended-quotas',
+  USER_KEY,
+  ({ k, bind }) => `select ${list} from ${k}
+    cross join lateral (
+      select * from quota q
+      where q.shard = k.shard and q.user_id = k.user_id and ${expiredAt(bind(NOW))}
+      order by ${EXPIRY} desc limit ${MAX_ENDED}
+    ) q`,
+)
+
+export function endedQuotasIn(result: StatementResult | undefined): EndedQuota[] {
+  return (result?.rows ?? []).map(cells => ({
+    user_id: COLUMNS.user_id.read(cells[AT.user_id]),
+    id: COLUMNS.id.read(cells[AT.id]),
+    kind: COLUMNS.kind.read(cells[AT.kind]),
+    expires_at: COLUMNS.expires_at.read(cells[AT.expires_at]),
+  }))
+}

@@ -1,0 +1,56 @@
+import type { AdminDenialsQuery, DenialDetail, DenialPage, DenialRecord } from '../../contract/denials.ts'
+import type { Database } from '../../db/database.ts'
+import { findDenial, type LoggedDenial, listDenials } from '../../db/denials.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { denialIdOf, denialKeyOf } from '../../domain/denial.ts'
+import { explainEnded, explanationViewOf } from '../../domain/explanation.ts'
+import { formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
+import { Problem } from '../../errors.ts'
+import type { Viewer } from '../auth/guard.ts'
+import { cursorAfter, filterOf, pageRequestOf } from './requests.ts'
+
+/** A page of denials: of any user for administrators, of their own for users. */
+export async function denialPage(db: Database, query: AdminDenialsQuery, viewer: Viewer): Promise<DenialPage> {
+  const { filters, after } = pageRequestOf(query, viewer)
+  const { page_size: size = DEFAULT_PAGE_SIZE } = query
+  const { denials, next } = await listDenials(db, filterOf(filters, viewer), after, size)
+  return {
+    items: denials.map(recordViewOf),
+    page_size: size,
+    next_cursor: next && cursorAfter(next, filters),
+  }
+}
+
+/**
+ * A denial with its explanation. Users see their own only.
+ * @throws Problem `not_found`
+ */
+export async function denialDetail(db: Database, id: string, viewer: Viewer): Promise<DenialDetail> {
+  const key = denialKeyOf(id)
+  const found = key && (await findDenial(db, key))
+  if (found === undefined || (viewer.role === 'user' && viewer.userId !== found.denial.user_id)) {
+    throw new Problem('not_found', `There is no denial ${id} in the log, or it is not kept any more.`)
+  }
+  const { denial, explanation, ended } = found
+  const explain = [...explanation, ...explainEnded(ended, explanation).map(explanationViewOf)]
+  return { ...recordViewOf(denial), explain }
+}
+
+function recordViewOf(denial: LoggedDenial): DenialRecord {
+  return {
+    denial_id: denialIdOf(denial),
+    at: formatTimestamp(denial.at),
+    user_id: denial.user_id,
+    id: denial.id,
+    op: denial.op,
+    units: denial.units,
+    country: denial.country,
+    message_type: denial.message_type,
+    allow_partial: denial.allow_partial,
+    reason: denial.reason,
+    remaining: denial.remaining,
+    limiting_quota_id: denial.limiting_quota_id,
+    retry_at: formatTimestampOrNull(denial.retry_at),
+    skipped: denial.skipped,
+  }
+}

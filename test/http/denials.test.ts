@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_SCANNED } from '../../src/db/denials.ts'
+import { shardOf } from '../../src/domain/shard.ts'
+import { START } from '../support/service.ts'
+import { startSender } from './sender-fixture.ts'
+
+const ADMIN = '/api/sms/admin/denials'
+const OWN = '/api/sms/quota/denials'
+const service = await startSender()
+const { call, clock, allow, ask, db, someone } = service
+const at = (seconds: number) => new Date(START + seconds * 1000).toISOString()
+
+type Items = readonly { id: string; denial_id: string }[]
+const idsOf = (items: Items) => items.map(({ id }) => id)
+
+/** Reads all pages and returns the ids of each. */
+async function walk(query: string, path = ADMIN, token = service.adminToken): Promise<string[][]> {
+  const pages = []
+  for (let next = query; ; ) {
+    const { status, body } = await call('GET', `${path}?${next}`, { token })
+    expect(status, JSON.stringify(body)).toBe(200)
+    pages.push(idsOf(body.items))
+    if (body.next_cursor === null) return pages
+    next = `page_size=${body.page_size}&cursor=${body.next_cursor}`
+  }
+}
+
+describe('denials', async () => {
+  const user = 7
+  const other = 8
+  const grant = await allow({ user_id: user, limit: 5, message_types: ['otp'] })
+  const cap = await allow({ user_id: user, kind: 'cap', limit: 3, period: 'hour', starts_at: at(0) })
+  const deny = async (op: string, body: object, of = user) => {
+    clock.now += 1000
+    const answer = await ask(op, { user_id: of, ...body })
+    expect(answer.body.granted, JSON.stringify(answer.body)).toBe(false)
+    return answer.body
+  }
+  // One second after the other, in this order.
+  const first = await deny('reserve', { id: 'first', units: 9, country: 'DE' })
+  await deny('consume', { id: 'exhausted', units: 6, message_type: 'otp', allow_partial: false })
+  await deny('reserve', { id: 'again', units: 4, country: 'AT', message_type: 'otp' })
+  await deny('reserve', { id: 'again', units: 9, country: 'DE' })
+  await deny('reserve', { id: 'message', message: { to: '+4366412345678', text: 'A secret of 160 characters' } })
+  await deny('reserve', { id: 'again', units: 1 }, other)
+  clock.now += 1000
+  const batch = await ask('batch', {
+    operations: [
+      { op: 'check', user_id: user, units: 99 },
+      { op: 'reserve', user_id: user, id: 'granted', units: 1, message_type: 'otp' },
+      { op: 'reserve', user_id: user, id: 'in a batch', units: 1 },
+      { op: 'reserve', user_id: user, id: 'b1', units: 9 },
+      { op: 'consume', user_id: user, id: 'b2', units: 9 },
+    ],
+  })
+  const MINE = ['b2', 'b1', 'message', 'again', 'again', 'exhausted', 'first']
+  const mine = await service.userToken(user)
+  const others = await service.userToken(other)
+
+  test('are listed with the request and the answer, newest first', async () => {
+    expect(batch.body.results.map(({ status }: { status: number }) => status)).toEqual([200, 200, 400, 200, 200])
+    const { body } = await call('GET', OWN, { token: mine })
+    expect(idsOf(body.items)).toEqual(MINE)
+    expect(body).toMatchObject({ page_size: 20, next_cursor: null })
+    expect(body.items.find(({ id }: { id: string }) => id === 'first')).toEqual({
+      denial_id: expect.stringMatching(/^den_7_\d+_\d+$/),
+      at: at(1),
+      user_id: user,
+      id: 'first',
+      op: 'reserve',
+      units: 9,
+      country: 'DE',
+      message_type: null,
+      allow_partial: false,
+      reason: first.reason,
+      remaining: first.remaining,
+      limiting_quota_id: first.limiting_quota_id,
+      retry_at: first.retry_at,
+      skipped: 0,
+    })
+  })
+
+  test('show the country and the units of a message, and store neither its text nor its number', async () => {
+    const { body } = await call('GET', `${OWN}?id=message`, { token: mine })
+    expect(body.items).toMatchObject([{ country: 'AT', units: 1, reason: 'no_quota' }])
+    const rows = await db.query<{ row: string }>({ text: 'select d::text as row from denial d' })
+    expect(rows.length).toBeGreaterThanOrEqual(MINE.length + 1)
+    for (const { row } of rows) expect(row).not.toMatch(/secret|66412345678/)
+  })
+
+  test.each([
+    ['', MINE],
+    ['reason=no_quota', ['b2', 'b1', 'message', 'again', 'first']],
+    ['reason=cap_reached', ['again', 'exhausted']],
+    ['reason=quota_exhausted', []],
+    ['country=DE', ['again', 'first']],
+    ['message_type=otp', ['again', 'exhausted']],
+    ['id=again', ['again', 'again']],
+    ['id=again&country=AT', ['again']],
+    ['id=unknown', []],
+    [`from=${at(4)}`, MINE.slice(0, 4)],
+    [`to=${at(4)}`, MINE.slice(4)],
+    [`from=${at(3)}&to=${at(5)}&reason=no_quota`, ['again']],
+    [`from=${at(5)}&to=${at(3)}`, []],
+    [`id=again&from=${at(4)}`, ['again']],
+    [`id=again&to=${at(4)}`, ['again']],
+  ])('"%s" selects the same with any page size', async (query, expected) => {
+    const own = await call('GET', `${OWN}?${query}`, { token: mine })
+    expect(idsOf(own.body.items)).toEqual(expected)
+    const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
+    expect(asAdmin.body).toEqual(own.body)
+    for (const size of [1, 2]) {
+      expect((await walk(`${query}&page_size=${size}`, OWN, mine)).flat()).toEqual(expected)
+      expect((await walk(`user_id=${user}&${query}&page_size=${size}`)).flat()).toEqual(expected)
+    }
+  })
+
+  test('of all users are listed by time, and found by the sender’s id', async () => {
+    const ALL = [...MINE.slice(0, 2), 'again', ...MINE.slice(2)]
+    expect((await walk('page_size=3')).flat()).toEqual(ALL)
+    expect((await walk(`page_size=1&from=${at(4)}&to=${at(7)}`)).flat()).toEqual(ALL.slice(2, 5))
+    expect((await walk('id=again&page_size=1')).flat()).toEqual(['again', 'again', 'again'])
+    expect(idsOf((await call('GET', OWN, { token: others })).body.items)).toEqual(['again'])
+    expect((await call('GET', OWN, { token: await service.userToken(9) })).body.items).toEqual([])
+  })
+
+  test('are explained one by one, to their user and to administrators', async () => {
+    const { items } = (await call('GET', `${OWN}?id=exhausted`, { token: mine })).body
+    const { body, status } = await call('GET', `${OWN}/${items[0].denial_id}`, { token: mine })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      ...items[0],
+      explain: [
+        { quota_id: cap, kind: 'cap', verdict: 'blocks', units: 0 },
+        { quota_id: grant, kind: 'grant', verdict: 'has_headroom', units: 0 },
+      ],
+    })
+    expect((await call('GET', `${ADMIN}/${items[0].denial_id}`)).body).toEqual(body)
+    const refused = await call('GET', `${OWN}/${items[0].denial_id}`, { token: others })
+    expect(refused).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  })
+
+  test.each([
+    'den_7_1_1',
+    'den_9007199254740992_1_1',
+    'den_7_999999999999999_1',
+    'den_7_1773576001000_999999999999999',
+  ])('there is none with the id %s', async id => {
+    for (const [path, token] of [
+      [ADMIN, service.adminToken],
+      [OWN, mine],
+    ] as const)
+      expect(await call('GET', `${path}/${id}`, { token })).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  })
+
+  test.each(['den_7_1', 'den_07_1_1', 'den_7_1_0', 'den_7_1_1_', 'evt_7_1', '7', `den_${'9'.repeat(99)}_1_1`])(
+    '%s is no id of a denial',
+    async id => {
+      expect(await call('GET', `${ADMIN}/${id}`)).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: 'denial_id' }] },
+      })
+    },
+  )
+
+  test('a cursor fixes the filters, and is refused if forged or made for another viewer', async () => {
+    const query = `user_id=${user}&reason=no_quota&to=${at(100)}`
+    const cursor = (await call('GET', `${ADMIN}?page_size=1&${query}`)).body.next_cursor
+    expect((await call('GET', `${ADMIN}?${query}&cursor=${cursor}`)).status).toBe(200)
+    for (const [more, path] of [
+      ['user_id=8', 'user_id'],
+      ['id=again', 'id'],
+      ['reason=cap_reached', 'reason'],
+      ['country=DE', 'country'],
+      ['message_type=otp', 'message_type'],
+      [`from=${at(0)}`, 'from'],
+      [`to=${at(101)}`, 'to'],
+    ] as const) {
+      const answer = await call('GET', `${ADMIN}?cursor=${cursor}&${more}`)
+      expect(answer, more).toMatchObject({ status: 400, body: { errors: [{ path }] } })
+    }
+    const made = (held: object) => Buffer.from(JSON.stringify(held)).toString('base64url')
+    for (const bad of ['nonsense', made({ at: 1e15, of: 7, number: 1 }), made({ at: 1, of: 7, number: 'a' })]) {
+      const answer = await call('GET', `${ADMIN}?cursor=${bad}`)
+      expect(answer).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
+    }
+    expect((await call('GET', `${OWN}?cursor=${cursor}`, { token: mine })).status).toBe(400)
+    const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
+    expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
+    expect((await call('GET', `${OWN}?cursor=${own}`, { token: others })).status).toBe(400)
+  })
+})
+
+test('an explanation names the quotas that had ended before, as they are when it is read', async () => {
+  const user = someone()
+  const ends = new Date(clock.now + 60_000).toISOString()
+  const pack = await allow({ user_id: user, limit: 9, expires_at: ends })
+  const revived = await allow({ user_id: user, limit: 9, expires_at: ends })
+  clock.now += 60_000
+  expect((await ask('reserve', { user_id: user, id: 'late', units: 1 })).body).toMatchObject({ reason: 'no_quota' })
+  // This one ends after the denial.
+  await allow({
+    user_id: user,
+    limit: 9,
+    starts_at: at(0),
+    expires_at: new Date(clock.now + 1).toISOString(),
+  })
+  clock.now += 1000
+  const { items } = (await call('GET', `${ADMIN}?user_id=${user}`)).body
+  const read = async () => (await call('GET', `${ADMIN}/${items[0].denial_id}`)).body.explain
+  const expired = (quota_id: number) => ({ quota_id, kind: 'grant', verdict: 'expired', units: 0, expires_at: ends })
+  const lines = await read()
+  expect(lines).toHaveLength(2)
+  expect(lines).toEqual(expect.arrayContaining([expired(pack), expired(revived)]))
+  expect((await call('PUT', `/api/sms/admin/quota/${revived}`, { body: { expires_at: null } })).status).toBe(200)
+  expect(await read()).toEqual([expired(pack)])
+})
+
+test('rare matches are found in steps, each of which reads a bounded number', async () => {
+  const user = someone()
+  await db.query({
+    text: `insert into denial (shard, user_id, at, number, id, op, units, allow_partial, reason, remaining, skipped, explanation)
+           select $1::smallint, $2::bigint, $3::timestamptz - interval '1 year' + n / 10 * interval '1 ms', n, 'n' || n, 'reserve',
+             1, false, case n when 1 then 'cap_reached' else 'no_quota' end, 0, 0, '[]'
+           from generate_series(1, $4::int) n`,
+    values: [shardOf(user), user, at(0), MAX_SCANNED * 2 + 500],
+  })
+  expect(await walk(`user_id=${user}&reason=cap_reached&page_size=5`)).toEqual([[], [], ['n1']])
+  expect((await walk(`to=2025-12-31T00:00:00Z&reason=cap_reached&page_size=5`)).flat()).toEqual(['n1'])
+  expect(await walk(`id=n1&user_id=${user}`)).toEqual([['n1']])
+})
+
+describe.each([
+  ['an administrator', ADMIN],
+  ['a user', OWN],
+])('of %s: refused are', (_, path) => {
+  test.each([
+    ['page=1', 'page'],
+    ['page_size=0', 'page_size'],
+    ['page_size=201', 'page_size'],
+    ['reason=other', 'reason'],
+    ['country=de', 'country'],
+    ['message_type=OTP', 'message_type'],
+    ['id=%20', 'id'],
+    ['from=yesterday', 'from'],
+    ['to=2026-03-15', 'to'],
+    ['limit=5', 'limit'],
+  ])('%s', async (query, issue) => {
+    expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: issue }] } })
+  })
+
+  test('calls without the role', async () => {
+    expect((await call('GET', path, { token: null })).status).toBe(401)
+    expect((await call('GET', path, { token: service.senderToken })).status).toBe(403)
+    if (path === ADMIN) expect((await call('GET', path, { token: await service.userToken(7) })).status).toBe(403)
+    else expect((await call('GET', `${path}?user_id=8`)).status).toBe(400)
+  })
+})
