@@ -210,7 +210,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createSweeper({ db, engine, now, log }),
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
-    createUsageRollup({ db, onRollup: metrics.rollup }),
+    createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }
