@@ -39,7 +39,7 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
   const { keepsUsage = true } = job
   const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
   const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const rollup = db && createJobRunner([createUsageRollup({ db })], { log: silent })
+  const rollup = db && createJobRunner([createUsageRollup({ db, log: silent })], { log: silent })
   rollup?.start()
   const counter = createOperationCounter(job, note)
   const active = Math.floor(job.users / job.stride)

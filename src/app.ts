@@ -222,7 +222,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createAlertCleaner({ db, now }),
-    createUsageRollup({ db, onRollup: metrics.rollup }),
+    createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

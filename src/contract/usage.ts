@@ -1,11 +1,17 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { MAX_USAGE_INTERVALS, MAX_USAGE_ROWS } from '../domain/bounds.ts'
+import {
+  MAX_USAGE_INTERVALS,
+  MAX_USAGE_READ,
+  MAX_USAGE_ROWS,
+  USAGE_DAYS_KEPT,
+  USAGE_DETAIL_DAYS,
+} from '../domain/bounds.ts'
 import { USAGE_GROUPS } from '../domain/usage.ts'
 import { closed, nullable, positive, time, timeZone, uint } from './schemas.ts'
 
 /** Usage reports: what users sent, gave back and were denied. */
 
-const USAGE_INTERVALS = ['hour', 'day', 'month'] as const
+const USAGE_INTERVALS = ['hour', 'day', 'week', 'month'] as const
 
 const period = {
   from: time({ description: 'Inclusive. On a quarter of an hour, the resolution of all usage.' }),
@@ -17,13 +23,16 @@ const report = {
     description: `One row per interval, at most ${MAX_USAGE_INTERVALS}. The first begins and the last ends with the period.`,
   }),
   time_zone: Type.Optional(
-    timeZone({ default: 'UTC', description: 'The IANA time zone in which hours, days and months begin.' }),
+    timeZone({
+      default: 'UTC',
+      description: 'The IANA time zone in which hours, days, weeks (on Monday) and months begin.',
+    }),
   ),
 }
-const groupBy = <Group extends string>(groups: readonly Group[]) =>
+const groupBy = <Group extends string>(groups: readonly Group[], more = '') =>
   Type.Optional(
     Type.Enum([...groups], {
-      description: `One row per interval and value that occurs in the period, at most ${MAX_USAGE_ROWS} rows.`,
+      description: `One row per interval and value that occurs in the period, at most ${MAX_USAGE_ROWS} rows.${more}`,
     }),
   )
 
@@ -31,7 +40,10 @@ export const AdminUsageQuery = Type.Object(
   {
     ...report,
     user_id: Type.Optional(uint({ description: "Only this user's usage; omitted: the usage of all users." })),
-    group_by: groupBy(USAGE_GROUPS),
+    group_by: groupBy(
+      USAGE_GROUPS,
+      ` By \`user\` or \`quota\` without a \`user_id\`, the report reads ${MAX_USAGE_READ} stored rows at most, and is refused beyond: ask for a shorter period, or for the top users.`,
+    ),
   },
   closed,
 )
@@ -45,11 +57,24 @@ export const TopUsersQuery = Type.Object(
 )
 
 const count = (description: string) => Type.Object({ units: uint(), messages: uint() }, { description })
+/** What an interval shows of usage that was compacted. */
+const exact = Type.Boolean({
+  description: `False: it begins or ends within a day or month that was compacted, which counts where it begins. Usage is kept by the quarter of an hour for ${USAGE_DETAIL_DAYS} days, by the day for ${USAGE_DAYS_KEPT} days, and then by the month, of the time zone USAGE_TIME_ZONE.`,
+})
+
 const counts = {
   committed: count('Committed, at the time of the commit. A message counts with its first unit.'),
   refunded: count('Given back, at the time of the refund. Not subtracted from `committed`.'),
   unfunded: count('The part of `committed` that no grant paid for.'),
   denied: count('Asked for with `reserve` or `consume` and denied. Each attempt counts.'),
+  denied_by_reason: Type.Object(
+    {
+      no_quota: count('No live grant matched.'),
+      cap_reached: count('A cap had no room.'),
+      quota_exhausted: count('The grants had too few units.'),
+    },
+    { description: 'The parts of `denied`. They add up to less where denials are from before reasons were recorded.' },
+  ),
 }
 
 export const Usage = Type.Object(
@@ -58,11 +83,13 @@ export const Usage = Type.Object(
     to: time(),
     interval: Type.Enum([...USAGE_INTERVALS]),
     time_zone: Type.String(),
+    exact,
     total: Type.Object(counts),
     items: Type.Array(
       Type.Object({
         start: time({ description: 'Inclusive.' }),
         end: time({ description: 'Exclusive.' }),
+        exact,
         user_id: Type.Optional(uint()),
         quota_id: Type.Optional(
           nullable(positive(), {
@@ -87,9 +114,18 @@ export const TopUsers = Type.Object(
   {
     from: time(),
     to: time(),
+    exact,
+    complete: Type.Boolean({
+      description: 'Whether it is proven that no user who is missing committed more units than the last one listed.',
+    }),
+    unlisted_up_to: uint({ description: 'No user who is missing committed more units than this.' }),
     items: Type.Array(Type.Object({ user_id: uint(), ...counts })),
   },
-  { $id: 'TopUsers', description: 'The users with the most committed units, in descending order.' },
+  {
+    $id: 'TopUsers',
+    description:
+      'The users with the most committed units, in descending order. The counts of each are exact to the last commit. With very many active users of similar use, some who belong here can be missing: see `complete`.',
+  },
 )
 
 /** The named schemas of the OpenAPI document, by `$id`. */

@@ -283,6 +283,11 @@ export function concernsRows(error: unknown): boolean {
   return isStatementTimeout(error) || sqlStateOf(error) === '55P03' || isConflict(error)
 }
 
+/** Whether the server refuses the values: out of range, malformed, or against a constraint. */
+export function isDataError(error: unknown): boolean {
+  return /^2[23]/.test(sqlStateOf(error) ?? '')
+}
+
 const endsConnection = (state: string) => /^(08|57P|25P03|25P04)/.test(state)
 
 const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')

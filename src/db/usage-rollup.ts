@@ -1,9 +1,21 @@
 import type { Shard } from '../domain/shard.ts'
-import type { Database } from './database.ts'
+import { type Database, isDataError, type Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
+import {
+  additionsTo,
+  entriesOf,
+  PENDING_SUMS,
+  sumsOf,
+  TOTAL_COUNTS,
+  USAGE_COUNTS,
+  type UsageCount,
+} from './usage-columns.ts'
 
 /** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
 export const ROLLUP_PAGE = 64
+
+/** Users in a list of the top users of a shard and day. */
+export const TOP_LIST = 128
 
 /** Shards with usage to roll up: one index lookup each, however much there is. */
 export async function findPendingUsage(db: Database): Promise<Shard[]> {
@@ -25,6 +37,8 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
   return row?.pending ?? 0
 }
 
+const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...USAGE_COUNTS] as const
+
 /**
  * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
  * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
@@ -32,39 +46,81 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
  */
 const TAKE = `
   with page as materialized (
-    select number from usage_pending where shard = $1 order by number limit ${ROLLUP_PAGE} for update skip locked
+    select number from usage_pending where shard = $1 and number <> all ($2::bigint[])
+    order by number limit $3 for update skip locked
   ), taken as (
     delete from usage_pending p using page where p.shard = $1 and p.number = page.number
-    returning p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages
+    returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages
   ), summed as (
-    select e.user_id, taken.bucket, e.quota_id, e.country, e.message_type,
-      coalesce(sum(e.units) filter (where e.kind = 0), 0) as committed,
-      coalesce(sum(e.messages) filter (where e.kind = 0), 0) as committed_messages,
-      coalesce(sum(e.units) filter (where e.kind = 1), 0) as refunded,
-      coalesce(sum(e.messages) filter (where e.kind = 1), 0) as refunded_messages,
-      coalesce(sum(e.units) filter (where e.kind = 2), 0) as denied,
-      coalesce(sum(e.messages) filter (where e.kind = 2), 0) as denied_messages
-    from taken, unnest(users, quotas, countries, message_types, kinds, units, messages)
-      e (user_id, quota_id, country, message_type, kind, units, messages)
+    select e.user_id as users, taken.bucket as buckets, e.quota_id as quotas, e.country as countries,
+      e.message_type as message_types, ${PENDING_SUMS}
+    from taken, ${entriesOf('taken')}
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   )
-  select (select count(*) from taken) as batches, count(*) as rows, array_agg(user_id)::text as users, array_agg(bucket)::text as buckets,
-    array_agg(quota_id)::text as quotas, array_agg(country)::text as countries,
-    array_agg(message_type)::text as message_types, array_agg(committed)::text as committed,
-    array_agg(committed_messages)::text as committed_messages, array_agg(refunded)::text as refunded,
-    array_agg(refunded_messages)::text as refunded_messages, array_agg(denied)::text as denied,
-    array_agg(denied_messages)::text as denied_messages
+  select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
+    ${SUMMED.map(name => `array_agg(${name})::text as ${name}`).join(', ')}
   from summed`
-
-const ADDED = ['committed', 'committed_messages', 'refunded', 'refunded_messages', 'denied', 'denied_messages'] as const
 
 /** In the order of keys, so that two processes that add for the same users cannot deadlock. */
 const ADD = `
-  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${ADDED.join(', ')})
+  insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
   select $1::smallint, * from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
-    $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[])
+    ${parameters(7)})
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
-  set ${ADDED.map(name => `${name} = usage.${name} + excluded.${name}`).join(', ')}`
+  set ${additionsTo('usage', USAGE_COUNTS)}`
+
+/**
+ * Adds to the list of the top users of each day. Either list may lack users whom the other one has: such a user committed
+ * at most what the list has `missed`. Of the users of both, those who can have committed most are kept, and the first
+ * that is dropped says what the new list has missed.
+ */
+const ADD_TOP = `
+  insert into usage_top (shard, bucket, users, units, missed)
+  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+    array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+    coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
+  from (
+    select *, row_number() over (partition by day order by units desc, user_id) as place
+    from (
+      select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(units)::bigint as units
+      from unnest($2::bigint[], $3::timestamptz[], $4::bigint[]) k (user_id, bucket, units)
+      where units > 0 group by 1, 2
+    ) summed
+  ) ranked
+  group by day order by day
+  on conflict (shard, bucket) do update set (users, units, missed) = (
+    select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+      coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
+    from (
+      select user_id, units, row_number() over (order by units desc, user_id) as place
+      from (
+        select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
+        from (
+          select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
+          union all
+          select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
+        ) both_lists
+        group by user_id
+      ) bounds
+    ) ranked
+  )`
+
+/** The last statement, because all processes add to the same few rows, and hold them until they commit. */
+const ADD_TOTAL = `
+  insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
+  select 0, bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
+    coalesce(sum(committed) filter (where quota_id is null), 0),
+    coalesce(sum(committed_messages) filter (where quota_id is null), 0)
+  from unnest($1::timestamptz[], $2::bigint[], $3::text[], $4::text[], ${parameters(5)})
+    k (bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+  group by bucket, country, message_type order by bucket, country, message_type
+  on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
+
+/** The arrays of counts, from a number on. */
+function parameters(first: number): string {
+  return USAGE_COUNTS.map((_, index) => `$${first + index}::bigint[]`).join(', ')
+}
 
 /** The directory of users reads accounts; these are the users of the page who never had a quota. In the order of keys, too. */
 const ADD_ACCOUNTS = `
@@ -78,23 +134,57 @@ export interface RolledUp {
   rows: number
 }
 
-type Taken = Record<
-  'users' | 'buckets' | 'quotas' | 'countries' | 'message_types' | (typeof ADDED)[number],
-  string | null
-> &
-  RolledUp
+type Taken = Record<(typeof SUMMED)[number], string | null> & RolledUp & { first: number | null }
 
-/** Rolls a page of a shard's batches up into `usage`. */
-export function rollUpUsage(db: Database, shard: Shard): Promise<RolledUp> {
+/** Batches that cannot be added up. Nothing of them was changed. */
+export class UnusableBatches extends Error {
+  override name = 'UnusableBatches'
+  /** The number of the first batch. */
+  readonly first: number
+  readonly batches: number
+
+  constructor(first: number, batches: number, cause: unknown) {
+    super(`batch ${first}${batches > 1 ? ` and ${batches - 1} more` : ''}: ${cause}`, { cause })
+    this.first = first
+    this.batches = batches
+  }
+}
+
+/**
+ * Rolls a page of a shard's batches up: into rows of users, lists of the top users, and totals of all users.
+ *
+ * @param skipped numbers of batches to leave
+ * @throws UnusableBatches if PostgreSQL refuses what one of them holds
+ */
+export function rollUpUsage(db: Database, shard: Shard, page: number, skipped: readonly number[]): Promise<RolledUp> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard] })
+    const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })
     if (taken === undefined) throw new Error('the database returned no row')
-    const { users, buckets, quotas, countries, message_types, batches, rows } = taken
-    if (users === null) return { batches, rows }
-    const values = [shard, users, buckets, quotas, countries, message_types, ...ADDED.map(name => taken[name])]
-    await tx.query({ name: 'add-rolled-up-usage', text: ADD, values })
-    await tx.query({ name: 'add-accounts', text: ADD_ACCOUNTS, values: [shard, users] })
+    const { batches, first, rows } = taken
+    try {
+      if (taken.users !== null) await add(tx, shard, taken)
+    } catch (error) {
+      if (first === null || !isDataError(error)) throw error
+      throw new UnusableBatches(first, batches, error)
+    }
     return { batches, rows }
+  })
+}
+
+async function add(tx: Queryable, shard: Shard, taken: Taken): Promise<void> {
+  const { users, buckets, quotas, countries, message_types, committed } = taken
+  const counts = USAGE_COUNTS.map((name: UsageCount) => taken[name])
+  await tx.query({
+    name: 'add-rolled-up-usage',
+    text: ADD,
+    values: [shard, users, buckets, quotas, countries, message_types, ...counts],
+  })
+  await tx.query({ name: 'add-accounts', text: ADD_ACCOUNTS, values: [shard, users] })
+  await tx.query({ name: 'add-top-users', text: ADD_TOP, values: [shard, users, buckets, committed] })
+  await tx.query({
+    name: 'add-usage-totals',
+    text: ADD_TOTAL,
+    values: [buckets, quotas, countries, message_types, ...counts],
   })
 }

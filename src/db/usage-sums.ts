@@ -3,21 +3,18 @@ import { shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import { USAGE_BUCKET_MS, type UsageGroup, usageBucketOf } from '../domain/usage.ts'
 import type { Queryable } from './database.ts'
+import {
+  entriesOf,
+  PENDING_COUNTS,
+  REPORTED,
+  UNFUNDED_OF_GRANTS,
+  USAGE_COUNTS,
+  type UsageSums,
+} from './usage-columns.ts'
 import { timestampParam } from './values.ts'
 
-/** Units and messages of each kind. `unfunded` is the part of `committed` that no grant paid for. */
-export interface UsageSums {
-  committed: number
-  committed_messages: number
-  refunded: number
-  refunded_messages: number
-  unfunded: number
-  unfunded_messages: number
-  denied: number
-  denied_messages: number
-}
-
-const GROUP_COLUMN = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' }
+/** The column of each group. */
+export const GROUP_COLUMN = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' }
 
 export interface UsageRow extends UsageSums {
   /** The index of the interval, from 0. */
@@ -26,79 +23,107 @@ export interface UsageRow extends UsageSums {
   key: number | string | null
 }
 
-const SUMS = `
-  coalesce(sum(committed), 0)::bigint as committed,
-  coalesce(sum(committed_messages), 0)::bigint as committed_messages,
-  coalesce(sum(refunded), 0)::bigint as refunded, coalesce(sum(refunded_messages), 0)::bigint as refunded_messages,
-  coalesce(sum(committed) filter (where quota_id is null), 0)::bigint as unfunded,
-  coalesce(sum(committed_messages) filter (where quota_id is null), 0)::bigint as unfunded_messages,
-  coalesce(sum(denied), 0)::bigint as denied, coalesce(sum(denied_messages), 0)::bigint as denied_messages`
+/** What a report covers: intervals that begin at `starts`; `to` is the end of the last. */
+export interface Intervals {
+  starts: readonly EpochMs[]
+  to: EpochMs
+}
 
-/**
- * Usage of one user, or of all, from `$1` to `$2`. It reads `usage` and `usage_pending` in one statement, so that
- * nothing is missed or counted twice while the rollup moves it. It never reads the ledger, so it holds for removed
- * reservations too.
- */
-function usageOf(one: { shard: string; user: string } | null): string {
-  const rolledUp = one === null ? '' : `shard = ${one.shard} and user_id = ${one.user} and`
-  const batch = one === null ? '' : `p.shard = ${one.shard} and ${one.user} = any(p.users) and`
-  const entry = one === null ? '' : `where e.user_id = ${one.user}`
-  return `
-    select user_id, bucket, quota_id, country, message_type, committed, committed_messages, refunded,
-      refunded_messages, denied, denied_messages
-    from usage where ${rolledUp} bucket >= $1 and bucket < $2
-    union all
-    select e.user_id, p.bucket, e.quota_id, e.country, e.message_type,
-      case e.kind when 0 then e.units else 0 end, case e.kind when 0 then e.messages else 0 end,
-      case e.kind when 1 then e.units else 0 end, case e.kind when 1 then e.messages else 0 end,
-      case e.kind when 2 then e.units else 0 end, case e.kind when 2 then e.messages else 0 end
-    from (select * from usage_pending p where ${batch} bucket >= $1 and bucket < $2) p,
-      unnest(p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages)
-        e (user_id, quota_id, country, message_type, kind, units, messages)
-    ${entry}`
+/** The first three parameters of a report. */
+export function intervalParams({ starts, to }: Intervals): [string, string, string[]] {
+  return [timestampParam(starts[0] ?? to), timestampParam(to), starts.map(start => timestampParam(start))]
+}
+
+/** The index of a row's interval. A day or month that was compacted belongs to the interval in which it begins. */
+export const INTERVAL = 'width_bucket(bucket, $3::timestamptz[]) - 1'
+
+const COUNTS = USAGE_COUNTS.join(', ')
+const DIMENSIONS = 'bucket, quota_id, country, message_type'
+
+/** A user, as SQL. */
+interface UserSql {
+  shard: string
+  user: string
 }
 
 /**
- * Sums by interval and group. `starts` are the beginnings of the intervals, `to` is the end of the last. Intervals
- * without usage have no row; there are `maxRows` rows at most.
+ * All usage of one user from `$1` to `$2`, as SQL. It reads `usage`, the tables that compaction moves its rows to, and
+ * `usage_pending` in one statement, so that nothing is missed or counted twice meanwhile. It never reads the ledger, so
+ * it holds for removed reservations too.
+ *
+ * @param sumsSuffice whether quotas, countries and types do not matter: where there are sums of a busy user, it reads
+ * those instead of thousands of rows a day
+ */
+export function usageOf({ shard, user }: UserSql, sumsSuffice: boolean): string {
+  const isUsers = `shard = ${shard} and user_id = ${user}`
+  const rows = (table: string, from: string, to: string) => `
+    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table}
+    where ${isUsers} and bucket >= ${from} and bucket < ${to}`
+  const summed = (bound: string) =>
+    `coalesce((select r.${bound} from usage_busy_range r where r.shard = ${shard} and r.user_id = ${user}), 'infinity')`
+  const detail = sumsSuffice
+    ? `${rows('usage', '$1', `least($2, ${summed('since')})`)}
+    union all ${rows('usage', `greatest($1, ${summed('until')})`, '$2')}
+    union all
+    select bucket, null::bigint, null::text, null::text, ${COUNTS}, unfunded, unfunded_messages from usage_busy
+    where ${isUsers} and bucket >= greatest($1, ${summed('since')}) and bucket < least($2, ${summed('until')})`
+    : rows('usage', '$1', '$2')
+  return `${detail}
+    union all ${rows('usage_day', '$1', '$2')}
+    union all ${rows('usage_month', '$1', '$2')}
+    union all
+    select ${DIMENSIONS}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (
+      select p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
+      from usage_pending p, ${entriesOf('p')}
+      where p.shard = ${shard} and ${user} = any (p.users) and p.bucket >= $1 and p.bucket < $2 and e.user_id = ${user}
+    ) pending`
+}
+
+/**
+ * Sums of one user by interval and group. Intervals without usage have no row; there are `maxRows` rows at most.
+ * @param group not `user`: there is one
  */
 export function sumUsage(
   db: Queryable,
-  userId: number | undefined,
-  starts: readonly EpochMs[],
-  to: EpochMs,
+  userId: number,
+  intervals: Intervals,
   group: UsageGroup | undefined,
   maxRows: number,
 ): Promise<UsageRow[]> {
-  const key = group === undefined ? 'null::text' : GROUP_COLUMN[group]
-  const one = userId === undefined ? null : { shard: '$5', user: '$6' }
+  const key = group === undefined ? 'null::text' : group === 'user' ? '$6::bigint' : GROUP_COLUMN[group]
+  const sumsSuffice = group === undefined || group === 'user'
   return db.query<UsageRow>({
     text: `
-      select width_bucket(bucket, $3::timestamptz[]) - 1 as interval, ${key} as key, ${SUMS}
-      from (${usageOf(one)}) u group by 1, 2 order by 1, 2 limit $4`,
-    values: [
-      timestampParam(starts[0] ?? to),
-      timestampParam(to),
-      starts.map(start => timestampParam(start)),
-      maxRows,
-      ...(userId === undefined ? [] : [shardOf(userId), userId]),
-    ],
+      select ${INTERVAL} as interval, ${key} as key, ${REPORTED}
+      from (${usageOf({ shard: '$5::smallint', user: '$6::bigint' }, sumsSuffice)}) u group by 1, 2 order by 1, 2 limit $4`,
+    values: [...intervalParams(intervals), maxRows, shardOf(userId), userId],
   })
 }
 
-/** The users who committed most units, most first. */
-export function topUsers(
-  db: Queryable,
-  from: EpochMs,
-  to: EpochMs,
-  limit: number,
-): Promise<(UsageSums & { user_id: number })[]> {
-  return db.query({
-    text: `select user_id, ${SUMS} from (${usageOf(null)}) u group by user_id
-      order by committed desc, user_id limit $3`,
-    values: [timestampParam(from), timestampParam(to), limit],
-  })
-}
+/** The beginning of a user's first usage in a table. */
+const firstIn = (table: string) => `(select bucket from ${table}
+    where shard = $3 and user_id = $4 and bucket >= '-infinity' order by bucket fetch first 1 row only)`
+
+/**
+ * Units that grants paid for, less refunds, of a user from `$1` to `$2`. It reads no compacted days, because a forecast
+ * covers less time than detail is kept.
+ */
+const FUNDED = `
+  select bucket, committed - refunded as units from usage
+  where shard = $3 and user_id = $4 and quota_id is not null and bucket >= $1
+    and bucket < least($2, coalesce((select since from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
+  union all
+  select bucket, committed - refunded from usage
+  where shard = $3 and user_id = $4 and quota_id is not null and bucket < $2
+    and bucket >= greatest($1, coalesce((select until from usage_busy_range where shard = $3 and user_id = $4), 'infinity'))
+  union all
+  select b.bucket, b.funded from usage_busy_range r join usage_busy b on b.shard = r.shard and b.user_id = r.user_id
+  where r.shard = $3 and r.user_id = $4 and b.bucket >= greatest($1, r.since) and b.bucket < least($2, r.until)
+  union all
+  select p.bucket, case e.kind when 0 then e.units when 1 then -e.units else 0 end
+  from usage_pending p, ${entriesOf('p')}
+  where p.shard = $3 and $4 = any (p.users) and p.bucket >= $1 and p.bucket < $2
+    and e.user_id = $4 and e.quota_id is not null`
 
 /** The basis of a forecast: units that grants paid for, net of refunds, by stretches of 24 hours back from `now`. */
 export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Promise<PastUsage> {
@@ -107,16 +132,13 @@ export async function pastUsage(db: Queryable, userId: number, now: EpochMs): Pr
   const rows = await db.query<{ first: EpochMs | null; day: number | null; units: number }>({
     name: 'past-usage',
     text: `
-      select (select least(
-          (select bucket from usage where shard = $3 and user_id = $4 and bucket >= '-infinity'
-            order by bucket fetch first 1 row only),
+      select (select least(${firstIn('usage_month')}, ${firstIn('usage_day')}, ${firstIn('usage')},
           (select min(bucket) from usage_pending p where p.shard = $3 and $4 = any(p.users)))) as first,
         s.day, s.units
       from (select 1) one left join (
         select floor(extract(epoch from $2::timestamptz - bucket - interval '1 ms') / 86400)::int as day,
-          sum(committed - refunded)::bigint as units
-        from (${usageOf({ shard: '$3', user: '$4' })}) u where quota_id is not null
-        group by 1
+          sum(units)::bigint as units
+        from (${FUNDED}) u group by 1
       ) s on true`,
     values: [timestampParam(to - FORECAST_DAYS * DAY_MS), timestampParam(to), shardOf(userId), userId],
   })

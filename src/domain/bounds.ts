@@ -29,6 +29,13 @@ export const DEFAULT_PAGE_SIZE = 20
 export const MAX_USAGE_INTERVALS = 1_000
 export const MAX_USAGE_ROWS = 10_000
 
+/** Stored rows that a report of all users by user or quota reads: some 100 ms. */
+export const MAX_USAGE_READ = 100_000
+
+/** How long usage is kept by the quarter of an hour, and then by the day, before it is compacted. */
+export const USAGE_DETAIL_DAYS = 35
+export const USAGE_DAYS_KEPT = 400
+
 /** The longest period of a report of the top users. */
 export const MAX_TOP_USERS_DAYS = 366
 

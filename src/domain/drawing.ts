@@ -25,7 +25,7 @@ export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { o
   const reason = grantable > 0 ? null : denialReasonOf(matches, command, capacity)
   const ignoresLimits = command.force || mode.observe
   if (reason !== null && !ignoresLimits) {
-    if (command.op !== 'check') addDenial(draft.usage, command)
+    if (command.op !== 'check') addDenial(draft.usage, command, reason)
     const explains = command.explain || (draft.explainsDenials && command.op !== 'check')
     return deny(reason, matches, command, capacity, now, explains)
   }

@@ -1,12 +1,13 @@
 import type { DrawCommand } from './command.ts'
-import { type Reservation, spentOf } from './reservation.ts'
+import { type DenialReason, type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
 /** What a usage report can be grouped by. */
 export const USAGE_GROUPS = ['user', 'quota', 'country', 'message_type'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
-type UsageKind = 'committed' | 'refunded' | 'denied'
+/** What happened to units: a denial is of the kind of its reason. */
+type UsageKind = 'committed' | 'refunded' | DenialReason
 
 /** Units and messages of one user that one batch committed, refunded or denied. */
 export interface UsageEntry {
@@ -28,6 +29,38 @@ export const USAGE_BUCKET_MS = 900_000
 
 export function usageBucketOf(at: EpochMs): EpochMs {
   return Math.floor(at / USAGE_BUCKET_MS) * USAGE_BUCKET_MS
+}
+
+/**
+ * The timestamps that lie within one of the periods, and not at its ends. What was compacted into such a period cannot be
+ * divided there.
+ *
+ * @param timestamps ascending
+ */
+export function cutTimestamps(
+  timestamps: readonly EpochMs[],
+  periods: readonly { bucket: EpochMs; until: EpochMs }[],
+): Set<EpochMs> {
+  const cut = new Set<EpochMs>()
+  for (const { bucket, until } of periods) {
+    for (let index = firstAfter(timestamps, bucket); index < timestamps.length; index++) {
+      const at = timestamps[index] ?? until
+      if (at >= until) break
+      cut.add(at)
+    }
+  }
+  return cut
+}
+
+/** The index of the first of ascending timestamps that is after `at`. */
+function firstAfter(timestamps: readonly EpochMs[], at: EpochMs): number {
+  let [low, high] = [0, timestamps.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((timestamps[middle] ?? at) > at) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 /** Adds to the entry of the same kind, or appends one. A draft has a handful of entries: a scan is cheaper than a key. */
@@ -87,6 +120,10 @@ function addRange(
 }
 
 /** Adds a denial. It changes nothing in the ledger; usage is its only trace. */
-export function addDenial(entries: UsageEntry[], { user_id, country, message_type, units }: DrawCommand): void {
-  addUsage(entries, { user_id, kind: 'denied', quota_id: null, country, message_type, units, messages: 1 })
+export function addDenial(
+  entries: UsageEntry[],
+  { user_id, country, message_type, units }: DrawCommand,
+  reason: DenialReason,
+): void {
+  addUsage(entries, { user_id, kind: reason, quota_id: null, country, message_type, units, messages: 1 })
 }

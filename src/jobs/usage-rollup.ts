@@ -1,13 +1,25 @@
-import type { Database } from '../db/database.ts'
-import { countPendingUsage, findPendingUsage, ROLLUP_PAGE, rollUpUsage } from '../db/usage-rollup.ts'
+import type { Database, Log } from '../db/database.ts'
+import {
+  countPendingUsage,
+  findPendingUsage,
+  ROLLUP_PAGE,
+  type RolledUp,
+  rollUpUsage,
+  UnusableBatches,
+} from '../db/usage-rollup.ts'
+import type { Shard } from '../domain/shard.ts'
+import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'
 
 /**
- * Rolls up the usage that batches wrote into rows per user and quarter of an hour. No caller waits for it: readers
- * add the usage that is not rolled up yet. Any number of processes may run it.
+ * Rolls up the usage that batches wrote: into rows per user and quarter of an hour, totals of all users, and lists of the
+ * top users. No caller waits for it: readers add the usage that is not rolled up yet. Any number of processes may run it.
  */
 export interface UsageRollup extends Job {
-  /** One step: a page of each shard that has pending usage, each in a short transaction. */
+  /**
+   * One step: a page of each shard that has pending usage, each in a short transaction.
+   * @throws PartsFailed after the last shard, if some failed
+   */
   rollUpOnce(signal?: AbortSignal): Promise<Rollup>
 }
 
@@ -19,8 +31,11 @@ interface Rollup {
   isBehind: boolean
 }
 
+const nothing = (): Rollup => ({ batches: 0, rows: 0, isBehind: false })
+
 export interface UsageRollupOptions {
   db: Database
+  log: Log
   /** Called after every step of the job; `pending` batches are left. */
   onRollup?: (rollup: Rollup & { pending: number }) => void
 }
@@ -33,25 +48,67 @@ const INTERVAL_MS = 10_000
 /** Pending batches are counted up to this number. */
 const MAX_COUNTED = 100_000
 
-export function createUsageRollup({ db, onRollup }: UsageRollupOptions): UsageRollup {
-  async function rollUpOnce(signal?: AbortSignal): Promise<Rollup> {
-    const rollup: Rollup = { batches: 0, rows: 0, isBehind: false }
-    for (const shard of await findPendingUsage(db)) {
-      if (signal?.aborted) break
-      const { batches, rows } = await rollUpUsage(db, shard)
+/** Unusable batches of a shard that a process steps over. With more, the shard waits for an operator. */
+const MAX_UNUSABLE = 1_000
+
+export function createUsageRollup({ db, log, onRollup }: UsageRollupOptions): UsageRollup {
+  const pages = new Map<Shard, PageSize>()
+  /** Batches that the database refuses to add up, by shard. They stay where they are. */
+  const unusable = new Map<Shard, number[]>()
+
+  function pageOf(shard: Shard): PageSize {
+    const page = pages.get(shard) ?? createPageSize(ROLLUP_PAGE)
+    pages.set(shard, page)
+    return page
+  }
+
+  /** Rolls up a page of a shard; if one of its batches is unusable, those before it, or sets that one apart. */
+  async function rollUp(shard: Shard): Promise<RolledUp & { isWhole: boolean }> {
+    const skipped = unusable.get(shard) ?? []
+    let max = ROLLUP_PAGE
+    for (;;) {
+      try {
+        const rolledUp = await pageOf(shard).run(async rows => {
+          max = Math.min(max, rows)
+          return rollUpUsage(db, shard, max, skipped)
+        })
+        return { ...rolledUp, isWhole: rolledUp.batches === max }
+      } catch (error) {
+        if (!(error instanceof UnusableBatches) || skipped.length >= MAX_UNUSABLE) throw error
+        if (error.batches > 1) {
+          max = Math.floor(error.batches / 2)
+        } else {
+          log.error({ err: error, shard, number: error.first }, 'usage rollup: left a batch that cannot be added up')
+          unusable.set(shard, [...skipped, error.first])
+          return { batches: 0, rows: 0, isWhole: true }
+        }
+      }
+    }
+  }
+
+  async function rollUpInto(rollup: Rollup, signal?: AbortSignal): Promise<void> {
+    await forEachApart(await findPendingUsage(db), signal, async shard => {
+      const { batches, rows, isWhole } = await rollUp(shard)
       rollup.batches += batches
       rollup.rows += rows
-      rollup.isBehind ||= batches === ROLLUP_PAGE
-    }
-    return rollup
+      rollup.isBehind ||= isWhole
+    })
   }
 
   return {
     name: 'usage rollup',
-    rollUpOnce,
+    async rollUpOnce(signal) {
+      const rollup = nothing()
+      await rollUpInto(rollup, signal)
+      return rollup
+    },
     async step(signal) {
-      const rollup = await rollUpOnce(signal)
-      onRollup?.({ ...rollup, pending: await countPendingUsage(db, MAX_COUNTED) })
+      const rollup = nothing()
+      try {
+        await rollUpInto(rollup, signal)
+      } finally {
+        onRollup?.({ ...rollup, pending: await countPendingUsage(db, MAX_COUNTED) })
+      }
       // At most a third of the time: senders come first, and pending usage only costs its readers a little more.
       return tookMs => (rollup.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
     },

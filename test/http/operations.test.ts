@@ -61,6 +61,7 @@ describe('metrics', () => {
     const [before] = await db.query<{ count: number }>({ text: 'select count(*) as count from usage_pending' })
     const rollup = createUsageRollup({
       db,
+      log,
       onRollup(report) {
         metrics.rollup(report)
         reported.resolve()

@@ -11,7 +11,9 @@ const service = await startSender()
 const { call, ask, allow, someone, clock, db } = service
 
 const zero = { units: 0, messages: 0 }
-const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero }
+const NO_REASON = { no_quota: zero, cap_reached: zero, quota_exhausted: zero }
+const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero, denied_by_reason: NO_REASON }
+const log = { info() {}, warn() {}, error() {} }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
 
 /** A user with three sends around midnight in Kolkata and Berlin. */
@@ -36,14 +38,21 @@ test('rows have no gaps and add up to the total', async () => {
   expect(status).toBe(200)
   expect(body).toMatchObject({ from: '2026-03-01T00:00:00.000Z', interval: 'day', time_zone: 'UTC' })
   expect(body.items).toHaveLength(31)
-  expect(body.items[0]).toEqual({ start: '2026-03-01T00:00:00.000Z', end: '2026-03-02T00:00:00.000Z', ...NOTHING })
+  expect(body.items[0]).toEqual({
+    start: '2026-03-01T00:00:00.000Z',
+    end: '2026-03-02T00:00:00.000Z',
+    exact: true,
+    ...NOTHING,
+  })
   const row = {
     committed: { units: 11, messages: 2 },
     refunded: { units: 4, messages: 1 },
     unfunded: zero,
     denied: { units: 100, messages: 1 },
+    denied_by_reason: { ...NO_REASON, quota_exhausted: { units: 100, messages: 1 } },
   }
-  expect(body.items[19]).toEqual({ start: '2026-03-20T00:00:00.000Z', end: '2026-03-21T00:00:00.000Z', ...row })
+  const day = { start: '2026-03-20T00:00:00.000Z', end: '2026-03-21T00:00:00.000Z', exact: true }
+  expect(body.items[19]).toEqual({ ...day, ...row })
   expect(body.total).toEqual(row)
 })
 
@@ -128,7 +137,7 @@ test('administrators see all users together, and the top users', async () => {
     await ask('consume', { user_id: user, id: 'm', units: [5, 20, 5][index] })
   }
   // A part is rolled up, the rest is not.
-  await createUsageRollup({ db }).rollUpOnce()
+  await createUsageRollup({ db, log }).rollUpOnce()
   await ask('consume', { user_id: users[2], id: 'n', units: 1 })
   clock.now = began
   const all = await call('GET', `${ADMIN}?${period}&interval=month`)
@@ -157,7 +166,7 @@ const DAILY = `${MARCH}&interval=day`
 // biome-ignore format: one case per line.
 const BAD: [what: string, url: string, paths: string[]][] = [
   ['missing parameters', `${ADMIN}`, ['from', 'to', 'interval']],
-  ['an unknown interval', `${ADMIN}?${MARCH}&interval=week`, ['interval']],
+  ['an unknown interval', `${ADMIN}?${MARCH}&interval=year`, ['interval']],
   ['an offset instead of a zone', `${ADMIN}?${DAILY}&time_zone=%2B02:00`, ['time_zone']],
   ['an end before the start', `${ADMIN}?from=2026-03-01T00:00:00Z&to=2026-03-01T00:00:00Z&interval=day`, ['to']],
   ['times that are not on a quarter of an hour', `${ADMIN}?from=2026-03-01T00:07:00Z&to=2026-03-02T00:00:01Z&interval=day`, ['from', 'to']],

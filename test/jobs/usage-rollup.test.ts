@@ -2,10 +2,12 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { closedWindowsOf } from '../../src/db/quota-history.ts'
 import { findQuota } from '../../src/db/quotas.ts'
-import { sumUsage, type UsageSums } from '../../src/db/usage-sums.ts'
+import type { UsageSums } from '../../src/db/usage-columns.ts'
+import { sumUsage } from '../../src/db/usage-sums.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { roll } from '../../src/domain/quota.ts'
+import type { DenialReason } from '../../src/domain/reservation.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import type { UsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
@@ -30,7 +32,17 @@ const bench = await createBench()
 const { db, clock } = bench
 const engine = bench.engine()
 const log = { info() {}, warn() {}, error() {} }
-const createRollup = () => createUsageRollup({ db })
+const createRollup = () => createUsageRollup({ db, log })
+const NO_DENIALS = {
+  denied: 0,
+  denied_messages: 0,
+  no_quota: 0,
+  no_quota_messages: 0,
+  cap_reached: 0,
+  cap_reached_messages: 0,
+  quota_exhausted: 0,
+  quota_exhausted_messages: 0,
+}
 const NOTHING: UsageSums = {
   committed: 0,
   committed_messages: 0,
@@ -38,14 +50,13 @@ const NOTHING: UsageSums = {
   refunded_messages: 0,
   unfunded: 0,
   unfunded_messages: 0,
-  denied: 0,
-  denied_messages: 0,
+  ...NO_DENIALS,
 }
 const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
 
 /** All usage of a user by key: one key without a group. */
 async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | string | null, UsageSums>> {
-  const rows = await sumUsage(db, user, [0], clock.now + DAY_MS, group, 10_000)
+  const rows = await sumUsage(db, user, { starts: [0], to: clock.now + DAY_MS }, group, 10_000)
   return new Map(rows.map(({ interval: _, key, ...sums }) => [key, sums]))
 }
 
@@ -104,16 +115,17 @@ describe('usage', () => {
     await engine.submit(draw('consume', user, 'big', 500, { country: 'FR' }))
     await engine.submit(draw('check', user, '', 500))
     const expected = { ...NOTHING, committed: 30, committed_messages: 1, refunded: 7, refunded_messages: 1 }
-    expect(await totalOf(user)).toEqual({ ...expected, denied: 500, denied_messages: 1 })
+    const denied = { denied: 500, denied_messages: 1, quota_exhausted: 500, quota_exhausted_messages: 1 }
+    expect(await totalOf(user)).toEqual({ ...expected, ...denied })
     expect(await usageOf(user, 'quota')).toEqual(
       new Map<number | null, UsageSums>([
         [id, expected],
-        [null, { ...NOTHING, denied: 500, denied_messages: 1 }],
+        [null, { ...NOTHING, ...denied }],
       ]),
     )
     expect([...(await usageOf(user, 'country')).keys()]).toEqual(['DE', 'FR'])
     const quarters = [0, 15, 30].map(minutes => Date.parse('2026-03-20T10:00:00Z') + minutes * MINUTE)
-    const rows = await sumUsage(db, user, quarters.slice(0, 2), quarters[2] ?? 0, undefined, 10)
+    const rows = await sumUsage(db, user, { starts: quarters.slice(0, 2), to: quarters[2] ?? 0 }, undefined, 10)
     expect(rows.map(row => [row.interval, row.committed, row.refunded, row.denied])).toEqual([
       [0, 20, 0, 0],
       [1, 10, 7, 500],
@@ -234,7 +246,7 @@ describe('the rollup', () => {
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
     const rolledUp = Promise.withResolvers<void>()
-    const rollup = createUsageRollup({ db, onRollup: ({ batches }) => batches > 0 && rolledUp.resolve() })
+    const rollup = createUsageRollup({ db, log, onRollup: ({ batches }) => batches > 0 && rolledUp.resolve() })
     const jobs = createJobRunner([rollup], { log })
     jobs.start()
     await rolledUp.promise
@@ -244,6 +256,13 @@ describe('the rollup', () => {
 })
 
 /* ── Random histories ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+const deniedFor = (reason: DenialReason, units: number) => ({
+  denied: units,
+  denied_messages: 1,
+  [reason]: units,
+  [`${reason}_messages`]: 1,
+})
 
 const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'Asia/Kathmandu', 'America/St_Johns', 'Australia/Lord_Howe']
 type Booking = { at: EpochMs; sums: UsageSums }
@@ -326,10 +345,9 @@ test('in random histories usage equals the ledger and the windows, and verify fi
         () => settle('release', user, id),
         () => ({ op: 'expire', user_id: user, id }),
       ])()
-      const { outcome } = await engine.submit(command)
+      const answer = await engine.submit(command)
       const after = await ledgerOf(user)
-      const isDenied = outcome === 'denied' && 'units' in command
-      const denied = isDenied ? { denied: command.units, denied_messages: 1 } : {}
+      const denied = answer.outcome === 'denied' && 'units' in command ? deniedFor(answer.reason, command.units) : {}
       bookings.push({ at: clock.now, sums: { ...difference(after, ledger), ...denied } })
       ledger = after
       if (random() < 0.2) await createRollup().rollUpOnce()
@@ -339,7 +357,7 @@ test('in random histories usage equals the ledger and the windows, and verify fi
     const expectRight = async (kept: 'all' | 'archived') => {
       const total = await totalOf(user)
       expect(total, `seed ${seed}`).toEqual(sumOf(bookings.map(({ sums }) => sums)))
-      const committed = { ...total, denied: 0, denied_messages: 0 }
+      const committed = { ...total, ...NO_DENIALS }
       expect(await ledgerOf(user), `seed ${seed}`).toEqual(kept === 'all' ? committed : NOTHING)
       expect([(await verify(db, { userId: user })).differences, await differences(db)], `seed ${seed}`).toEqual([
         [],
@@ -357,7 +375,7 @@ test('in random histories usage equals the ledger and the windows, and verify fi
       const starts = [nextBoundary('day', zone, began - 2 * DAY_MS)]
       while ((starts.at(-1) ?? 0) <= clock.now) starts.push(nextBoundary('day', zone, starts.at(-1) ?? 0))
       const end = starts.pop() ?? 0
-      const rows = await sumUsage(db, user, starts, end, undefined, 10_000)
+      const rows = await sumUsage(db, user, { starts, to: end }, undefined, 10_000)
       const byDate = new Map(rows.map(({ interval, key: _, ...sums }) => [dateAt(starts[interval] ?? 0), sums]))
       for (const [date, all] of days) {
         expect(byDate.get(date) ?? NOTHING, `seed ${seed}, ${date} in ${zone}`).toEqual(

@@ -4,8 +4,8 @@ import { bigints, ints, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
-/** The codes of `usage_pending.kinds`. */
-const KINDS = { committed: 0, refunded: 1, denied: 2 }
+/** The codes of `usage_pending.kinds`. 2 is a denial without a reason, which earlier versions wrote. */
+const KINDS = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
 

@@ -1,9 +1,12 @@
 import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
-import type { Queryable } from '../../db/database.ts'
-import { sumUsage, topUsers, type UsageSums } from '../../db/usage-sums.ts'
-import { MAX_USAGE_ROWS } from '../../domain/bounds.ts'
+import type { Database } from '../../db/database.ts'
+import { topUsers } from '../../db/top-users.ts'
+import type { UsageSums } from '../../db/usage-columns.ts'
+import { compactedPeriods, sumByKey, sumTotals } from '../../db/usage-of-all.ts'
+import { type Intervals, sumUsage, type UsageRow } from '../../db/usage-sums.ts'
+import { MAX_USAGE_READ, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import type { UsageGroup } from '../../domain/usage.ts'
+import { cutTimestamps, type UsageGroup } from '../../domain/usage.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { intervalStartsOf, periodOf, topUsersPeriodOf } from './requests.ts'
@@ -14,13 +17,15 @@ const GROUP_FIELD = { user: 'user_id', quota: 'quota_id', country: 'country', me
  * The usage of one user, or of all users if `userId` is undefined.
  * @throws Problem `invalid_request` if the report would be too large
  */
-export async function usageReport(db: Queryable, query: Omit<AdminUsageQuery, 'user_id'>, userId: number | undefined) {
+export async function usageReport(db: Database, query: Omit<AdminUsageQuery, 'user_id'>, userId: number | undefined) {
   const period = periodOf(query)
   const { from, to } = period
   const { interval, group_by: group } = query
   const timeZone = timeZoneName(query.time_zone ?? 'UTC') ?? 'UTC'
   const starts = intervalStartsOf(interval, timeZone, period)
-  const rows = await sumUsage(db, userId, starts, to, group, MAX_USAGE_ROWS + 1)
+  const rows = await rowsOf(db, { starts, to }, group, userId)
+  // Read after the rows: a row that is compacted in between was read exactly, and shows as approximate.
+  const cut = cutTimestamps([...starts, to], await compactedPeriods(db, { starts, to }))
   const keys = group === undefined ? [null] : [...new Set(rows.map(row => row.key))].sort(byKey)
   if (rows.length > MAX_USAGE_ROWS || keys.length * starts.length > MAX_USAGE_ROWS) {
     const message = `gives more than ${MAX_USAGE_ROWS} rows: ask for a shorter period or longer intervals`
@@ -32,25 +37,52 @@ export async function usageReport(db: Queryable, query: Omit<AdminUsageQuery, 'u
     to: formatTimestamp(to),
     interval,
     time_zone: timeZone,
+    exact: !cut.has(from) && !cut.has(to),
     total: countsOf(totalOf(rows)),
-    items: starts.flatMap((start, index) =>
-      keys.map(key => ({
+    items: starts.flatMap((start, index) => {
+      const end = starts[index + 1] ?? to
+      const exact = !cut.has(start) && !cut.has(end)
+      return keys.map(key => ({
         start: formatTimestamp(start),
-        end: formatTimestamp(starts[index + 1] ?? to),
+        end: formatTimestamp(end),
+        exact,
         ...groupOf(group, key),
         ...countsOf(known.get(`${index} ${JSON.stringify(key)}`) ?? ZERO),
-      })),
-    ),
+      }))
+    }),
   }
 }
 
+/** One row more than the maximum shows that there are too many. */
+async function rowsOf(
+  db: Database,
+  intervals: Intervals,
+  group: UsageGroup | undefined,
+  userId: number | undefined,
+): Promise<UsageRow[]> {
+  const max = MAX_USAGE_ROWS + 1
+  if (userId !== undefined) return sumUsage(db, userId, intervals, group, max)
+  if (group !== 'user' && group !== 'quota') return sumTotals(db, intervals, group, max)
+  const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ)
+  if (rows !== null) return rows
+  const instead = group === 'user' ? ', or for the top users (/usage/top)' : ''
+  const message = `reads more than ${MAX_USAGE_READ} rows of all users: name a user_id, ask for a shorter period${instead}`
+  throw invalidRequest([{ path: 'group_by', message }])
+}
+
 /** The users with the most committed units. */
-export async function topUsersReport(db: Queryable, query: TopUsersQuery) {
+export async function topUsersReport(db: Database, query: TopUsersQuery) {
   const { from, to } = topUsersPeriodOf(query)
-  const users = await topUsers(db, from, to, query.limit ?? 10)
+  const limit = query.limit ?? 10
+  const { users, unlistedUpTo } = await topUsers(db, from, to, limit)
+  const cut = cutTimestamps([from, to], await compactedPeriods(db, { starts: [from], to }))
+  const last = users.length < limit ? 0 : (users.at(-1)?.committed ?? 0)
   return {
     from: formatTimestamp(from),
     to: formatTimestamp(to),
+    exact: cut.size === 0,
+    complete: unlistedUpTo <= last,
+    unlisted_up_to: unlistedUpTo,
     items: users.map(({ user_id, ...sums }) => ({ user_id, ...countsOf(sums) })),
   }
 }
@@ -64,6 +96,12 @@ const ZERO: UsageSums = {
   unfunded_messages: 0,
   denied: 0,
   denied_messages: 0,
+  no_quota: 0,
+  no_quota_messages: 0,
+  cap_reached: 0,
+  cap_reached_messages: 0,
+  quota_exhausted: 0,
+  quota_exhausted_messages: 0,
 }
 
 function totalOf(rows: readonly UsageSums[]): UsageSums {
@@ -80,6 +118,11 @@ function countsOf(sums: UsageSums) {
     refunded: { units: sums.refunded, messages: sums.refunded_messages },
     unfunded: { units: sums.unfunded, messages: sums.unfunded_messages },
     denied: { units: sums.denied, messages: sums.denied_messages },
+    denied_by_reason: {
+      no_quota: { units: sums.no_quota, messages: sums.no_quota_messages },
+      cap_reached: { units: sums.cap_reached, messages: sums.cap_reached_messages },
+      quota_exhausted: { units: sums.quota_exhausted, messages: sums.quota_exhausted_messages },
+    },
   }
 }
 

@@ -1,0 +1,90 @@
+/** The columns of the tables of usage, and the SQL that follows from them. */
+
+/** Counts of every table of usage. */
+const COUNTS = [
+  'committed',
+  'committed_messages',
+  'refunded',
+  'refunded_messages',
+  'denied',
+  'denied_messages',
+] as const
+
+/** Denials by reason, each part of `denied`; null if there are none. */
+const REASONS = [
+  'no_quota',
+  'no_quota_messages',
+  'cap_reached',
+  'cap_reached_messages',
+  'quota_exhausted',
+  'quota_exhausted_messages',
+] as const
+
+/** The part of `committed` that no grant paid for. Tables that name the grant have no such columns. */
+const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
+
+/** What a row of `usage`, `usage_day` and `usage_month` counts. */
+export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
+export type UsageCount = (typeof USAGE_COUNTS)[number]
+
+/** What a row of `usage_total` and `usage_busy` counts. */
+export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
+
+/** Units and messages of each kind. */
+export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
+
+/** Which columns are null where there is nothing to count. */
+const isNullable = (name: string) => REASONS.some(reason => reason === name)
+
+/** The assignments of an upsert that adds to what `table` holds. */
+export function additionsTo(table: string, names: readonly string[]): string {
+  const added = (name: string) => {
+    const [held, more] = [`${table}.${name}`, `excluded.${name}`]
+    return isNullable(name) ? `coalesce(${held} + ${more}, ${held}, ${more})` : `${held} + ${more}`
+  }
+  return names.map(name => `${name} = ${added(name)}`).join(', ')
+}
+
+/** The sums of columns, of rows that are moved or added up: null stays null. */
+export function sumsOf(names: readonly string[]): string {
+  return names.map(name => `sum(${name}) as ${name}`).join(', ')
+}
+
+/** The sums that a report shows, as whole numbers. */
+export const REPORTED = TOTAL_COUNTS.map(name => `coalesce(sum(${name}), 0)::bigint as ${name}`).join(', ')
+
+/** The columns `unfunded` of rows that name the grant that paid. */
+export const UNFUNDED_OF_GRANTS = `
+  case when quota_id is null then committed else 0 end as unfunded,
+  case when quota_id is null then committed_messages else 0 end as unfunded_messages`
+
+/** Which codes of `usage_pending.kinds` a column counts. */
+const KINDS: Record<'committed' | 'refunded' | 'denied' | 'no_quota' | 'cap_reached' | 'quota_exhausted', string> = {
+  committed: '= 0',
+  refunded: '= 1',
+  denied: '>= 2',
+  no_quota: '= 3',
+  cap_reached: '= 4',
+  quota_exhausted: '= 5',
+}
+const PENDING = Object.entries(KINDS).flatMap(([name, codes]) => [
+  { name, counted: 'units', codes },
+  { name: `${name}_messages`, counted: 'messages', codes },
+])
+
+/** The counts of one entry `e` of a pending batch, by the names of `USAGE_COUNTS`. */
+export const PENDING_COUNTS = PENDING.map(
+  ({ name, counted, codes }) => `case when e.kind ${codes} then e.${counted} else 0 end as ${name}`,
+).join(', ')
+
+/** The sums of entries `e` of pending batches. */
+export const PENDING_SUMS = PENDING.map(({ name, counted, codes }) => {
+  const sum = `sum(e.${counted}) filter (where e.kind ${codes})`
+  return `${isNullable(name) ? sum : `coalesce(${sum}, 0)`} as ${name}`
+}).join(', ')
+
+/** The entries of the batches `batches`, as a table `e`. */
+export function entriesOf(batches: string): string {
+  return `unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
+    ${batches}.units, ${batches}.messages) e (user_id, quota_id, country, message_type, kind, units, messages)`
+}
