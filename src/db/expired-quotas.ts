@@ -6,7 +6,7 @@ import type { Quota } from '../domain/quota.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
-import { BY_KEYS, IN_INDEX_ORDER } from './planner-settings.ts'
+import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { timestampParam } from './values.ts'
 
@@ -19,14 +19,15 @@ const expiredAfterPosition = (columns: string, limit: string) => `
 
 /** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
 export async function findShardsWithExpired(db: Database, now: EpochMs): Promise<Shard[]> {
-  const rows = await db.transaction(async tx => {
-    await planInOrder(tx)
-    return tx.query<{ shard: Shard }>({
-      name: 'shards-with-expired',
-      text: `select h.shard from shard_head h cross join lateral (${expiredAfterPosition('1', '1')}) q order by h.shard`,
-      values: [timestampParam(now)],
-    })
-  }, 'snapshot')
+  const rows = await db.transaction(
+    tx =>
+      tx.query<{ shard: Shard }>({
+        name: 'shards-with-expired',
+        text: `select h.shard from shard_head h cross join lateral (${expiredAfterPosition('1', '1')}) q`,
+        values: [timestampParam(now)],
+      }),
+    'keyed snapshot',
+  )
   return rows.map(({ shard }) => shard)
 }
 
@@ -36,7 +37,7 @@ export async function findShardsWithExpired(db: Database, now: EpochMs): Promise
  * before its commit, so this sees each quota as the last change left it.
  */
 export async function readExpired(tx: Transaction, shard: Shard, now: EpochMs, limit: number): Promise<Quota[]> {
-  await planInOrder(tx)
+  await tx.query({ text: BY_KEYS_IN_ORDER })
   return tx.query<Quota>({
     name: 'expired-quotas',
     text: `select q.* from shard_head h cross join lateral (${expiredAfterPosition(QUOTA_COLUMNS, '$3')}) q
@@ -54,8 +55,4 @@ export async function moveExpiryPosition(tx: Transaction, shard: Shard, { id }: 
            where h.shard = $1`,
     values: [shard, id],
   })
-}
-
-async function planInOrder(tx: Transaction): Promise<void> {
-  await tx.query({ text: `${BY_KEYS}; ${IN_INDEX_ORDER}` })
 }

@@ -37,7 +37,7 @@ export interface EventSlice {
  * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read
  * long. Numbers have no gaps, so this is a difference of numbers.
  */
-const MAX_SCANNED = 1_000
+export const MAX_SCANNED = 1_000
 
 /** The last number of each shard. All events up to it are committed and readable. */
 export async function readOutboxEnds(db: Queryable): Promise<number[]> {
@@ -48,33 +48,6 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
   const ends = new Array<number>(SHARD_COUNT).fill(0)
   for (const { shard, last_event } of rows) ends[shard] = last_event
   return ends
-}
-
-/** The outbox as a reader at some positions sees it. */
-export interface OutboxView {
-  ends: Positions
-  /** How many of the shards hold the event at the reader's position. */
-  present: number
-  /** Of these events; null if there are none. */
-  fingerprint: string | null
-}
-
-/**
- * Shows the outbox to a reader that has read up to these positions. The fingerprint is kept in cursors: it must not
- * change. An event that has the number of a lost one has another time at least.
- */
-export async function viewOutbox(db: Queryable, positions: Positions): Promise<OutboxView> {
-  const [view] = await db.query<OutboxView>({
-    name: 'outbox-view',
-    text: `select array_agg(h.last_event order by h.shard) as ends, count(e.number) as present,
-             left(encode(sha256(convert_to(string_agg(
-               concat_ws(' ', e.shard, e.number, extract(epoch from e.at), e.type, e.user_id, e.sequence),
-               ', ' order by e.shard) filter (where e.number is not null), 'UTF8')), 'hex'), 16) as fingerprint
-           from shard_head h left join event e on e.shard = h.shard and e.number = ($1::bigint[])[h.shard + 1]`,
-    values: [[...positions]],
-  })
-  if (view === undefined) throw new Error('the outbox has no heads')
-  return view
 }
 
 /** Whether the server is a standby, which may show an earlier state than its primary. */

@@ -18,6 +18,9 @@ export const BY_KEYS = without(
  */
 export const IN_INDEX_ORDER = without('enable_seqscan', 'enable_bitmapscan', 'enable_sort', 'jit')
 
+/** For a transaction of both kinds of statements: the first rows of many keys, each in the order of an index. */
+export const BY_KEYS_IN_ORDER = `${BY_KEYS}; ${IN_INDEX_ORDER}`
+
 function without(...settings: string[]): string {
   return settings.map(setting => `set local ${setting} = off`).join('; ')
 }

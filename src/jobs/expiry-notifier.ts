@@ -32,17 +32,23 @@ const INTERVAL_MS = 5_000
 /** Quotas of a page: the senders whose batches emit events in the shard wait as long as it takes, about 20 ms. */
 const PAGE = 250
 
+/** Shards at a time: while PostgreSQL writes the events of one, this process makes those of another. */
+const LANES = 2
+
 export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions): ExpiryNotifier {
   const pageSize = createPageSize(PAGE)
 
   async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
     const shards = await findShardsWithExpired(db, now)
     const sum = { emitted: 0, isBehind: false }
-    await forEachApart(shuffled(shards), signal, async shard => {
+    const queue = shuffled(shards).values()
+    const work = async (shard: Shard) => {
       const { emitted, isFull } = await pageSize.run(rows => emitExpired(db, shard, now, rows))
       sum.emitted += emitted
       sum.isBehind ||= isFull
-    })
+    }
+    const lanes = Array.from({ length: LANES }, () => forEachApart(queue, signal, work))
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason
     return sum
   }
 

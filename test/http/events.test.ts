@@ -189,7 +189,7 @@ const bad: [string, string, string][] = [
   ['a forged cursor', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
   ['a truncated cursor', `?after=${foreign.slice(0, -4)}`, 'after'],
   ['a cursor with extra bytes', `?after=${foreign}AA`, 'after'],
-  ['a cursor of an unknown version', `?after=${Buffer.of(3, ...ahead.map(() => 0)).toString('base64url')}`, 'after'],
+  ['a cursor of an unknown version', `?after=${Buffer.of(4, ...ahead.map(() => 0)).toString('base64url')}`, 'after'],
   ['an empty cursor', '?after=', 'after'],
   ['after and last together', '?after=latest&last=3', 'last'],
   ['more than one page', '?last=201', 'last'],
