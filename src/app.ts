@@ -12,6 +12,7 @@ import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
+import { createEventRetention } from './jobs/event-retention.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
 import { createJobRunner, type Job } from './jobs/runner.ts'
@@ -209,6 +210,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
   return [
     createSweeper({ db, engine, now, log }),
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
+    createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createUsageRollup({ db, onRollup: metrics.rollup }),
     createEventCounter({ db, onEvents: metrics.events }),

@@ -47,6 +47,7 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 6000,
       logLevel: 'info',
       retentionDays: 35,
+      eventRetentionDays: 90,
       webhookAllowPrivate: false,
     })
   })
@@ -74,6 +75,7 @@ describe('the settings in effect', () => {
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
       RETENTION_DAYS: '90',
+      EVENT_RETENTION_DAYS: '365',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -98,6 +100,7 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 0,
       logLevel: 'silent',
       retentionDays: 90,
+      eventRetentionDays: 365,
       webhookAllowPrivate: true,
     })
   })

@@ -64,6 +64,7 @@ export interface Config {
   rateLimitPerMinute: number
   /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
+  eventRetentionDays: number
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -195,6 +196,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     retentionDays: get('RETENTION_DAYS'),
+    eventRetentionDays: get('EVENT_RETENTION_DAYS'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -255,6 +257,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     RETENTION_DAYS: config.retentionDays,
+    EVENT_RETENTION_DAYS: config.eventRetentionDays,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

@@ -1,6 +1,6 @@
 /** Reads pages of the outbox, oldest first, for the feed. A page costs what it shows, and not a page of every shard. */
 import type { EventKey } from '../domain/event.ts'
-import { type Shard, shardOf } from '../domain/shard.ts'
+import { SHARDS, type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { type EventFilter, MAX_SCANNED, type Positions, type StoredEvent } from './outbox.ts'
@@ -16,14 +16,14 @@ export interface OutboxHead {
   passed_at: EpochMs | null
 }
 
-/** Keys of events that a filter selects, in the order of numbers. */
+/** Keys of a shard's events that a filter selects, in the order of numbers. */
 interface ShardKeys extends OutboxHead {
   numbers: number[]
   times: EpochMs[]
-  /** Up to which number the shard was scanned, unless `is_full`. */
+  /** Up to which number the shard was scanned, unless `isFull`. */
   until: number
   /** Whether there may be more keys behind the last one. */
-  is_full: boolean
+  isFull: boolean
 }
 
 /** What a page came to. */
@@ -40,35 +40,59 @@ export interface OutboxPage {
 /**
  * Keys of each shard behind a position; none where the position is null. Unless `$4` says how many of each shard, a share
  * of a page of `$3`: as many as the shard is likely to have in it if the shards with events are alike, and some more.
- * Beginning with a removed event reads from the oldest one that is left.
+ * Behind a removed event it goes on with the oldest one that is left. All comes in one row of arrays, of which those of
+ * keys are in the order of shard and number, as the lateral join makes them: a row per key, or an array per shard, would
+ * cost several times as much.
  */
 const READ_KEYS = `
-  select h.shard, h.last_event as end, h.pruned, h.until, k.numbers, k.times,
-    cardinality(k.numbers) >= h.share as is_full,
-    (select ${epochMs('e.at')} from event e where e.shard = h.shard and e.number = h.position) as passed_at
-  from (
+  with head as materialized (
     select h.*, least(h.last_event, h.start + ${MAX_SCANNED}) as until,
       coalesce($4::bigint, least($3::bigint,
-        4 + 2 * $3::bigint / greatest(1, count(*) filter (where h.last_event > h.start) over ()))) as share
+        4 + 2 * $3::bigint / greatest(1, count(*) filter (where h.last_event > h.start) over ()))) as share,
+      (select ${epochMs('e.at')} from event e where e.shard = h.shard and e.number = h.position) as passed_at
     from (
-      select p.position, greatest(p.position, h.pruned) as start, h.*
+      select h.shard, h.last_event, h.pruned, p.position,
+        case when p.position is not null then greatest(p.position, h.pruned) end as start
       from shard_head h cross join lateral (select ($1::bigint[])[h.shard + 1] as position) p
+      order by h.shard
     ) h
-  ) h
-  cross join lateral (
-    select coalesce(array_agg(e.number), '{}') as numbers, coalesce(array_agg(${epochMs('e.at')}), '{}') as times
-    from (
+  ), key as materialized (
+    select h.shard, e.number, ${epochMs('e.at')} as at
+    from head h cross join lateral (
       select e.number, e.at from event e
-      where e.shard = h.shard and e.number > h.start and e.number <= h.until
+      where e.shard = h.shard and e.number > h.start and e.number <= h.until and h.last_event > h.start
         and ($2::text[] is null or e.type = any($2::text[])) and ($5::bigint is null or e.user_id = $5::bigint)
       order by e.number limit h.share
     ) e
-  ) k`
+  )
+  select * from (
+    select array_agg(shard::bigint) as shards, array_agg(last_event) as ends, array_agg(pruned) as pruned,
+      array_agg(passed_at) as passed_at, array_agg(until) as until, min(share) as share
+    from head
+  ) heads, (
+    select coalesce(array_agg(shard::bigint), '{}') as key_shards, coalesce(array_agg(number), '{}') as numbers,
+      coalesce(array_agg(at), '{}') as times
+    from key
+  ) keys`
 
+/** Without numeric values, which cost more than the reading. */
 function epochMs(column: string): string {
-  return `(extract(epoch from ${column}) * 1000)::bigint`
+  return `(date_part('epoch', ${column}) * 1000)::bigint`
 }
 
+interface KeysRow {
+  shards: Shard[]
+  ends: number[]
+  pruned: number[]
+  passed_at: (EpochMs | null)[]
+  until: number[]
+  share: number
+  key_shards: Shard[]
+  numbers: number[]
+  times: EpochMs[]
+}
+
+/** Reads `READ_KEYS`, by shard. */
 async function readKeys(
   tx: Transaction,
   positions: readonly (number | null)[],
@@ -76,12 +100,24 @@ async function readKeys(
   pageSize: number,
   share: number | null,
 ): Promise<ShardKeys[]> {
-  const rows = await tx.query<ShardKeys>({
+  const [row] = await tx.query<KeysRow>({
     name: 'outbox-keys',
     text: READ_KEYS,
     values: [[...positions], types === undefined ? null : [...types], pageSize, share, userId ?? null],
   })
-  return rows.sort((one, other) => one.shard - other.shard)
+  if (row === undefined) throw new Error('the database returned no row')
+  const keys = new Map<Shard, ShardKeys>()
+  for (const [index, shard] of row.shards.entries()) {
+    const [end = 0, pruned = 0, until = 0] = [row.ends[index], row.pruned[index], row.until[index]]
+    const passed_at = row.passed_at[index] ?? null
+    keys.set(shard, { shard, end, pruned, passed_at, until, numbers: [], times: [], isFull: false })
+  }
+  for (const [index, shard] of row.key_shards.entries()) {
+    keys.get(shard)?.numbers.push(row.numbers[index] ?? Number.NaN)
+    keys.get(shard)?.times.push(row.times[index] ?? Number.NaN)
+  }
+  for (const one of keys.values()) one.isFull = one.numbers.length >= row.share
+  return SHARDS.flatMap(shard => keys.get(shard) ?? [])
 }
 
 /** The outbox at some positions, without events. To be called in a `keyed snapshot`. */
@@ -150,15 +186,15 @@ function takeOldest(sources: readonly Source[], limit: number): EventKey[] {
 }
 
 /** Whether all keys are taken and there may be more. */
-function isDry({ numbers, next, is_full }: Source): boolean {
-  return is_full && next >= numbers.length
+function isDry({ numbers, next, isFull }: Source): boolean {
+  return isFull && next >= numbers.length
 }
 
 /** Everything up to this number was scanned and, if the filter selects it, taken. */
-function reachedOf({ numbers, next, until, is_full }: Source): number {
+function reachedOf({ numbers, next, until, isFull }: Source): number {
   const following = numbers[next]
   if (following !== undefined) return following - 1
-  return is_full ? (numbers.at(-1) ?? until) : until
+  return isFull ? (numbers.at(-1) ?? until) : until
 }
 
 function timeOfLastTaken({ numbers, times, next }: Source, number: number | undefined): EpochMs | undefined {

@@ -136,26 +136,16 @@ export async function readEvents(
   return { events, reached }
 }
 
-export interface EventCounts {
-  counts: { type: string; count: number }[]
-  /** Where to go on; before the ends if there is more. */
-  reached: Positions
-}
+/** How many events there are of each type. */
+export type EventCounts = readonly { type: string; count: number }[]
 
-/** Counts events by type, from a position up to ends that were read before. */
-export async function countEvents(db: Queryable, after: Positions, ends: Positions): Promise<EventCounts> {
-  const reached = ends.map((end, shard) => Math.min(end, (after[shard] ?? 0) + MAX_SCANNED))
-  const moved = [...reached.keys()].filter(shard => (reached[shard] ?? 0) > (after[shard] ?? 0))
-  if (moved.length === 0) return { counts: [], reached }
-  const counts = await db.query<EventCounts['counts'][number]>({
-    name: 'outbox-count',
-    text: `select e.type, count(*) as count
-           from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, after, until)
-           join event e on e.shard = u.shard and e.number > u.after and e.number <= u.until
-           group by e.type`,
-    values: [moved, moved.map(shard => after[shard] ?? 0), moved.map(shard => reached[shard] ?? 0)],
+/** Counts a shard's events by type, behind a number and up to another one. */
+export function countEvents(db: Queryable, shard: Shard, after: number, until: number): Promise<EventCounts> {
+  // Without a name: a plan made while the outbox is small must not be kept.
+  return db.query<EventCounts[number]>({
+    text: 'select type, count(*) as count from event where shard = $1 and number > $2 and number <= $3 group by type',
+    values: [shard, after, until],
   })
-  return { counts, reached }
 }
 
 /** The events with these keys, in no order; events that are not kept any more are missing. */

@@ -182,7 +182,7 @@ describe('a page reads what it shows', async () => {
 
   test('that has nothing new reads the events at its positions only', async () => {
     const ends = SHARDS.map(() => PER_SHARD)
-    expect(await accessesOf(on => read(on, ends, {}, 100))).toEqual([['event_pkey 64', 'event_pkey 0'].toSorted()])
+    expect(await accessesOf(on => read(on, ends, {}, 100))).toEqual([['event_pkey 64', 'event_pkey 0']])
   })
 
   test('whose filter selects nothing scans a bounded part of each shard', async () => {
