@@ -15,6 +15,7 @@ import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createDenialRetention } from './jobs/denial-retention.ts'
 import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
+import { createEventRetention } from './jobs/event-retention.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
 import { createJobRunner, type Job } from './jobs/runner.ts'
@@ -220,6 +221,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     }),
     createEraser({ db, engine, now }),
     createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
+    createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),

@@ -108,10 +108,17 @@ const CATALOG = {
     means:
       'The database has lost events that this cursor of the feed has passed: it has failed over to a standby without them, or was restored. Later events may have their ids and sequences, with another `at`. Go on from an older cursor, which is accepted if all that it has passed is still there, or omit `after` to begin with the oldest event. Or call with `after=latest`, read again what you keep from events (what the lost ones reported is undone), and go on from the `next` of that call.',
   },
+  events_pruned: {
+    status: 410,
+    title: 'Events pruned',
+    means:
+      'Events that this cursor of the feed has not passed were removed: they are kept for `EVENT_RETENTION_DAYS`. Go on from `cursor`, which leads to all events that are left; the oldest of them is of `oldest_at`. What the removed events reported is not undone: read again what you keep from events.',
+  },
   rate_limited: {
     status: 429,
     title: 'Too many requests',
-    means: 'The rate limit is exceeded. Repeat the call after `Retry-After` seconds.',
+    means:
+      'The rate limit is exceeded, or too many calls wait for the next event. Repeat the call after `Retry-After` seconds.',
   },
   internal: {
     status: 500,

@@ -22,7 +22,7 @@ export interface Metrics {
   /** The usage rollup has done a step. */
   rollup: NonNullable<UsageRollupOptions['onRollup']>
   /** Events that all processes have emitted since the last call. */
-  events(counts: EventCounts['counts']): void
+  events(counts: EventCounts): void
   /** Read at each scrape: how many requests wait for the feed's next event. */
   watchFeed(waiting: () => number): void
   readonly contentType: string

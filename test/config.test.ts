@@ -50,6 +50,7 @@ describe('the settings in effect', () => {
       historyRetentionDays: null,
       deletedQuotaRetentionDays: null,
       denialRetentionDays: 7,
+      eventRetentionDays: 90,
       webhookAllowPrivate: false,
     })
   })
@@ -80,6 +81,7 @@ describe('the settings in effect', () => {
       HISTORY_RETENTION_DAYS: '400',
       DELETED_QUOTA_RETENTION_DAYS: '3650',
       DENIAL_RETENTION_DAYS: '30',
+      EVENT_RETENTION_DAYS: '365',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -107,6 +109,7 @@ describe('the settings in effect', () => {
       historyRetentionDays: 400,
       deletedQuotaRetentionDays: 3650,
       denialRetentionDays: 30,
+      eventRetentionDays: 365,
       webhookAllowPrivate: true,
     })
   })

@@ -1,23 +1,33 @@
 import type { Database } from '../db/database.ts'
-import { type ExpiredQuota, lockExpired, markExpiryEmitted } from '../db/expired-quotas.ts'
-import { appendEvents } from '../db/outbox-writes.ts'
+import { moveExpiryPosition, readExpired } from '../db/expired-quotas.ts'
+import { appendEvents, lockExpiryPosition } from '../db/outbox-writes.ts'
 import { expiryOf } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 
+/** What one page of a shard came to. */
+export interface EmittedPage {
+  emitted: number
+  /** Whether the shard may have more. */
+  isFull: boolean
+}
+
 /**
- * Emits `quota.expired` for quotas of one shard, under their users' accounts, and returns for how many. It skips quotas
- * that another transaction has locked, and those that were changed or emitted since they were found.
+ * Emits `quota.expired` for the next quotas of one shard that have expired at `now`, `limit` at most, and moves the shard's
+ * position past them. It holds the end of the shard's outbox until the commit: that keeps other processes and changes of
+ * these quotas waiting, and so each end is emitted once. It locks no quota and no account.
  */
-export function emitExpired(db: Database, shard: Shard, found: readonly ExpiredQuota[], now: EpochMs): Promise<number> {
+export function emitExpired(db: Database, shard: Shard, now: EpochMs, limit: number): Promise<EmittedPage> {
   return db.transaction(async tx => {
-    const quotas = await lockExpired(tx, shard, found, now)
-    if (quotas.length === 0) return 0
+    await lockExpiryPosition(tx, shard)
+    const page = await readExpired(tx, shard, now, limit)
+    const last = page.at(-1)
+    if (last === undefined) return { emitted: 0, isFull: false }
 
-    const events = quotas.map(quota => expiryOf(quota, now))
+    const events = page.filter(quota => !quota.expiry_emitted).map(quota => expiryOf(quota, now))
 
-    await markExpiryEmitted(tx, shard, quotas)
-    await appendEvents(tx, shard, events, now)
-    return events.length
+    await moveExpiryPosition(tx, shard, last)
+    if (events.length > 0) await appendEvents(tx, shard, events, now)
+    return { emitted: events.length, isFull: page.length >= limit }
   })
 }

@@ -3,7 +3,7 @@ import type { Transaction } from '../db/database.ts'
 import { addReservations } from '../db/ledger/add-reservations.ts'
 import { closeWindows } from '../db/ledger/close-windows.ts'
 import { runLedgerCalls } from '../db/ledger-calls.ts'
-import { appendEvents, type QuotaTotals } from '../db/outbox-writes.ts'
+import { appendEvents, lockExpiryPosition, type QuotaTotals } from '../db/outbox-writes.ts'
 import { insertChange, type RecordedChange } from '../db/quota-history.ts'
 import { fenceOtherQuotas, insertQuota, replaceQuota, setLiveQuotas } from '../db/quotas.ts'
 import { newAlerts } from '../domain/alerts.ts'
@@ -49,7 +49,8 @@ export async function recordChange(
   await fenceOtherQuotas(tx, after, now)
   await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now), now)
   await insertChange(tx, after.id, auditEntryOf(change, author))
-  await appendEvents(tx, shard, eventsOfChange(change, now), now, totalsOf(change))
+  const position = await lockExpiryPosition(tx, shard)
+  await appendEvents(tx, shard, eventsOfChange(change, now, position), now, totalsOf(change))
 }
 
 function auditEntryOf(change: Change, { now, actor, requestId }: Author): RecordedChange {

@@ -70,6 +70,8 @@ export interface Config {
   deletedQuotaRetentionDays: number | null
   /** How many days a denial is kept in the log. */
   denialRetentionDays: number
+  /** How many days an event is kept. */
+  eventRetentionDays: number
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -204,6 +206,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
     deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
     denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
+    eventRetentionDays: get('EVENT_RETENTION_DAYS'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -267,6 +270,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     HISTORY_RETENTION_DAYS: config.historyRetentionDays,
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,
     DENIAL_RETENTION_DAYS: config.denialRetentionDays,
+    EVENT_RETENTION_DAYS: config.eventRetentionDays,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

@@ -225,6 +225,13 @@ export const VARIABLES = {
     fallback: '7',
     parse: whole(1, 365),
   },
+  EVENT_RETENTION_DAYS: {
+    means:
+      'how many days an event is kept in the feed; longer while an enabled webhook has not received it. A disabled webhook keeps the events that it misses for so long, too',
+    accepts: 'a whole number from 7 to 3650',
+    fallback: '90',
+    parse: whole(7, 3_650),
+  },
   WEBHOOK_ALLOW_PRIVATE: {
     means: 'whether webhooks may be sent to the local machine and to private networks',
     accepts: 'true or false',

@@ -18,7 +18,7 @@ export const EventsQuery = Type.Object(
       Type.String({
         pattern: '^[A-Za-z0-9_-]{1,1000}$',
         description:
-          '`next` of the previous page, or `latest` for events from now on. Omitted: begins with the oldest event.',
+          '`next` of the previous page, or `latest` for events from now on. Omitted: begins with the oldest event that is kept (`EVENT_RETENTION_DAYS`).',
       }),
     ),
     last: Type.Optional(
@@ -42,7 +42,8 @@ export const EventsQuery = Type.Object(
         minimum: 0,
         maximum: 30,
         default: 0,
-        description: 'How long to wait for an event if there is none yet.',
+        description:
+          'How long to wait for an event if there is none yet. At most 20 calls of one token subject wait at a time.',
       }),
     ),
   },
@@ -56,7 +57,8 @@ export const EVENT_DESCRIPTIONS: Readonly<Record<EventType, string>> = {
   'quota.deleted': 'An administrator deleted a quota. `quota` is its last state.',
   'quota.threshold_reached':
     '`used` reached a percentage of `alert_at`. Emitted once per window and percentage. If several are reached at once, `quota` is the state after all of them.',
-  'quota.expired': 'A quota reached its `expires_at`.',
+  'quota.expired':
+    'A quota reached its `expires_at`. Emitted once, within a minute; if the quota is extended or deleted before that, right before the event of that change.',
   'reservation.expired': 'A reservation expired with outstanding units, and was closed.',
   'webhook.disabled':
     'The service disabled a webhook. `failing`: no delivery succeeded for three days. `gone`: the receiver answered 410.',
@@ -164,7 +166,7 @@ export const EventPage = Type.Object(
     items: Type.Array(Type.Ref('Event#')),
     next: Type.String({
       description:
-        '`after` of the next page. No event is ever missed, even if it commits late. If the database loses events that the cursor has passed, the answer is 410 `events_lost`.',
+        '`after` of the next page. No event is ever missed, even if it commits late. If the database loses events that the cursor has passed, the answer is 410 `events_lost`; if events that it has not passed are removed, 410 `events_pruned`.',
     }),
   },
   { $id: 'EventPage', description: 'A page of the feed. An empty page does not mean that the feed has ended.' },

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import type { Reservation } from './reservations.ts'
-import { uint } from './schemas.ts'
+import { time, uint } from './schemas.ts'
 
 /** The body of every error. */
 
@@ -23,6 +23,14 @@ export const ProblemDetails = Type.Object(
     ),
     existing_id: Type.Optional(uint({ description: 'The quota that already has this `external_ref`.' })),
     reservation: Type.Optional(Type.Ref('Reservation#')),
+    cursor: Type.Optional(
+      Type.String({
+        description: 'For `events_pruned`: `after` of the next call, which leads to all events that are left.',
+      }),
+    ),
+    oldest_at: Type.Optional(
+      time({ description: 'For `events_pruned`: when the oldest event behind `cursor` happened.' }),
+    ),
   },
   { $id: 'Problem', description: 'Problem details (RFC 9457).', additionalProperties: true },
 )

@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
+import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
 import { getTypeParser } from './values.ts'
@@ -24,8 +25,11 @@ export interface Queryable {
 
 export type Transaction = Queryable
 
-/** A `snapshot` only reads, and all its statements see the same state of the database. */
-type TransactionMode = 'write' | 'snapshot'
+/**
+ * A `snapshot` only reads, and all its statements see the same state of the database. A `keyed snapshot` is planned by
+ * keys, too, without a round trip for the settings.
+ */
+type TransactionMode = 'write' | 'snapshot' | 'keyed snapshot'
 
 export interface Database extends Queryable {
   /**
@@ -63,9 +67,12 @@ export interface DatabaseOptions {
   readonly log?: Log
 }
 
+const SNAPSHOT = 'begin isolation level repeatable read read only'
+
 const BEGIN: Record<TransactionMode, string> = {
   write: 'begin isolation level read committed read write',
-  snapshot: 'begin isolation level repeatable read read only',
+  snapshot: SNAPSHOT,
+  'keyed snapshot': `${SNAPSHOT}; ${BY_KEYS_IN_ORDER}`,
 }
 
 const ATTEMPTS = 4

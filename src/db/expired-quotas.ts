@@ -1,65 +1,58 @@
+/**
+ * Quotas that have expired, in the order in which `quota.expired` is emitted: by `expires_at` and id. `shard_head` keeps
+ * up to where that was done, so no quota is written.
+ */
 import type { Quota } from '../domain/quota.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
-import { lockFreeAccounts } from './ledger-calls.ts'
-import { BY_KEYS } from './planner-settings.ts'
+import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { timestampParam } from './values.ts'
 
-/** A quota that has expired, and whose quota.expired was not emitted. */
-export interface ExpiredQuota {
-  shard: Shard
-  user_id: number
-  id: number
-}
+/** SQL: the next `limit` quotas of the shard of `h` that have expired at `$1`, in order, behind the shard's position. */
+const expiredAfterPosition = (columns: string, limit: string) => `
+  select ${columns} from quota q
+  where q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
+    and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)
+  order by q.expires_at, q.id limit ${limit}`
 
-/** Quotas read at a time. */
-export const EXPIRED_PAGE = 500
-
-/** The quotas that expired first, a page at most. Takes no lock. Emitted ones are not in the index any more. */
-export function findExpired(db: Database, now: EpochMs): Promise<ExpiredQuota[]> {
-  return db.transaction(async tx => {
-    await tx.query({ text: BY_KEYS })
-    return tx.query<ExpiredQuota>({
-      name: 'find-expired',
-      text: `select shard, user_id, id from quota
-             where not expiry_emitted and deleted_at is null and expires_at <= $1
-             order by expires_at limit ${EXPIRED_PAGE}`,
-      values: [timestampParam(now)],
-    })
-  }, 'snapshot')
+/** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
+export async function findShardsWithExpired(db: Database, now: EpochMs): Promise<Shard[]> {
+  const rows = await db.transaction(
+    tx =>
+      tx.query<{ shard: Shard }>({
+        name: 'shards-with-expired',
+        text: `select h.shard from shard_head h cross join lateral (${expiredAfterPosition('1', '1')}) q`,
+        values: [timestampParam(now)],
+      }),
+    'keyed snapshot',
+  )
+  return rows.map(({ shard }) => shard)
 }
 
 /**
- * Locks the users' accounts and then the quotas, as every writer does, and returns those quotas of a shard that are
- * still expired and not emitted. Skips rows that another transaction has locked.
+ * A page of the shard's quotas that have expired, from its position on; those whose `quota.expired` a change has emitted
+ * are among them. The caller has locked the row of `shard_head`, in an earlier statement: every change of a quota locks it
+ * before its commit, so this sees each quota as the last change left it.
  */
-export async function lockExpired(
-  tx: Transaction,
-  shard: Shard,
-  found: readonly ExpiredQuota[],
-  now: EpochMs,
-): Promise<Quota[]> {
-  await tx.query({ text: BY_KEYS })
-  const users = await lockFreeAccounts(tx, shard, [...new Set(found.map(({ user_id }) => user_id))])
-  if (users.length === 0) return []
+export async function readExpired(tx: Transaction, shard: Shard, now: EpochMs, limit: number): Promise<Quota[]> {
+  await tx.query({ text: BY_KEYS_IN_ORDER })
   return tx.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from quota
-           where shard = $1 and id = any($2::bigint[]) and user_id = any($3::bigint[])
-             and not expiry_emitted and deleted_at is null and expires_at <= $4
-           order by user_id, id for update skip locked`,
-    values: [shard, found.map(({ id }) => id), users, timestampParam(now)],
+    name: 'expired-quotas',
+    text: `select q.* from shard_head h cross join lateral (${expiredAfterPosition(QUOTA_COLUMNS, '$3')}) q
+           where h.shard = $2`,
+    values: [timestampParam(now), shard, limit],
   })
 }
 
-export async function markExpiryEmitted(
-  tx: Transaction,
-  shard: Shard,
-  quotas: readonly Pick<Quota, 'id'>[],
-): Promise<void> {
+/** Moves the shard's position to the end of a quota, all of whose predecessors were emitted. */
+export async function moveExpiryPosition(tx: Transaction, shard: Shard, { id }: Pick<Quota, 'id'>): Promise<void> {
   await tx.query({
-    text: 'update quota set expiry_emitted = true where shard = $1 and id = any($2::bigint[])',
-    values: [shard, quotas.map(({ id }) => id)],
+    name: 'move-expiry-position',
+    text: `update shard_head h set (expired_until, expired_until_id) =
+             (select q.expires_at, q.id from quota q where q.shard = $1 and q.id = $2)
+           where h.shard = $1`,
+    values: [shard, id],
   })
 }

@@ -2,7 +2,7 @@
  * Writes events, as the last statements of a transaction: the row of the shard in `shard_head` stays locked until the
  * commit, so that the order of event numbers is the order of commits.
  */
-import type { OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
+import type { ExpiryPosition, OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
@@ -19,6 +19,20 @@ export interface QuotaTotals {
 }
 
 const UNCHANGED: QuotaTotals = { grants: 0, caps: 0, deleted_grants: 0, deleted_caps: 0 }
+
+/**
+ * Locks the end of a shard's outbox until the commit, and returns up to where the shard's expired quotas were emitted. It
+ * moves no further before the commit.
+ */
+export async function lockExpiryPosition(tx: Transaction, shard: Shard): Promise<ExpiryPosition> {
+  const [position] = await tx.query<ExpiryPosition>({
+    name: 'lock-expiry-position',
+    text: 'select expired_until as at, expired_until_id as id from shard_head where shard = $1 for update',
+    values: [shard],
+  })
+  if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
+  return position
+}
 
 /** Appends events of users to the outbox of a shard, and moves the shard's totals of quotas. */
 export async function appendEvents(

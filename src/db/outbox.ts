@@ -40,7 +40,7 @@ export interface EventSlice {
  * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read
  * long. Numbers have no gaps, so this is a difference of numbers.
  */
-const MAX_SCANNED = 1_000
+export const MAX_SCANNED = 1_000
 
 /** The last number of each shard. All events up to it are committed and readable. */
 export async function readOutboxEnds(db: Queryable): Promise<number[]> {
@@ -51,33 +51,6 @@ export async function readOutboxEnds(db: Queryable): Promise<number[]> {
   const ends = new Array<number>(SHARD_COUNT).fill(0)
   for (const { shard, last_event } of rows) ends[shard] = last_event
   return ends
-}
-
-/** The outbox as a reader at some positions sees it. */
-export interface OutboxView {
-  ends: Positions
-  /** How many of the shards hold the event at the reader's position. */
-  present: number
-  /** Of these events; null if there are none. */
-  fingerprint: string | null
-}
-
-/**
- * Shows the outbox to a reader that has read up to these positions. The fingerprint is kept in cursors: it must not
- * change. An event that has the number of a lost one has another time at least.
- */
-export async function viewOutbox(db: Queryable, positions: Positions): Promise<OutboxView> {
-  const [view] = await db.query<OutboxView>({
-    name: 'outbox-view',
-    text: `select array_agg(h.last_event order by h.shard) as ends, count(e.number) as present,
-             left(encode(sha256(convert_to(string_agg(
-               concat_ws(' ', e.shard, e.number, extract(epoch from e.at), e.type, e.user_id, e.sequence),
-               ', ' order by e.shard) filter (where e.number is not null), 'UTF8')), 'hex'), 16) as fingerprint
-           from shard_head h left join event e on e.shard = h.shard and e.number = ($1::bigint[])[h.shard + 1]`,
-    values: [[...positions]],
-  })
-  if (view === undefined) throw new Error('the outbox has no heads')
-  return view
 }
 
 /** Whether the server is a standby, which may show an earlier state than its primary. */
@@ -166,26 +139,16 @@ export async function readEvents(
   return { events, reached }
 }
 
-export interface EventCounts {
-  counts: { type: string; count: number }[]
-  /** Where to go on; before the ends if there is more. */
-  reached: Positions
-}
+/** How many events there are of each type. */
+export type EventCounts = readonly { type: string; count: number }[]
 
-/** Counts events by type, from a position up to ends that were read before. */
-export async function countEvents(db: Queryable, after: Positions, ends: Positions): Promise<EventCounts> {
-  const reached = ends.map((end, shard) => Math.min(end, (after[shard] ?? 0) + MAX_SCANNED))
-  const moved = [...reached.keys()].filter(shard => (reached[shard] ?? 0) > (after[shard] ?? 0))
-  if (moved.length === 0) return { counts: [], reached }
-  const counts = await db.query<EventCounts['counts'][number]>({
-    name: 'outbox-count',
-    text: `select e.type, count(*) as count
-           from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, after, until)
-           join event e on e.shard = u.shard and e.number > u.after and e.number <= u.until
-           group by e.type`,
-    values: [moved, moved.map(shard => after[shard] ?? 0), moved.map(shard => reached[shard] ?? 0)],
+/** Counts a shard's events by type, behind a number and up to another one. */
+export function countEvents(db: Queryable, shard: Shard, after: number, until: number): Promise<EventCounts> {
+  // Without a name: a plan made while the outbox is small must not be kept.
+  return db.query<EventCounts[number]>({
+    text: 'select type, count(*) as count from event where shard = $1 and number > $2 and number <= $3 group by type',
+    values: [shard, after, until],
   })
-  return { counts, reached }
 }
 
 /** The events with these keys, in no order; events that are not kept any more, or erased, are missing. */

@@ -33,6 +33,9 @@ export const LISTS = without(
   'jit',
 )
 
+/** For a transaction of both kinds of statements: the first rows of many keys, each in the order of an index. */
+export const BY_KEYS_IN_ORDER = `${BY_KEYS}; ${IN_INDEX_ORDER}`
+
 function without(...settings: string[]): string {
   return settings.map(setting => `set local ${setting} = off`).join('; ')
 }

@@ -156,7 +156,12 @@ export class UnusableBatches extends Error {
  * @param skipped numbers of batches to leave
  * @throws UnusableBatches if PostgreSQL refuses what one of them holds
  */
-export function rollUpUsage(db: Database, shard: Shard, page: number, skipped: readonly number[]): Promise<RolledUp> {
+export function rollUpUsage(
+  db: Database,
+  shard: Shard,
+  page = ROLLUP_PAGE,
+  skipped: readonly number[] = [],
+): Promise<RolledUp> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })

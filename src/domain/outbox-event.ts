@@ -40,21 +40,41 @@ export type Change =
   | { action: 'updated' | 'deleted'; before: Quota; after: Quota; reason?: string }
 
 /**
- * The events of an administrator's change, in order: an expiry that was not emitted yet, the change itself, then the
- * thresholds and the expiry that the change causes.
+ * Up to where the quotas of a shard that have expired were emitted, in the order of expiry and id. The expiry notifier
+ * moves it.
  */
-export function eventsOfChange({ action, before, after }: Change, now: EpochMs): OutboxEvent[] {
+export interface ExpiryPosition {
+  at: EpochMs
+  id: number
+}
+
+/**
+ * The events of an administrator's change, in order: an expiry that was not emitted yet, the change itself, then the
+ * thresholds and the expiry that the change causes. So each time a quota expires, one event says so, be it extended or
+ * deleted a second later.
+ */
+export function eventsOfChange(
+  { action, before, after }: Change,
+  now: EpochMs,
+  position: ExpiryPosition,
+): OutboxEvent[] {
+  // By the clock of this process or by that of the notifier.
+  const hasExpired = (quota: Quota) => statusOf(quota, now) === 'expired' || isPassed(quota, position)
   const events: OutboxEvent[] = []
-  const wasOver = before !== null && isOver(before, now)
-  if (action === 'updated' && wasOver && !before.expiry_emitted) events.push(expiryOf(before, now))
+  const wasExpired = before !== null && hasExpired(before)
+  if (wasExpired && !before.expiry_emitted && !isPassed(before, position)) events.push(expiryOf(before, now))
   events.push({ user_id: after.user_id, type: `quota.${action}`, data: { quota: viewOf(after, now) } })
   if (action === 'deleted') return events
   events.push(...thresholdsOf(after, newAlerts(before, after), now))
-  if (!wasOver && isOver(after, now)) events.push(expiryOf(after, now))
+  if (!wasExpired && hasExpired(after)) events.push(expiryOf(after, now))
   return events
 }
 
-const isOver = (quota: Quota, now: EpochMs) => statusOf(quota, now) === 'expired'
+/** Whether the notifier does not come to the end of the quota any more. */
+function isPassed({ expires_at, id }: Quota, position: ExpiryPosition): boolean {
+  if (expires_at === null) return false
+  return expires_at < position.at || (expires_at === position.at && id <= position.id)
+}
 
 /** One event for each percentage among the marks that a quota has reached. All show the quota as it is now. */
 export function thresholdsOf(quota: Quota, marks: readonly number[], now: EpochMs): OutboxEvent[] {
@@ -68,8 +88,10 @@ export function thresholdsOf(quota: Quota, marks: readonly number[], now: EpochM
   }))
 }
 
+/** The event of a quota that has expired, and shows so where the clock of this process is a little behind. */
 export function expiryOf(quota: Quota, now: EpochMs): OutboxEvent {
-  return { user_id: quota.user_id, type: 'quota.expired', data: { quota: viewOf(quota, now) } }
+  const view = viewOf(quota, Math.max(now, quota.expires_at ?? now))
+  return { user_id: quota.user_id, type: 'quota.expired', data: { quota: view } }
 }
 
 /** The event of a reservation that expired, and what happened to its outstanding units. */

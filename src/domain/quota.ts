@@ -72,7 +72,7 @@ export interface Allowance
 }
 
 export interface Quota extends Allowance, QuotaSettings {
-  /** Whether `quota.expired` was emitted for the current expiry. */
+  /** Whether an administrator's change has emitted `quota.expired` for the current expiry: the notifier does not. */
   expiry_emitted: boolean
   /** Grows by one with each administrator's change that changes something. */
   version: number

@@ -4,8 +4,11 @@
  * Its text is base64url of a version, the fingerprint and 64 numbers with seven bits in a byte: about a hundred
  * characters as long as the numbers are small.
  */
-import type { OutboxView, Positions } from '../db/outbox.ts'
+import { createHash } from 'node:crypto'
+import type { Positions } from '../db/outbox.ts'
+import type { OutboxHead } from '../db/outbox-pages.ts'
 import { SHARD_COUNT } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
 
 export interface Cursor {
   positions: Positions
@@ -13,29 +16,60 @@ export interface Cursor {
   fingerprint: string | null
 }
 
-const VERSION = 2
+const VERSION = 3
+
+/** With a fingerprint of more than the times, which is not compared any more. */
+const FORMER_VERSION = 2
 
 /** Without a fingerprint, as in version 0.1.0 of the service. */
 const PLAIN_VERSION = 1
 
 const FINGERPRINT_BYTES = 8
 
-export const BEGINNING: Cursor = { positions: new Array<number>(SHARD_COUNT).fill(0), fingerprint: null }
+/**
+ * The fingerprint of the events at these positions, given the time of each; null where there is no event. Cursors keep it:
+ * it must not change. It covers what never changes of an event while it is kept. An event that has the number of a lost
+ * one has another time.
+ */
+export function fingerprintOf(positions: Positions, times: readonly (EpochMs | null | undefined)[]): string | null {
+  const events = positions.flatMap((number, shard) => {
+    const at = times[shard] ?? null
+    return at === null ? [] : [`${shard} ${number} ${at}`]
+  })
+  if (events.length === 0) return null
+  return createHash('sha256')
+    .update(events.join(', '))
+    .digest('hex')
+    .slice(0, 2 * FINGERPRINT_BYTES)
+}
 
 /**
- * Whether the outbox still holds what a reader has read. Within a shard the order of numbers is the order of commits:
- * where the event at the cursor is the same, so are all before it.
+ * Whether the outbox still holds what a reader has read, and all that it has not. `lost`: it has ended before, or holds
+ * other events. `pruned`: retention has removed events that the reader has not read.
+ *
+ * Within a shard the order of numbers is the order of commits: where the event at the cursor is the same, so are all before
+ * it. If retention has removed just the event at the cursor, there is no proof any more; the reader is older than the
+ * retention time then, and is treated as one that has missed events.
  */
-export function isIntact(
+export function judgeCursor(
   { positions, fingerprint }: Cursor,
-  found: Pick<OutboxView, 'present' | 'fingerprint'>,
-): boolean {
-  if (fingerprint !== null) return fingerprint === found.fingerprint
-  return found.present === positions.filter(position => position > 0).length
+  heads: readonly OutboxHead[],
+): 'intact' | 'lost' | 'pruned' {
+  const isAny = (holds: (position: number, head: OutboxHead) => boolean) =>
+    heads.some(head => holds(positions[head.shard] ?? 0, head))
+  if (isAny((position, { end }) => position > end)) return 'lost'
+  if (isAny((position, { pruned }) => position < pruned)) return 'pruned'
+  const times = heads.map(({ passed_at }) => passed_at)
+  if (fingerprint === null || fingerprint === fingerprintOf(positions, times)) return 'intact'
+  return isAny((position, { pruned }) => position > 0 && position === pruned) ? 'pruned' : 'lost'
 }
 
 export function writeCursor({ positions, fingerprint }: Cursor): string {
-  const bytes = [fingerprint === null ? PLAIN_VERSION : VERSION, ...Buffer.from(fingerprint ?? '', 'hex')]
+  return fingerprint === null ? encode(PLAIN_VERSION, '', positions) : encode(VERSION, fingerprint, positions)
+}
+
+function encode(version: number, fingerprint: string, positions: Positions): string {
+  const bytes = [version, ...Buffer.from(fingerprint, 'hex')]
   for (const position of positions) {
     let rest = position
     for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) + 128)
@@ -44,10 +78,12 @@ export function writeCursor({ positions, fingerprint }: Cursor): string {
   return Buffer.from(bytes).toString('base64url')
 }
 
-/** The content of a cursor; undefined if `writeCursor` cannot have written it. */
+/** The content of a cursor; undefined if no version of `writeCursor` can have written it. */
 export function readCursor(text: string): Cursor | undefined {
   const bytes = Buffer.from(text, 'base64url')
-  const begin = bytes[0] === VERSION ? 1 + FINGERPRINT_BYTES : 1
+  const version = bytes[0]
+  if (version !== VERSION && version !== FORMER_VERSION && version !== PLAIN_VERSION) return undefined
+  const begin = version === PLAIN_VERSION ? 1 : 1 + FINGERPRINT_BYTES
   const positions: number[] = []
   let [value, weight] = [0, 1]
   for (const byte of bytes.subarray(begin)) {
@@ -58,8 +94,9 @@ export function readCursor(text: string): Cursor | undefined {
     value = 0
     weight = 1
   }
-  const cursor = { positions, fingerprint: begin === 1 ? null : bytes.toString('hex', 1, begin) }
+  const fingerprint = bytes.toString('hex', 1, begin)
   const isComplete = positions.length === SHARD_COUNT && positions.every(Number.isSafeInteger)
   // The same content always has the same text.
-  return isComplete && writeCursor(cursor) === text ? cursor : undefined
+  if (!isComplete || encode(version, fingerprint, positions) !== text) return undefined
+  return { positions, fingerprint: version === VERSION ? fingerprint : null }
 }

@@ -1,22 +1,24 @@
 import { emitExpired } from '../admin/emit-expired.ts'
 import type { Database } from '../db/database.ts'
-import { EXPIRED_PAGE, findExpired } from '../db/expired-quotas.ts'
+import { findShardsWithExpired } from '../db/expired-quotas.ts'
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
+import { createPageSize, forEachApart } from './isolation.ts'
 import type { Job } from './runner.ts'
 
 /**
  * Emits an event for each quota that has expired, since no command or change marks that time. Any number of processes
- * may run it: each emits, under the user's lock, only what is not emitted yet.
+ * may run it: they share the shards, page by page.
  */
 export interface ExpiryNotifier extends Job {
-  /** One step: a page of the quotas that have expired by `now`, in a short transaction for each shard. */
+  /** One step: a page of each shard that has quotas which have expired by `now`, each in a short transaction. */
   notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification>
 }
 
 interface Notification {
   emitted: number
-  /** What is not emitted yet: `more` quotas, those that others have `locked`, or none (null). */
-  left: 'more' | 'locked' | null
+  /** Whether a shard may have more. */
+  isBehind: boolean
 }
 
 export interface ExpiryNotifierOptions {
@@ -24,36 +26,51 @@ export interface ExpiryNotifierOptions {
   now: () => EpochMs
 }
 
-/** A quarter of the minute within which an expiry is to be emitted, because the machine may be busy. */
-const INTERVAL_MS = 15_000
-/** The pause when another transaction has locked a quota or its user. */
-const LOCKED_RETRY_MS = 1_000
+/** An expiry is to be emitted within a minute; a step with nothing to do is one statement. */
+const INTERVAL_MS = 5_000
+
+/** Quotas of a page: the senders whose batches emit events in the shard wait as long as it takes, about 20 ms. */
+const PAGE = 250
+
+/** Shards at a time: while PostgreSQL writes the events of one, this process makes those of another. */
+const LANES = 2
 
 export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions): ExpiryNotifier {
+  const pageSize = createPageSize(PAGE)
+
   async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
-    const expired = await findExpired(db, now)
-    const errors: unknown[] = []
-    let emitted = 0
-    for (const [shard, quotas] of Map.groupBy(expired, quota => quota.shard)) {
-      if (signal?.aborted) break
-      // A failure in one shard does not keep the events of the others back.
-      emitted += await emitExpired(db, shard, quotas, now).catch(error => {
-        errors.push(error)
-        return 0
-      })
+    const shards = await findShardsWithExpired(db, now)
+    const sum = { emitted: 0, isBehind: false }
+    const queue = shuffled(shards).values()
+    const work = async (shard: Shard) => {
+      const { emitted, isFull } = await pageSize.run(rows => emitExpired(db, shard, now, rows))
+      sum.emitted += emitted
+      sum.isBehind ||= isFull
     }
-    if (errors.length > 0) throw errors[0]
-    if (emitted < expired.length) return { emitted, left: 'locked' }
-    return { emitted, left: expired.length >= EXPIRED_PAGE ? 'more' : null }
+    const lanes = Array.from({ length: LANES }, () => forEachApart(queue, signal, work))
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason
+    return sum
   }
 
   return {
     name: 'expiry notifier',
     notifyOnce,
     async step(signal) {
-      const { left } = await notifyOnce(clock(), signal)
-      // At most half of the time, because senders come first.
-      return tookMs => (left === 'more' ? 5 + tookMs : left === 'locked' ? LOCKED_RETRY_MS : INTERVAL_MS)
+      const { isBehind } = await notifyOnce(clock(), signal)
+      return () => (isBehind ? 1 : INTERVAL_MS)
     },
   }
+}
+
+/** In random order, so that processes which begin together seldom wait for each other at the same shard. */
+function shuffled(shards: readonly Shard[]): Shard[] {
+  const order = [...shards]
+  for (let last = order.length - 1; last > 0; last--) {
+    const chosen = Math.floor(Math.random() * (last + 1))
+    const [one, other] = [order[last], order[chosen]]
+    if (one === undefined || other === undefined) break
+    order[last] = other
+    order[chosen] = one
+  }
+  return order
 }

@@ -5,6 +5,8 @@ import { changeQuota, type Quota, type QuotaPatch, roll } from '../../src/domain
 import { aQuota, at, created } from './fixture.ts'
 
 const NOW = at('2026-01-10 12:00')
+/** The expiry notifier has emitted nothing. */
+const NONE = { at: Number.NEGATIVE_INFINITY, id: 0 }
 
 describe('alertedBy', () => {
   test.each<[string, Partial<Quota>, number[]]>([
@@ -62,11 +64,11 @@ test('a new window begins without emitted percentages', () => {
 })
 
 describe('an update', () => {
-  const changed = (fields: Partial<Quota>, patch: QuotaPatch): string[] => {
+  const changed = (fields: Partial<Quota>, patch: QuotaPatch, position = NONE): string[] => {
     const before = aQuota(fields)
     const change = changeQuota(before, patch, { now: NOW, actor: 'ada' })
     if (change.outcome !== 'changed') throw new Error(change.outcome)
-    return eventsOfChange({ action: 'updated', before, after: change.quota }, NOW).map(({ type, data }) =>
+    return eventsOfChange({ action: 'updated', before, after: change.quota }, NOW, position).map(({ type, data }) =>
       'percent' in data ? `${type} ${data.percent}` : type,
     )
   }
@@ -105,16 +107,46 @@ describe('an update', () => {
     expect(change).toMatchObject({ quota: { expiry_emitted: false } })
   })
 
-  test('that deletes a quota emits nothing else', () => {
-    const before = aQuota({ expires_at: past, used: 100 })
-    const after = { ...before, deleted_at: NOW }
-    expect(eventsOfChange({ action: 'deleted', before, after }, NOW)).toMatchObject([{ type: 'quota.deleted' }])
+  test.each<[string, number, number, string[]]>([
+    ['before the end', past - 1, 1, [EXPIRED, UPDATED]],
+    ['at the same time, before the id', past, 0, [EXPIRED, UPDATED]],
+    ['at the end', past, 1, [UPDATED]],
+    ['after the end', past + 1, 0, [UPDATED]],
+  ])('of a quota that expired, with the notifier %s', (_, position, id, events) => {
+    const reached = { at: position, id }
+    expect(changed({ id: 1, expires_at: past }, { name: 'x' }, reached)).toEqual(events)
+    expect(changed({ id: 1, expires_at: past }, { expires_at: null }, reached)).toEqual(events)
+  })
+
+  test('by a process whose clock is behind the notifier’s: each expiry is emitted once', () => {
+    const ahead = { at: NOW + 500, id: 1 }
+    expect(changed({ id: 1, expires_at: NOW + 400 }, { expires_at: null }, ahead)).toEqual([UPDATED])
+    expect(changed({ id: 1 }, { expires_at: NOW + 400 }, ahead)).toEqual([UPDATED, EXPIRED])
+    const before = aQuota({ id: 1 })
+    const after = { ...before, expires_at: NOW + 400 }
+    expect(eventsOfChange({ action: 'updated', before, after }, NOW, ahead)).toMatchObject([
+      { data: { quota: { status: 'active' } } },
+      { data: { quota: { status: 'expired' } } },
+    ])
+  })
+
+  test('that deletes a quota emits nothing else but an expiry that was not emitted', () => {
+    const types = (fields: Partial<Quota>, position = NONE) => {
+      const before = aQuota({ id: 1, used: 100, ...fields })
+      const change = { action: 'deleted', before, after: { ...before, deleted_at: NOW } } as const
+      return eventsOfChange(change, NOW, position).map(({ type }) => type)
+    }
+    expect(types({})).toEqual(['quota.deleted'])
+    expect(types({ expires_at: NOW + 1 })).toEqual(['quota.deleted'])
+    expect(types({ expires_at: past, expiry_emitted: true })).toEqual(['quota.deleted'])
+    expect(types({ expires_at: past }, { at: past, id: 1 })).toEqual(['quota.deleted'])
+    expect(types({ expires_at: past })).toEqual(['quota.expired', 'quota.deleted'])
   })
 })
 
 test('a quota that is created used or expired emits this after its creation', () => {
   const types = (quota: Quota) =>
-    eventsOfChange({ action: 'created', before: null, after: quota }, NOW).map(({ type }) => type)
+    eventsOfChange({ action: 'created', before: null, after: quota }, NOW, NONE).map(({ type }) => type)
   expect(types(created({ opening_used: 85 }, NOW))).toEqual(['quota.created', 'quota.threshold_reached'])
   const over = created({ starts_at: at('2026-01-01'), expires_at: NOW }, NOW)
   expect([over.expiry_emitted, types(over)]).toEqual([true, ['quota.created', 'quota.expired']])

@@ -23,6 +23,7 @@ const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   reservation: [['shard', 'user_id', 'id']],
   shard_head: [['shard']],
   event: [['shard', 'user_id']],
+  event_sequence: [['shard', 'user_id']],
 }
 
 /** Pages of 8 KiB that a statement may touch to find the rows of a key. */

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { type Cursor, readCursor, writeCursor } from '../../src/events/cursor.ts'
+import { createEventRetention } from '../../src/jobs/event-retention.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -189,7 +191,7 @@ const bad: [string, string, string][] = [
   ['a forged cursor', `?after=${Buffer.from('{}').toString('base64url')}`, 'after'],
   ['a truncated cursor', `?after=${foreign.slice(0, -4)}`, 'after'],
   ['a cursor with extra bytes', `?after=${foreign}AA`, 'after'],
-  ['a cursor of an unknown version', `?after=${Buffer.of(3, ...ahead.map(() => 0)).toString('base64url')}`, 'after'],
+  ['a cursor of an unknown version', `?after=${Buffer.of(4, ...ahead.map(() => 0)).toString('base64url')}`, 'after'],
   ['an empty cursor', '?after=', 'after'],
   ['after and last together', '?after=latest&last=3', 'last'],
   ['more than one page', '?last=201', 'last'],
@@ -245,6 +247,54 @@ test('every page ends with a cursor that is accepted', async () => {
   for (const query of ['', '?limit=1', '?last=2&limit=1', '?last=1&types=quota.deleted', '?after=latest', ...after]) {
     await read(`?after=${(await read(query)).next}`)
   }
+})
+
+test('a cursor behind removed events is 410, with a cursor that leads to all that is left', async () => {
+  const pruned = await startService({ env: { EVENT_RETENTION_DAYS: '7' } })
+  const { clock, db } = pruned
+  const read = async (query = '') => (await pruned.call('GET', `${EVENTS}${query}`)).body
+  const make = async (user: number) =>
+    (await pruned.call('POST', '/api/sms/admin/quota', { body: { user_id: user, limit: 10 } })).body.id
+  const idsOf = ({ items }: { items: Event[] }) => items.map(event => event.data.quota.id)
+  const empty = (await read()).next
+  const removed = [await make(7), await make(7)]
+  const kept = [await make(7)]
+  const oldestAt = new Date(clock.now).toISOString()
+  const passed = (await read()).next
+  clock.now += 8 * DAY_MS
+  kept.push(await make(8))
+  const retention = createEventRetention({ db, now: () => clock.now, retentionMs: 7 * DAY_MS })
+  expect((await retention.pruneOnce(clock.now)).removed).toBe(removed.length)
+
+  expect(idsOf(await read())).toEqual(kept)
+  expect(idsOf(await read('?last=200'))).toEqual(kept)
+  for (const query of ['', '&user_id=7', '&types=quota.deleted', '&wait_seconds=30']) {
+    const answer = await pruned.call('GET', `${EVENTS}?after=${empty}${query}`)
+    expect(answer).toMatchObject({ status: 410, body: { code: 'events_pruned', oldest_at: oldestAt } })
+    expect(idsOf(await read(`?after=${answer.body.cursor}`))).toEqual(kept)
+  }
+  // A reader that has read up to what was removed has missed nothing.
+  expect(idsOf(await read(`?after=${passed}`))).toEqual(kept.slice(1))
+  for (let after = (await read('?limit=1')).next, n = 0; n < 3; n++)
+    after = (await read(`?after=${after}&limit=1`)).next
+})
+
+test('at most 20 calls of one principal wait; the others are refused, and those of other principals wait', async () => {
+  const after = await latest()
+  const wait = (token?: string) =>
+    call('GET', `${EVENTS}?after=${after}&wait_seconds=30`, token === undefined ? {} : { token })
+  const waits = Array.from({ length: 21 }, () => wait())
+  const refused = await Promise.race(waits)
+  expect(refused).toMatchObject({ status: 429, headers: { 'retry-after': '5' }, body: { code: 'rate_limited' } })
+  expect((await call('GET', `${EVENTS}?after=${after}`)).status).toBe(200)
+  const other = wait(await service.token({ sub: '2', roles: ['sms-quota:admin'] }))
+  const id = await create(newUser())
+  const answers = await Promise.all([...waits, other])
+  const pages = answers.filter(({ status }) => status === 200)
+  expect(pages).toHaveLength(21)
+  for (const { body } of pages) expect(body.items).toMatchObject([{ data: { quota: { id } } }])
+  // A call that has ended makes room.
+  expect((await call('GET', `${EVENTS}?after=${await latest()}&wait_seconds=1`)).status).toBe(200)
 })
 
 test('the feed is only for administrators', async () => {

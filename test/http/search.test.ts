@@ -50,7 +50,7 @@ describe('users and quotas', async () => {
 
   test('a user who was denied and never had a quota is found once usage is rolled up', async () => {
     await ask('consume', { user_id: 88_001, id: 'm', units: 1 })
-    await createUsageRollup({ db }).rollUpOnce()
+    await createUsageRollup({ db, log: console }).rollUpOnce()
     expect((await find('88001')).users).toEqual([
       { user_id: 88_001, quotas: 0, last_activity_at: new Date(START).toISOString() },
     ])

@@ -18,7 +18,7 @@ describe('the directory', async () => {
   await ask('consume', { user_id: 40, id: 'denied', units: 1 })
   await ask('consume', { user_id: 41, id: 'forced', units: 1, force: true })
   const at = new Date(clock.now).toISOString()
-  await createUsageRollup({ db }).rollUpOnce()
+  await createUsageRollup({ db, log: console }).rollUpOnce()
 
   test('lists everyone with quotas or usage by id, with totals', async () => {
     const { status, body } = await call('GET', USERS)
@@ -104,7 +104,7 @@ describe('an export', async () => {
   await ask('reserve', { user_id: user, id: 'open', units: 2 })
   await ask('consume', { user_id: user, id: 'denied', units: 5_000 })
   await allow({ user_id: user + 1, limit: 5, name: 'of another user' })
-  const rollup = createUsageRollup({ db })
+  const rollup = createUsageRollup({ db, log: console })
   while ((await rollup.rollUpOnce()).batches > 0);
 
   const answer = await call('GET', `${USERS}/${user}/data`)

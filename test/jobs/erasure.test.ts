@@ -59,7 +59,7 @@ async function createHistory(user: number): Promise<number[]> {
   }
   await engine.submit(settle('refund', user, 'h0-1', 1))
   await engine.submit(draw('consume', user, 'denied', 9_000))
-  await createUsageRollup({ db }).rollUpOnce()
+  await createUsageRollup({ db, log: console }).rollUpOnce()
   // Retention has removed some reservations.
   clock.now += DAY_MS
   await engine.submit(draw('consume', user, 'retired', 1))

@@ -1,20 +1,28 @@
 /** The events of quotas that have expired, on a real database. */
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { nodesOf, planOf, type Statement } from '../../bench/explain.ts'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database, Queryable } from '../../src/db/database.ts'
-import { findExpired } from '../../src/db/expired-quotas.ts'
+import { findShardsWithExpired, readExpired } from '../../src/db/expired-quotas.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { BY_KEYS_IN_ORDER } from '../../src/db/planner-settings.ts'
+import { quotaIdOf, SHARDS, shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
+import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
-import { freshDatabase } from '../support/database.ts'
-import { createBench, draw, neighbours, someone } from '../support/engine.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { createBench, draw, neighbours, someone, untilWaiting } from '../support/engine.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
 const log = { info() {}, warn() {}, error() {} }
 const notifier = createExpiryNotifier({ db, now: () => clock.now })
 const always = () => true
+const MIGRATIONS = new URL('../../migrations/', import.meta.url)
 
 const typesOf = async (user: number) =>
   (
@@ -28,10 +36,10 @@ test('the expiry of a quota is emitted at its time, not before, and once', async
   const user = someone()
   const { id } = await bench.quota({ user_id: user, expires_at: clock.now + 1_000, name: 'trial' })
   clock.now += 999
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, left: null })
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
   clock.now += 1
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, left: null })
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, left: null })
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, isBehind: false })
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
   expect(await typesOf(user)).toEqual(['created', 'expired'])
   const [event] = await db.query<object>({
     text: `select data, sequence from event where user_id = $1 and type = 'quota.expired'`,
@@ -68,7 +76,7 @@ test('a deleted quota emits nothing', async () => {
   const { id } = await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
   await deleteQuota(db, id, bench.author(), always)
   clock.now += 1_000
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, left: null })
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
   expect(await typesOf(user)).toEqual(['created', 'deleted'])
 })
 
@@ -86,7 +94,7 @@ test('several processes emit more than a page beside senders: each expiry once, 
     users.flatMap(user => [1, 2, 3].map(n => engine.submit(draw('consume', user, `m${n}`, 1)))),
   )
   const emitAll = async (one: typeof notifier) => {
-    for (let n = 0; n < 200; n++) if ((await one.notifyOnce(clock.now)).left === null) return
+    for (let n = 0; n < 200; n++) if (!(await one.notifyOnce(clock.now)).isBehind) return
     throw new Error('some expiries are never emitted')
   }
   await Promise.all(others.map(emitAll))
@@ -101,16 +109,96 @@ test('several processes emit more than a page beside senders: each expiry once, 
   expect(gaps).toEqual([])
 }, 20_000)
 
-test('the expiry of a locked user is emitted later, and delays no other', async () => {
+test('a quota that expired is emitted before it is deleted or extended, though the notifier comes too late', async () => {
+  const user = someone()
+  const [first, second] = [
+    await bench.quota({ user_id: user, expires_at: clock.now + 1_000 }),
+    await bench.quota({ user_id: user, expires_at: clock.now + 1_000 }),
+  ]
+  clock.now += 1_000
+  await deleteQuota(db, first.id, bench.author(), always)
+  await updateQuota(db, second.id, { expires_at: clock.now + 1_000 }, bench.author(), always)
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 0, isBehind: false })
+  expect(await typesOf(user)).toEqual(['created', 'created', 'expired', 'deleted', 'expired', 'updated'])
+  clock.now += 1_000
+  await notifier.notifyOnce(clock.now)
+  expect((await typesOf(user)).slice(6)).toEqual(['expired'])
+})
+
+test('a deleted quota that was emitted is not emitted again', async () => {
+  const user = someone()
+  const { id } = await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+  clock.now += 1_000
+  await notifier.notifyOnce(clock.now)
+  await deleteQuota(db, id, bench.author(), always)
+  expect(await typesOf(user)).toEqual(['created', 'expired', 'deleted'])
+})
+
+test('an end set behind the notifier’s position, by a process whose clock is behind, is emitted with the change', async () => {
+  const [user = 0, other = 0] = neighbours(2)
+  await bench.quota({ user_id: other, expires_at: clock.now + 1_000 })
+  const { id } = await bench.quota({ user_id: user })
+  await notifier.notifyOnce(clock.now + 1_000)
+  await updateQuota(db, id, { expires_at: clock.now + 400 }, bench.author(), always)
+  clock.now += 1_000
+  await notifier.notifyOnce(clock.now)
+  expect(await typesOf(user)).toEqual(['created', 'updated', 'expired'])
+})
+
+test('a change that waits for the notifier does not emit the expiry again, and neither the other way round', async () => {
+  const [user = 0, other = 0] = neighbours(2)
+  const expires_at = clock.now + 1_000
+  const { id } = await bench.quota({ user_id: user, expires_at })
+  await bench.quota({ user_id: other, expires_at })
+  clock.now += 1_000
+  const stranger = await bench.stranger()
+  const shard = shardOf(user)
+  await stranger.query(`begin; select 1 from shard_head where shard = ${shard} for update`)
+  const both = Promise.all([
+    deleteQuota(db, id, bench.author(), always),
+    notifier.notifyOnce(clock.now),
+    createExpiryNotifier({ db, now: () => clock.now }).notifyOnce(clock.now),
+  ])
+  await untilWaiting(db, 3)
+  await stranger.query('rollback')
+  await both
+  expect((await typesOf(user)).toSorted()).toEqual(['created', 'deleted', 'expired'])
+  expect(await typesOf(other)).toEqual(['created', 'expired'])
+})
+
+test('quotas and accounts that others have locked keep no expiry back', async () => {
   const [locked = 0, free = 0] = neighbours(2)
   for (const user of [locked, free]) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
   clock.now += 1_000
   const stranger = await bench.stranger()
   await stranger.query(`begin; select 1 from account where user_id = ${locked} for update`)
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, left: 'locked' })
-  expect(await typesOf(free)).toEqual(['created', 'expired'])
+  await stranger.query(`select 1 from quota where user_id = ${locked} for update`)
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 2, isBehind: false })
+  for (const user of [locked, free]) expect(await typesOf(user)).toEqual(['created', 'expired'])
+})
+
+test('a shard whose outbox is locked keeps no other shard back', async () => {
+  const users = SHARDS.slice(0, 3).map(shard => someone(shard))
+  const [first = 0, ...others] = users
+  for (const user of users) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+  clock.now += 1_000
+  const stranger = await bench.stranger()
+  await stranger.query(`begin; select 1 from shard_head where shard = ${shardOf(first)} for update`)
+  await expect(notifier.notifyOnce(clock.now)).rejects.toBeInstanceOf(PartsFailed)
+  for (const user of others) expect(await typesOf(user)).toEqual(['created', 'expired'])
   await stranger.query('rollback')
-  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, left: null })
+  expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 1, isBehind: false })
+})
+
+test('the notifier writes no quota', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
+  clock.now += 1_000
+  const row = () => db.query({ text: 'select ctid::text, xmax::text from quota where user_id = $1', values: [user] })
+  const before = await row()
+  await notifier.notifyOnce(clock.now)
+  expect(await typesOf(user)).toEqual(['created', 'expired'])
+  expect(await row()).toEqual(before)
 })
 
 test('as a job it emits until the runner stops', async () => {
@@ -123,11 +211,11 @@ test('as a job it emits until the runner stops', async () => {
   await jobs.stop()
 })
 
-describe('with nothing to emit it reads only the index of quotas that are not emitted', async () => {
+describe('it reads only quotas behind the position', async () => {
   const empty = await freshDatabase()
 
-  /** The scans of the statement that finds expired quotas, in a transaction with the notifier's planner settings. */
-  async function scansOf(on: Database): Promise<{ index: string | undefined; rows: number }[]> {
+  /** The scans of a statement of the notifier, in a transaction with the notifier's planner settings. */
+  async function scansOf(on: Database, work: (db: Database) => Promise<unknown>): Promise<string[]> {
     const sent: Statement[] = []
     const recording = (tx: Queryable): Queryable => ({
       query(statement) {
@@ -135,32 +223,81 @@ describe('with nothing to emit it reads only the index of quotas that are not em
         return tx.query(statement)
       },
     })
-    await findExpired({ ...on, transaction: work => on.transaction(tx => work(recording(tx))) }, clock.now)
-    const [statement, ...settings] = sent.toReversed()
+    await work({ ...on, transaction: inside => on.transaction(tx => inside(recording(tx))) })
+    const statement = sent.at(-1)
     if (statement === undefined) throw new Error('nothing was sent')
     const nodes = await on.transaction(async tx => {
-      for (const setting of settings) await tx.query(setting)
+      await tx.query({ text: BY_KEYS_IN_ORDER })
       return nodesOf(await planOf(tx, { text: statement.text, values: statement.values ?? [] }))
     })
     return nodes
-      .filter(node => node['Index Name'] !== undefined || node['Relation Name'] !== undefined)
-      .map(node => ({ index: node['Index Name'], rows: node['Actual Rows'] }))
+      .filter(node => node['Relation Name'] === 'quota')
+      .map(node => `${node['Index Name']}: ${node['Actual Rows']}`)
   }
 
-  const nothing = [{ index: 'quota_expiry_not_emitted', rows: 0 }]
+  const find = (on: Database) => findShardsWithExpired(on, clock.now)
+  const read = (on: Database) => on.transaction(tx => readExpired(tx, shardFrom(0), clock.now, 250))
 
   test('however many quotas have expired', async () => {
-    const user = someone()
+    const user = someone(0)
     for (let n = 0; n < 20; n++) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
     clock.now += 1_000
     await notifier.notifyOnce(clock.now)
-    expect(await scansOf(db)).toEqual(nothing)
-    await db.query({ text: 'analyze quota' })
-    expect(await scansOf(db)).toEqual(nothing)
+    for (const analyze of [false, true]) {
+      if (analyze) await db.query({ text: 'analyze quota' })
+      expect(await scansOf(db, find)).toEqual(['quota_by_end: 0'])
+      expect(await scansOf(db, read)).toEqual(['quota_by_end: 0'])
+    }
   })
 
   test('on a table that was analyzed while it was empty', async () => {
     await empty.db.query({ text: 'analyze quota' })
-    expect(await scansOf(empty.db)).toEqual(nothing)
+    expect(await scansOf(empty.db, find)).toEqual(['quota_by_end: 0'])
+    expect(await scansOf(empty.db, read)).toEqual(['quota_by_end: 0'])
   })
+})
+
+test('the migration keeps what was emitted: neither a second event nor a lost one', async () => {
+  const { url, db: old } = await emptyDatabase()
+  const files = await readdir(MIGRATIONS)
+  const earlier = await mkdtemp(join(tmpdir(), 'migrations-'))
+  for (const file of files.filter(name => name < '0005' && name.endsWith('.sql'))) {
+    await cp(new URL(file, MIGRATIONS), join(earlier, file))
+  }
+  await migrate({ url, directory: earlier })
+  const from = Date.now() - 10_000
+  // Of one shard: emitted, not emitted, emitted in the same millisecond and later, and one to come. Of another: emitted.
+  const quotas: [user: number, end: number, emitted: boolean][] = [
+    [someone(3), from, true],
+    [someone(3), from + 1, false],
+    [someone(3), from + 1, true],
+    [someone(3), from + 2, true],
+    [someone(3), from + 3, false],
+    [someone(3), from + 3_600_000, false],
+    [someone(4), from, true],
+    [someone(5), from + 3_600_000, false],
+  ]
+  for (const [index, [user, end, emitted]] of quotas.entries()) {
+    const key = [shardOf(user), user]
+    await old.query({ text: 'insert into account (shard, user_id) values ($1, $2)', values: key })
+    await old.query({
+      text: `insert into quota (shard, user_id, id, kind, "limit", time_zone, rollover_limit, overage_limit, priority,
+               starts_at, expires_at, alert_at, enabled, metadata, window_start, created_at, created_by, updated_at,
+               updated_by, expiry_emitted)
+             select $1, $2, $3, 'grant', 10, 'UTC', 0, 0, 100, t, $4, '{}', true, '{}', t, t, 'ada', t, 'ada', $5
+             from (select $4::timestamptz - interval '1 day' as t) t`,
+      values: [...key, quotaIdOf(index + 1, shardOf(user)), new Date(end).toISOString(), emitted],
+    })
+  }
+  await migrate({ url })
+  const emittedBy = async (now: number) => {
+    await createExpiryNotifier({ db: old, now: () => now }).notifyOnce(now)
+    const rows = await old.query<{ user_id: number }>({
+      text: `select user_id from event where type = 'quota.expired' order by shard, number`,
+    })
+    return rows.map(({ user_id }) => quotas.findIndex(([user]) => user === user_id))
+  }
+  expect(await emittedBy(Date.now())).toEqual([1, 4])
+  expect(await emittedBy(from + 3_600_000)).toEqual([1, 4, 5, 7])
+  await rm(earlier, { recursive: true })
 })

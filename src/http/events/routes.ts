@@ -2,10 +2,12 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type from 'typebox'
 import { EventsQuery } from '../../contract/events.ts'
+import { formatTimestamp } from '../../domain/time.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
-import { BEGINNING, readCursor, writeCursor } from '../../events/cursor.ts'
-import type { FeedQuery } from '../../events/feed.ts'
+import { readCursor, writeCursor } from '../../events/cursor.ts'
+import { type Feed, type FeedQuery, MAX_WAITING } from '../../events/feed.ts'
 import { eventView } from '../../events/views.ts'
+import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
 
@@ -23,7 +25,7 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
       schema: {
         ...operation('Events', 'listEvents', 'Follow the event feed'),
         querystring: EventsQuery,
-        response: readResponses(Type.Ref('EventPage#'), ['events_lost']),
+        response: readResponses(Type.Ref('EventPage#'), ['events_lost', 'events_pruned']),
       },
     },
     async (request, reply) => {
@@ -35,12 +37,30 @@ export function eventRoutes(server: FastifyInstance, { feed }: RouteContext): vo
         ...(types === undefined ? {} : { types: types.split(',') }),
         ...(userId === undefined ? {} : { userId }),
       }
-      const page = await feed.read(query, untilClosed(reply))
-      if (page.outcome === 'standby') throw new Problem('unavailable', BEHIND)
-      if (page.outcome === 'lost') throw new Problem('events_lost', LOST)
+      const page = await feed.read(query, principalOf(request).subject, untilClosed(reply))
+      if (page.outcome !== 'page') throw problemOf(page)
       return { items: page.events.map(eventView), next: writeCursor(page.next) }
     },
   )
+}
+
+function problemOf(page: Exclude<Awaited<ReturnType<Feed['read']>>, { outcome: 'page' }>): Problem {
+  switch (page.outcome) {
+    case 'standby':
+      return new Problem('unavailable', BEHIND)
+    case 'lost':
+      return new Problem('events_lost', LOST)
+    case 'pruned': {
+      const { next, oldestAt } = page
+      const members = {
+        cursor: writeCursor(next),
+        ...(oldestAt === null ? {} : { oldest_at: formatTimestamp(oldestAt) }),
+      }
+      return new Problem('events_pruned', PRUNED, { members })
+    }
+    case 'too_many_waiting':
+      return new Problem('rate_limited', TOO_MANY_WAITING, { retryAfterSeconds: WAITING_RETRY_SECONDS })
+  }
 }
 
 function startOf({ after, last }: EventsQuery): FeedQuery['after'] {
@@ -48,7 +68,7 @@ function startOf({ after, last }: EventsQuery): FeedQuery['after'] {
     if (after === undefined) return { last }
     throw invalidRequest([{ path: 'last', message: 'is not accepted together with after' }])
   }
-  if (after === undefined) return BEGINNING
+  if (after === undefined) return 'oldest'
   const cursor = after === 'latest' ? after : readCursor(after)
   if (cursor !== undefined) return cursor
   throw invalidRequest([{ path: 'after', message: 'must be latest, or the next of an earlier response' }])
@@ -58,6 +78,14 @@ const BEHIND = 'The database is a standby that has not received all events yet. 
 
 const LOST =
   'The database has lost events that this cursor has passed, in a fail-over or a restore, and later events may have their numbers. Go on from an older cursor, or from the oldest event (omit after). Or call with after=latest, read again what you keep from events, and go on from the next of that call.'
+
+const PRUNED =
+  'Events that this cursor has not passed were removed, because they are older than the service keeps events. Go on from cursor, which leads to all events that are left; the oldest of them is of oldest_at. Read again what you keep from events.'
+
+const TOO_MANY_WAITING = `At most ${MAX_WAITING} calls with wait_seconds at a time.`
+
+/** A call that waits ends within 30 seconds, most end earlier. */
+const WAITING_RETRY_SECONDS = 5
 
 /** Aborts when the client closes the connection, so that its request stops waiting. */
 function untilClosed(reply: FastifyReply): AbortSignal {

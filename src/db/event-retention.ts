@@ -1,0 +1,114 @@
+import { SHARDS, type Shard } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
+import type { Positions } from './outbox.ts'
+import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
+import { timestampParam } from './values.ts'
+
+/** Webhooks that may still need events, and how far each shard was fanned out to all of them. */
+export interface HoldingWebhooks {
+  ids: number[]
+  positions: Positions
+}
+
+/**
+ * Reads the webhooks that keep events: all enabled ones, and those that were disabled, or changed since, after a time. A
+ * webhook that stays disabled for longer is forgotten; it would make the outbox grow for ever.
+ */
+export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs): Promise<HoldingWebhooks> {
+  const rows = await db.query<{ id: number; positions: Positions }>({
+    name: 'holding-webhooks',
+    text: `select w.id, c.positions
+           from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+           where w.enabled or w.updated_at > $1`,
+    values: [timestampParam(disabledSince)],
+  })
+  const passed = (shard: Shard) => Math.min(...rows.map(({ positions }) => positions[shard] ?? 0))
+  return {
+    ids: rows.map(({ id }) => id),
+    // The largest number that JSON and bigint share, where no webhook holds any.
+    positions: SHARDS.map(shard => Math.min(passed(shard), Number.MAX_SAFE_INTEGER)),
+  }
+}
+
+/** What one page came to. */
+export interface RemovedEvents {
+  removed: number
+  /** Whether the shard may have more to remove. */
+  isFull: boolean
+}
+
+/**
+ * Removes the shard's oldest events, from the first number that is left on: a page of `$3` at most. It removes an event
+ * only if a later one of the shard is as old as the cutoff, too: so the last event that old stays, and a reader that has
+ * read up to it keeps its proof. An event whose delivery is pending stays, with all behind it.
+ */
+const REMOVE_EVENTS = `
+  with head as materialized (
+    select pruned from shard_head where shard = $1
+  ), page as materialized (
+    select e.number, e.at from head cross join lateral (
+      select e.number, e.at from event e where e.shard = $1 and e.number > head.pruned order by e.number limit $3 + 1
+    ) e
+  ), bound as materialized (
+    select least(
+      $4::bigint,
+      coalesce((select min(number) from page where at > $2), (select max(number) + 1 from page)) - 2,
+      (select min(d.number) - 1 from head cross join unnest($5::bigint[]) w (id) cross join lateral (
+        select d.number from webhook_delivery d
+        where d.shard = w.id % 64 and d.webhook_id = w.id and d.event_shard = $1
+          and d.number > head.pruned and d.number <= head.pruned + $3 and d.status = 'pending'
+        order by d.number limit 1
+      ) d)
+    ) as number
+  ), removed as (
+    delete from event e using head, bound
+    where e.shard = $1 and e.number > head.pruned and e.number <= bound.number
+    returning e.number, e.user_id, e.sequence
+  ), of_user as (
+    select user_id, max(sequence) as last from removed where user_id is not null group by user_id
+  )
+  select (select count(*) from removed) as removed, (select max(number) from removed) as pruned,
+    array(select user_id from of_user order by user_id) as users,
+    array(select last from of_user order by user_id) as sequences`
+
+/** In the order of keys, so that two processes that write the same users cannot deadlock. */
+const KEEP_SEQUENCES = `
+  insert into event_sequence (shard, user_id, last)
+  select $1::smallint, * from unnest($2::bigint[], $3::bigint[])
+  on conflict (shard, user_id) do update set last = greatest(event_sequence.last, excluded.last)`
+
+/**
+ * Removes events of a shard that are older than a cutoff and that no webhook needs: a page at most, oldest first. The
+ * sequences of their users go on. The end of the shard's outbox is locked only for the last statement.
+ */
+export function removeEvents(
+  db: Database,
+  shard: Shard,
+  cutoff: EpochMs,
+  { ids, positions }: HoldingWebhooks,
+  limit: number,
+): Promise<RemovedEvents> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS_IN_ORDER })
+    const [row] = await tx.query<{ removed: number; pruned: number | null; users: number[]; sequences: number[] }>({
+      name: 'remove-events',
+      text: REMOVE_EVENTS,
+      values: [shard, timestampParam(cutoff), limit, positions[shard] ?? 0, ids],
+    })
+    if (row === undefined) throw new Error('the database returned no row')
+    const { removed, pruned, users, sequences } = row
+    if (pruned === null) return { removed, isFull: false }
+    await tx.query({ name: 'keep-sequences', text: KEEP_SEQUENCES, values: [shard, users, sequences] })
+    await movePruned(tx, shard, pruned)
+    return { removed, isFull: removed >= limit }
+  })
+}
+
+async function movePruned(tx: Transaction, shard: Shard, pruned: number): Promise<void> {
+  await tx.query({
+    name: 'move-pruned',
+    text: 'update shard_head set pruned = greatest(pruned, $2) where shard = $1',
+    values: [shard, pruned],
+  })
+}
