@@ -61,6 +61,23 @@ export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhoo
   }, 'snapshot')
 }
 
+/**
+ * Joins two tables by the key of a delivery. One of them must be a materialized list, and the shard and the webhook come
+ * from it: a planner that may use them as constants reads all deliveries of the webhook, because without statistics it
+ * takes them for one row.
+ */
+export function sameDelivery(one: string, other: string): string {
+  return ['shard', 'webhook_id', 'event_shard', 'number']
+    .map(column => `${one}.${column} = ${other}.${column}`)
+    .join(' and ')
+}
+
+/**
+ * Selects pending deliveries, `d`, among those that are found by their keys. Only these have a next attempt. (By
+ * `status = 'pending'` a planner without statistics takes the index of what is due, and reads all of it for each key.)
+ */
+export const IS_PENDING = 'd.next_attempt_at is not null'
+
 /** What begins a new series of attempts, beside the time of the first. */
 export const RESTART = `status = 'pending', began_at = null, failures = 0`
 
@@ -80,7 +97,7 @@ export function claimDeliveries(
     return tx.query<Claim>({
       name: 'delivery-claim',
       text: `with due as materialized (
-               select event_shard, number from webhook_delivery
+               select shard, webhook_id, event_shard, number from webhook_delivery
                where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
                order by next_attempt_at limit $5 for update skip locked
              )
@@ -88,9 +105,8 @@ export function claimDeliveries(
              set attempts = d.attempts + 1, last_attempt_at = $3, next_attempt_at = $4,
                began_at = case when d.began_at <= w.restarted_at then $3 else coalesce(d.began_at, $3) end,
                failures = case when d.began_at <= w.restarted_at then 0 else d.failures end
-             from due, webhook w
-             where d.shard = $1 and d.webhook_id = $2 and d.event_shard = due.event_shard and d.number = due.number
-               and w.shard = $1 and w.id = $2 and w.enabled
+             from due join webhook w on w.shard = due.shard and w.id = due.webhook_id
+             where ${sameDelivery('d', 'due')} and w.enabled
              returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
       values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
     })
@@ -105,13 +121,17 @@ export function findClaimedEvents(db: Database, claims: readonly Claim[]): Promi
   }, 'snapshot')
 }
 
-/** The keys and proofs of claims, from `$3` on. */
-const CLAIMED = `unnest($3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[]) with ordinality
-  as c (event_shard, number, attempts, last_attempt_at, place)`
+/** Claims as a table, `c`, of their keys and proofs. In the order of keys, so that two processes cannot deadlock. */
+const CLAIMS = `c as materialized (
+  select $1::smallint as shard, $2::bigint as webhook_id, u.*
+  from unnest($3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[]) with ordinality
+    as u (event_shard, number, attempts, last_attempt_at, place)
+  order by u.event_shard, u.number
+)`
 
 /** Selects the deliveries that still are the claims'. */
-const IS_CLAIMED = `d.shard = $1 and d.webhook_id = $2 and d.event_shard = c.event_shard and d.number = c.number
-  and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and d.status = 'pending'`
+const IS_CLAIMED = `${sameDelivery('d', 'c')}
+  and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and ${IS_PENDING}`
 
 const claimParams = (id: number, claims: readonly Claim[]) => [
   shardOfWebhook(id),
@@ -142,9 +162,9 @@ export async function lockDeliveries(
   await tx.query({ text: BY_KEYS })
   return tx.query<ClaimedDelivery>({
     name: 'delivery-lock',
-    // In the order of keys, so that two processes that lock the same deliveries cannot deadlock.
-    text: `select c.place, d.failures from ${CLAIMED} join webhook_delivery d on ${IS_CLAIMED}
-           order by d.event_shard, d.number for update of d`,
+    text: `with ${CLAIMS}
+           select c.place, d.failures
+           from c cross join lateral (select failures from webhook_delivery d where ${IS_CLAIMED} for update) d`,
     values: claimParams(id, claims),
   })
 }
@@ -154,12 +174,15 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
   if (settlements.length === 0) return
   await tx.query({
     name: 'delivery-record',
-    text: `update webhook_delivery d
+    text: `with s as materialized (
+             select $1::smallint as shard, $2::bigint as webhook_id, u.*
+             from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[],
+               $9::int[]) as u (event_shard, number, status, next_attempt_at, response_code, error, failures)
+           )
+           update webhook_delivery d
            set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
              failures = d.failures + s.failures
-           from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[], $9::int[])
-             as s (event_shard, number, status, next_attempt_at, response_code, error, failures)
-           where d.shard = $1 and d.webhook_id = $2 and d.event_shard = s.event_shard and d.number = s.number`,
+           from s where ${sameDelivery('d', 's')}`,
     values: [
       shardOfWebhook(id),
       id,
@@ -186,7 +209,7 @@ export async function releaseDeliveries(
     await tx.query({ text: BY_KEYS })
     await tx.query({
       name: 'delivery-release',
-      text: `update webhook_delivery d set next_attempt_at = $7 from ${CLAIMED} where ${IS_CLAIMED}`,
+      text: `with ${CLAIMS} update webhook_delivery d set next_attempt_at = $7 from c where ${IS_CLAIMED}`,
       values: [...claimParams(id, claims), timestampParam(now)],
     })
   })

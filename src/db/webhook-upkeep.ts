@@ -5,7 +5,7 @@
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, Transaction } from './database.ts'
-import { RESTART } from './deliveries.ts'
+import { IS_PENDING, RESTART, sameDelivery } from './deliveries.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
@@ -39,15 +39,13 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
     const [page] = await tx.query<{ read: number; restarted: number; reached: EpochMs | null }>({
       name: 'delivery-restart',
       text: `with page as materialized (
-               select event_shard, number, next_attempt_at, began_at from webhook_delivery
+               select shard, webhook_id, event_shard, number, next_attempt_at from webhook_delivery
                where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at >= $3
                order by next_attempt_at limit $5
              ), restarted as (
                update webhook_delivery d set ${RESTART}, next_attempt_at = $4
-               from page p, webhook w
-               where d.shard = $1 and d.webhook_id = $2 and d.event_shard = p.event_shard and d.number = p.number
-                 and d.status = 'pending' and d.next_attempt_at = p.next_attempt_at
-                 and w.shard = $1 and w.id = $2 and p.began_at <= w.restarted_at
+               from page p join webhook w on w.shard = p.shard and w.id = p.webhook_id
+               where ${sameDelivery('d', 'p')} and ${IS_PENDING} and d.began_at <= w.restarted_at
                returning 1
              )
              select count(*) as read, max(next_attempt_at) as reached, (select count(*) from restarted) as restarted
@@ -114,17 +112,16 @@ export function removeEnded(
   return removePage(db, limit, {
     name: after === null ? 'delivery-remove-first' : 'delivery-remove-next',
     text: `with page as materialized (
-             select created_at, event_shard, number from webhook_delivery
+             select shard, webhook_id, created_at, event_shard, number from webhook_delivery
              where shard = $1 and webhook_id = $2 and created_at < $3
                ${after === null ? '' : 'and (created_at, event_shard, number) > ($5::timestamptz, $6::smallint, $7::bigint)'}
              order by created_at, event_shard, number limit $4
            ), ended as materialized (
-             select d.event_shard, d.number from page p
-             join webhook_delivery d on d.event_shard = p.event_shard and d.number = p.number
-             where d.shard = $1 and d.webhook_id = $2 and d.status <> 'pending' for update of d skip locked
+             select d.shard, d.webhook_id, d.event_shard, d.number
+             from page p join webhook_delivery d on ${sameDelivery('d', 'p')}
+             where d.status <> 'pending' for update of d skip locked
            ), removed as (
-             delete from webhook_delivery d using ended e
-             where d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.event_shard and d.number = e.number
+             delete from webhook_delivery d using ended e where ${sameDelivery('d', 'e')}
              returning 1
            ), last as (
              select * from page order by created_at desc, event_shard desc, number desc limit 1
@@ -156,12 +153,11 @@ export function removeDeliveries(
   return removePage(db, limit, {
     name: 'delivery-remove-all',
     text: `with page as materialized (
-             select event_shard, number from webhook_delivery
+             select shard, webhook_id, event_shard, number from webhook_delivery
              where shard = $1 and webhook_id = $2 and (event_shard, number) > ($3::smallint, $4::bigint)
              order by event_shard, number limit $5
            ), removed as (
-             delete from webhook_delivery d using page p
-             where d.shard = $1 and d.webhook_id = $2 and d.event_shard = p.event_shard and d.number = p.number
+             delete from webhook_delivery d using page p where ${sameDelivery('d', 'p')}
              returning 1
            ), last as (
              select * from page order by event_shard desc, number desc limit 1
