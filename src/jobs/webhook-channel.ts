@@ -25,7 +25,7 @@ export interface ChannelOptions {
 /** Attempts under way at one webhook, by one process. Each one that ends lets the next begin. */
 const WINDOW = 16
 /** Deliveries claimed ahead, which keep the window full while outcomes are written and deliveries are read. */
-const AHEAD = 16
+const AHEAD = 48
 /**
  * While every attempt at a webhook fails, each start makes so many attempts, and the first success opens the window. So a
  * receiver that is down costs little, however long its backlog is.
@@ -39,7 +39,7 @@ const LEASE_EXTRA_MS = 5_000
 export class WebhookChannel {
   private readonly id: number
   private readonly options: ChannelOptions
-  /** A claim waits for the attempts before it, which end within a timeout, and then for its own. */
+  /** A claim waits for a timeout at most until its attempt begins, and then for the attempt. */
   private readonly leaseMs: number
   /** Claimed, and not attempted yet. */
   private waiting: { claim: Claim; event: StoredEvent }[] = []
@@ -198,6 +198,10 @@ export class WebhookChannel {
     while (webhook !== undefined && this.attempts.size < WINDOW && !this.mustStop()) {
       const next = this.waiting.shift()
       if (next === undefined) return
+      if (this.options.now() > next.claim.last_attempt_at + this.options.timeoutMs) {
+        this.returned.push(next.claim)
+        continue
+      }
       const attempt = this.attempt(webhook, next.claim, next.event).finally(() => {
         this.attempts.delete(attempt)
         this.fillWindow()

@@ -206,6 +206,27 @@ test('outcomes that cannot be written are kept, and written when the database is
   await disable(webhook)
 })
 
+test('what was claimed ahead of a receiver that hangs is given back before its lease ends', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  await addDeliveries(webhook, 20)
+  const [dispatcher, other] = [aDispatcher(), aDispatcher()]
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(16)
+  clock.now += 10_001
+  receiver.answer(500)
+  const due = `select 1 from webhook_delivery where webhook_id = $1 and attempts = 1 and next_attempt_at <= $2`
+  await expect
+    .poll(async () => (await db.query({ text: due, values: [webhook, timestampParam(clock.now)] })).length)
+    .toBe(4)
+  await other.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.ids.length).toBe(20)
+  while (receiver.open.length > 0) receiver.answer()
+  await Promise.all([dispatcher.finish(), other.finish()])
+  expect(await statusOf(webhook)).toEqual({ delivered: 19, pending: 1 })
+  await disable(webhook)
+})
+
 test('a stop gives back what was claimed ahead at once, and what was aborted', async () => {
   const receiver = await aReceiver()
   const webhook = await aWebhook(receiver.url)
