@@ -24,6 +24,7 @@ import { processesCase } from './cases/processes.ts'
 import { soakCase } from './cases/soak.ts'
 import { usageCase } from './cases/usage.ts'
 import { usageOverheadCase } from './cases/usage-overhead.ts'
+import { webhooksCase } from './cases/webhooks.ts'
 import { factsOf, render } from './report.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { createCleanup } from './servers/processes.ts'
@@ -46,6 +47,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   overload: overloadCase,
   console: consoleCase,
   soak: soakCase,
+  webhooks: webhooksCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
 const QUICK_CASES = ['http', 'clients', 'ledger', 'engine', 'mixed']

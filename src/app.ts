@@ -22,6 +22,7 @@ import { createJobRunner, type Job } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
+import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
 /** How often the clock is synchronized with the database's, and how often while it is not trusted. */
@@ -201,7 +202,6 @@ function createWebhookDispatcher(
     now,
     log,
     allowPrivate: config.webhookAllowPrivate,
-    keepMs: config.retentionDays * DAY_MS,
     onDelivery: metrics.delivery,
     onPending: metrics.pendingDeliveries,
     ...options,
@@ -225,6 +225,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createExpiryNotifier({ db, now }),
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
+    createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

@@ -1,7 +1,7 @@
 /** What administrators do with webhooks, and how the service disables one. */
 import type { Database, Transaction } from '../db/database.ts'
-import { restartPending } from '../db/deliveries.ts'
 import { appendSystemEvent } from '../db/outbox-writes.ts'
+import { restartPending } from '../db/webhook-upkeep.ts'
 import { insertWebhook, lockWebhook, nextWebhookId, replaceWebhook, shardOfWebhook } from '../db/webhooks.ts'
 import { disablingOf } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'

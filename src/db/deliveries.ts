@@ -1,18 +1,21 @@
-/** Rows of deliveries: fanned out from the outbox, claimed, and settled. */
+/** Rows of deliveries: claimed, and settled. `fan-out.ts` writes them, `webhook-upkeep.ts` removes them. */
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
-import type { Database, Queryable, Transaction } from './database.ts'
-import { isBehind, type Positions, readEvents, readOutboxEnds } from './outbox.ts'
+import type { Database, Transaction } from './database.ts'
+import { findEvents, type Positions, type StoredEvent } from './outbox.ts'
+import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
-/** A webhook that may have events to fan out, or deliveries to attempt. */
+/** An enabled webhook, which may have events to fan out, or deliveries to attempt. */
 export interface BusyWebhook {
   id: number
   positions: Positions
   /** Whether a delivery is due. */
   is_due: boolean
+  /** Whether pending deliveries are still to be made due (`restartPage`). */
+  is_restarting: boolean
 }
 
 /** An attempt that this process has claimed. */
@@ -34,195 +37,200 @@ export interface Attempt {
   error: string | null
 }
 
+/** What an attempt makes of its delivery. `nextAttemptAt` is null unless the status is `pending`. */
+export interface Settlement {
+  key: EventKey
+  attempt: Attempt
+  status: DeliveryStatus
+  nextAttemptAt: EpochMs | null
+}
+
 /** Every enabled webhook. */
-export function findBusyWebhooks(db: Queryable, now: EpochMs): Promise<BusyWebhook[]> {
-  return db.query<BusyWebhook>({
-    name: 'webhook-busy',
-    text: `select w.id, c.positions,
-             exists (select 1 from webhook_delivery d where d.shard = w.shard and d.webhook_id = w.id
-                     and d.status = 'pending' and d.next_attempt_at <= $1) as is_due
-           from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
-           where w.enabled order by w.id`,
-    values: [timestampParam(now)],
-  })
+export function findBusyWebhooks(db: Database, now: EpochMs): Promise<BusyWebhook[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return tx.query<BusyWebhook>({
+      name: 'webhook-busy',
+      text: `select w.id, c.positions, c.restart_from is not null as is_restarting,
+               exists (select 1 from webhook_delivery d where d.shard = w.shard and d.webhook_id = w.id
+                       and d.status = 'pending' and d.next_attempt_at <= $1) as is_due
+             from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+             where w.enabled order by w.id`,
+      values: [timestampParam(now)],
+    })
+  }, 'snapshot')
 }
 
 /**
- * Writes a delivery for each new event that the webhook takes, a page at most, and moves its cursor in the same
- * transaction, so that a crash neither loses an event nor writes one twice. Returns whether there is more. It does
- * nothing while another process fans out for the webhook.
+ * Joins two tables by the key of a delivery. One of them must be a materialized list, and the shard and the webhook come
+ * from it: a planner that may use them as constants reads all deliveries of the webhook, because without statistics it
+ * takes them for one row.
  */
-export function fanOut(db: Database, id: number, now: EpochMs, limit = 500): Promise<boolean> {
-  const shard = shardOfWebhook(id)
-  return db.transaction(async tx => {
-    const [cursor] = await tx.query<{ positions: Positions }>({
-      text: `select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked`,
-      values: [shard, id],
-    })
-    const [webhook] = await tx.query<{ types: string[] | null }>({
-      text: 'select types from webhook where shard = $1 and id = $2 and enabled',
-      values: [shard, id],
-    })
-    if (cursor === undefined || webhook === undefined) return false
-    const { types } = webhook
-    // In this transaction: ends of before a fail-over could lie after the ends of now, and the cursor would skip the
-    // events that come to lie between.
-    const ends = await readOutboxEnds(tx)
-    const { events, reached } = await readEvents(tx, cursor.positions, ends, types === null ? {} : { types }, limit)
-    await insertDeliveries(tx, id, events, now, 'keep')
-    await tx.query({
-      text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
-      values: [shard, id, [...reached]],
-    })
-    return isBehind(reached, ends)
-  })
+export function sameDelivery(one: string, other: string): string {
+  return ['shard', 'webhook_id', 'event_shard', 'number']
+    .map(column => `${one}.${column} = ${other}.${column}`)
+    .join(' and ')
 }
+
+/**
+ * Selects pending deliveries, `d`, among those that are found by their keys. Only these have a next attempt. (By
+ * `status = 'pending'` a planner without statistics takes the index of what is due, and reads all of it for each key.)
+ */
+export const IS_PENDING = 'd.next_attempt_at is not null'
 
 /** What begins a new series of attempts, beside the time of the first. */
 export const RESTART = `status = 'pending', began_at = null, failures = 0`
 
-/** Writes deliveries that are due at once. Those that exist are kept as they are, or begin a new series of attempts. */
-export async function insertDeliveries(
-  tx: Transaction,
-  id: number,
-  events: readonly EventKey[],
-  now: EpochMs,
-  existing: 'keep' | 'restart',
-): Promise<void> {
-  if (events.length === 0) return
-  const onConflict =
-    existing === 'keep' ? 'do nothing' : `do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`
-  await tx.query({
-    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-           select $1, $2, e.event_shard, e.number, 'pending', $5, $5
-           from unnest($3::smallint[], $4::bigint[]) as e (event_shard, number)
-           on conflict (shard, webhook_id, event_shard, number) ${onConflict}`,
-    values: [
-      shardOfWebhook(id),
-      id,
-      events.map(event => event.shard),
-      events.map(event => event.number),
-      timestampParam(now),
-    ],
-  })
-}
-
 /**
- * Claims deliveries that are due. This process has until `leaseUntil` to settle each; then its attempt counts as lost.
+ * Claims deliveries that are due, while the webhook is enabled. This process has until `leaseUntil` to settle each; then
+ * its attempt counts as lost. A series that began before the webhook was enabled again begins anew.
  */
-export async function claimDeliveries(
-  db: Queryable,
+export function claimDeliveries(
+  db: Database,
   id: number,
   now: EpochMs,
   leaseUntil: EpochMs,
   limit: number,
 ): Promise<Claim[]> {
-  return db.query<Claim>({
-    name: 'delivery-claim',
-    text: `with due as (
-             select event_shard, number from webhook_delivery
-             where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
-             order by next_attempt_at limit $5 for update skip locked
-           )
-           update webhook_delivery d
-           set attempts = attempts + 1, began_at = coalesce(began_at, $3), last_attempt_at = $3, next_attempt_at = $4
-           from due where d.shard = $1 and d.webhook_id = $2
-             and d.event_shard = due.event_shard and d.number = due.number
-           returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
-    values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return tx.query<Claim>({
+      name: 'delivery-claim',
+      text: `with due as materialized (
+               select shard, webhook_id, event_shard, number from webhook_delivery
+               where shard = $1 and webhook_id = $2 and status = 'pending' and next_attempt_at <= $3
+               order by next_attempt_at limit $5 for update skip locked
+             )
+             update webhook_delivery d
+             set attempts = d.attempts + 1, last_attempt_at = $3, next_attempt_at = $4,
+               began_at = case when d.began_at <= w.restarted_at then $3 else coalesce(d.began_at, $3) end,
+               failures = case when d.began_at <= w.restarted_at then 0 else d.failures end
+             from due join webhook w on w.shard = due.shard and w.id = due.webhook_id
+             where ${sameDelivery('d', 'due')} and w.enabled
+             returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
+      values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
+    })
   })
 }
 
-/** Selects the delivery of a claim, if it still is the claim's. */
-const IS_CLAIMED = `shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 and attempts = $5
-  and last_attempt_at = $6 and status = 'pending'`
+/** The events of claims, in no order; events that are not kept any more are missing. */
+export function findClaimedEvents(db: Database, claims: readonly Claim[]): Promise<StoredEvent[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return findEvents(tx, claims)
+  }, 'snapshot')
+}
 
-const claimParams = (id: number, { shard, number, attempts, last_attempt_at }: Claim) => [
+/** Claims as a table, `c`, of their keys and proofs. In the order of keys, so that two processes cannot deadlock. */
+const CLAIMS = `c as materialized (
+  select $1::smallint as shard, $2::bigint as webhook_id, u.*
+  from unnest($3::smallint[], $4::bigint[], $5::int[], $6::timestamptz[]) with ordinality
+    as u (event_shard, number, attempts, last_attempt_at, place)
+  order by u.event_shard, u.number
+)`
+
+/** Selects the deliveries that still are the claims'. */
+const IS_CLAIMED = `${sameDelivery('d', 'c')}
+  and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and ${IS_PENDING}`
+
+const claimParams = (id: number, claims: readonly Claim[]) => [
   shardOfWebhook(id),
   id,
-  shard,
-  number,
-  attempts,
-  timestampParam(last_attempt_at),
+  claims.map(({ shard }) => shard),
+  claims.map(({ number }) => number),
+  claims.map(({ attempts }) => attempts),
+  claims.map(({ last_attempt_at }) => timestampParam(last_attempt_at)),
 ]
 
-/** Locks the delivery of an attempt; undefined if another process has taken it over, or it is gone. */
-export async function lockDelivery(
-  tx: Transaction,
-  id: number,
-  claim: Claim,
-): Promise<{ failures: number } | undefined> {
-  const [row] = await tx.query<{ failures: number }>({
-    text: `select failures from webhook_delivery where ${IS_CLAIMED} for update`,
-    values: claimParams(id, claim),
-  })
-  return row
+/** A delivery that still is its claim's. */
+export interface ClaimedDelivery {
+  /** The place of the claim in the list, from 1. */
+  place: number
+  /** Failed attempts of its series. */
+  failures: number
 }
 
-/** Writes the outcome of an attempt. `nextAttemptAt` is null unless the status is `pending`. */
-export async function recordAttempt(
+/**
+ * Locks the deliveries of claims. Those that another process has taken over, and those that are gone, are missing. The
+ * transaction then finds rows by keys (`BY_KEYS`).
+ */
+export async function lockDeliveries(
   tx: Transaction,
   id: number,
-  key: EventKey,
-  attempt: Attempt,
-  { status, nextAttemptAt }: { status: DeliveryStatus; nextAttemptAt: EpochMs | null },
-): Promise<void> {
+  claims: readonly Claim[],
+): Promise<ClaimedDelivery[]> {
+  await tx.query({ text: BY_KEYS })
+  return tx.query<ClaimedDelivery>({
+    name: 'delivery-lock',
+    text: `with ${CLAIMS}
+           select c.place, d.failures
+           from c cross join lateral (select failures from webhook_delivery d where ${IS_CLAIMED} for update) d`,
+    values: claimParams(id, claims),
+  })
+}
+
+/** Writes the outcomes of attempts whose deliveries are locked. */
+export async function recordAttempts(tx: Transaction, id: number, settlements: readonly Settlement[]): Promise<void> {
+  if (settlements.length === 0) return
   await tx.query({
-    text: `update webhook_delivery set status = $5, next_attempt_at = $6, response_code = $7, error = $8,
-             failures = failures + $9
-           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
+    name: 'delivery-record',
+    text: `with s as materialized (
+             select $1::smallint as shard, $2::bigint as webhook_id, u.*
+             from unnest($3::smallint[], $4::bigint[], $5::text[], $6::timestamptz[], $7::smallint[], $8::text[],
+               $9::int[]) as u (event_shard, number, status, next_attempt_at, response_code, error, failures)
+           )
+           update webhook_delivery d
+           set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
+             failures = d.failures + s.failures
+           from s where ${sameDelivery('d', 's')}`,
     values: [
       shardOfWebhook(id),
       id,
-      key.shard,
-      key.number,
-      status,
-      timestampParam(nextAttemptAt),
-      attempt.response_code,
-      attempt.error,
-      attempt.delivered ? 0 : 1,
+      settlements.map(({ key }) => key.shard),
+      settlements.map(({ key }) => key.number),
+      settlements.map(({ status }) => status),
+      settlements.map(({ nextAttemptAt }) => timestampParam(nextAttemptAt)),
+      settlements.map(({ attempt }) => attempt.response_code),
+      settlements.map(({ attempt }) => attempt.error),
+      settlements.map(({ attempt }) => (attempt.delivered ? 0 : 1)),
     ],
   })
 }
 
-/** Has every pending delivery of a webhook begin a new series of attempts. */
-export async function restartPending(tx: Transaction, id: number, now: EpochMs): Promise<void> {
-  await tx.query({
-    text: `update webhook_delivery set ${RESTART}, next_attempt_at = $3
-           where shard = $1 and webhook_id = $2 and status = 'pending'`,
-    values: [shardOfWebhook(id), id, timestampParam(now)],
-  })
-}
-
-/** Gives back a claim whose attempt was cut short: the delivery is due at once. */
-export async function releaseDelivery(db: Queryable, id: number, claim: Claim, now: EpochMs): Promise<void> {
-  await db.query({
-    text: `update webhook_delivery set next_attempt_at = $7 where ${IS_CLAIMED}`,
-    values: [...claimParams(id, claim), timestampParam(now)],
+/** Gives back claims whose attempts were not made, or cut short: the deliveries are due at once. */
+export async function releaseDeliveries(
+  db: Database,
+  id: number,
+  claims: readonly Claim[],
+  now: EpochMs,
+): Promise<void> {
+  if (claims.length === 0) return
+  await db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    await tx.query({
+      name: 'delivery-release',
+      text: `with ${CLAIMS} update webhook_delivery d set next_attempt_at = $7 from c where ${IS_CLAIMED}`,
+      values: [...claimParams(id, claims), timestampParam(now)],
+    })
   })
 }
 
 /** How many deliveries wait for an attempt, counted up to a bound. */
-export async function countPending(db: Queryable, bound = 100_000): Promise<number> {
-  const [row] = await db.query<{ pending: number }>({
-    text: `select count(*) as pending from (select 1 from webhook_delivery where status = 'pending' limit $1) as p`,
-    values: [bound],
-  })
-  return row?.pending ?? 0
-}
-
-/** Removes deliveries that ended and were created before a time, a page at most. Returns how many. */
-export async function forgetDeliveries(db: Queryable, id: number, before: EpochMs, limit = 1_000): Promise<number> {
-  const rows = await db.query({
-    text: `delete from webhook_delivery d using (
-             select event_shard, number from webhook_delivery
-             where shard = $1 and webhook_id = $2 and created_at < $3 and status <> 'pending'
-             order by created_at limit $4
-           ) old
-           where d.shard = $1 and d.webhook_id = $2 and d.event_shard = old.event_shard and d.number = old.number
-             and d.status <> 'pending'
-           returning d.number`,
-    values: [shardOfWebhook(id), id, timestampParam(before), limit],
-  })
-  return rows.length
+export function countPending(db: Database, bound = 100_000): Promise<number> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [row] = await tx.query<{ pending: number }>({
+      name: 'delivery-count',
+      text: `select count(*) as pending
+             from (
+               select 1 from webhook w cross join lateral (
+                 select 1 from webhook_delivery d
+                 where d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending' limit $1
+               ) d
+               where w.deleted_at is null limit $1
+             ) p`,
+      values: [bound],
+    })
+    return row?.pending ?? 0
+  }, 'snapshot')
 }

@@ -1,10 +1,9 @@
 import type { EventKey } from '../domain/event.ts'
-import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
-import type { Database, Queryable, Transaction } from './database.ts'
-import { insertDeliveries, RESTART } from './deliveries.ts'
-import type { Positions } from './outbox.ts'
+import type { Database, Queryable } from './database.ts'
+import { RESTART } from './deliveries.ts'
+import { FAN_OUT_PAGE, findRedelivery, redeliverRange } from './fan-out.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -65,72 +64,40 @@ export async function listDeliveries(
 /** Makes a delivery due again, regardless of its status. Returns whether it exists. */
 export async function redeliver(db: Queryable, id: number, key: EventKey, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
-    text: `update webhook_delivery set ${RESTART}, next_attempt_at = $5
-           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4 returning number`,
+    text: `update webhook_delivery d set ${RESTART}, next_attempt_at = $5
+           where d.shard = $1 and d.webhook_id = $2 and d.event_shard = $3 and d.number = $4
+             and exists (select 1 from webhook w where w.shard = $1 and w.id = $2 and w.deleted_at is null)
+           returning d.number`,
     values: [shardOfWebhook(id), id, key.shard, key.number, timestampParam(now)],
   })
   return rows.length > 0
 }
 
-/** Events that one step of a redelivery scans: a fraction of a second's work, far from any timeout. */
-const STEP = 5_000
-
 /**
  * Makes deliveries due again for all events since a time that the webhook takes, including events from before the
- * webhook was created. Events that fan-out has not reached yet are not among them: it delivers those. Each step is a
+ * webhook was created. Events that fan-out has not reached yet are not among them: it delivers those. Each page is a
  * transaction of its own, so an interrupted call may be repeated. Returns how many, or undefined if there is no such
  * webhook.
+ *
+ * @param page events that one transaction reads
  */
 export async function redeliverSince(
   db: Database,
   id: number,
   since: EpochMs,
   now: EpochMs,
-  step = STEP,
+  page = FAN_OUT_PAGE,
 ): Promise<number | undefined> {
-  const [cursor] = await db.query<{ positions: Positions }>({
-    text: 'select positions from webhook_cursor where shard = $1 and webhook_id = $2',
-    values: [shardOfWebhook(id), id],
-  })
-  if (cursor === undefined) return undefined
-  const starts = await db.query<{ shard: Shard; first: number }>({
-    text: 'select shard, min(number) as first from event where at >= $1 group by shard order by shard',
-    values: [timestampParam(since)],
-  })
+  const spans = await findRedelivery(db, id, since)
+  if (spans === undefined) return undefined
   let count = 0
-  for (const { shard, first } of starts) {
-    const last = cursor.positions[shard] ?? 0
-    for (let from = first; from <= last; from += step) {
-      const span = { shard, from, to: Math.min(last, from + step - 1) }
-      const done = await db.transaction(tx => redeliverSpan(tx, id, span, since, now))
+  for (const { shard, first, last } of spans) {
+    for (let after = first - 1; after < last; after += page) {
+      const range = { shard, after, until: Math.min(last, after + page) }
+      const done = await redeliverRange(db, id, range, since, now)
       if (done === undefined) return undefined
       count += done
     }
   }
   return count
-}
-
-/** Makes the deliveries of a span of one shard's events due again. */
-async function redeliverSpan(
-  tx: Transaction,
-  id: number,
-  span: { shard: Shard; from: number; to: number },
-  since: EpochMs,
-  now: EpochMs,
-): Promise<number | undefined> {
-  // The lock keeps the webhook from being deleted meanwhile.
-  const [webhook] = await tx.query<{ types: string[] | null }>({
-    text: `select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
-           where w.shard = $1 and w.id = $2 for update of c`,
-    values: [shardOfWebhook(id), id],
-  })
-  if (webhook === undefined) return undefined
-  const keys = await tx.query<EventKey>({
-    text: `select shard, number from event
-           where shard = $1 and number >= $2 and number <= $3 and at >= $4
-             and ($5::text[] is null or type = any($5::text[]))`,
-    values: [span.shard, span.from, span.to, timestampParam(since), webhook.types],
-  })
-  await insertDeliveries(tx, id, keys, now, 'restart')
-  return keys.length
 }

@@ -1,8 +1,8 @@
-/** Rows of webhooks. */
+/** Rows of webhooks. Deleted ones stay until their deliveries are removed (`webhook-upkeep.ts`), and are not seen here. */
 import { quotaIdOf, SHARD_COUNT, shardFrom, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import type { Queryable, Transaction } from './database.ts'
+import type { Database, Queryable, Transaction } from './database.ts'
 import { readOutboxEnds } from './outbox.ts'
 import { timestampParam } from './values.ts'
 
@@ -14,12 +14,15 @@ export const shardOfWebhook = shardOfQuota
 
 /** All webhooks, the oldest first; there are `MAX_WEBHOOKS` at most. */
 export function listWebhooks(db: Queryable): Promise<Webhook[]> {
-  return db.query<Webhook>({ text: `select ${COLUMNS} from webhook order by created_at, id` })
+  return db.query<Webhook>({
+    text: `select ${COLUMNS} from webhook where deleted_at is null order by created_at, id`,
+  })
 }
 
 export async function findWebhook(db: Queryable, id: number): Promise<Webhook | undefined> {
   const [webhook] = await db.query<Webhook>({
-    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2`,
+    name: 'webhook-find',
+    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -27,7 +30,7 @@ export async function findWebhook(db: Queryable, id: number): Promise<Webhook | 
 
 export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook | undefined> {
   const [webhook] = await tx.query<Webhook>({
-    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2 for update`,
+    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -36,7 +39,8 @@ export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook 
 /** An id for a webhook to be created, and how many webhooks there are. */
 export async function nextWebhookId(tx: Transaction): Promise<{ id: number; present: number }> {
   const [row] = await tx.query<{ number: number; present: number }>({
-    text: `select nextval('webhook_number') as number, (select count(*) from webhook) as present`,
+    text: `select nextval('webhook_number') as number,
+             (select count(*) from webhook where deleted_at is null) as present`,
   })
   if (row === undefined) throw new Error('nextval returned no row')
   return { id: quotaIdOf(row.number, shardFrom(row.number % SHARD_COUNT)), present: row.present }
@@ -84,19 +88,26 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
   })
 }
 
-/** Removes a webhook with all its deliveries. Returns whether there was one. */
-export async function deleteWebhook(db: Queryable, id: number): Promise<boolean> {
+/**
+ * Deletes a webhook, and its secrets at once. For its deliveries, however many, this is a mark: they are removed later, in
+ * pages. Returns whether there was a webhook.
+ */
+export async function deleteWebhook(db: Database, id: number, now: EpochMs): Promise<boolean> {
   const rows = await db.query({
-    text: 'delete from webhook where shard = $1 and id = $2 returning id',
-    values: [shardOfWebhook(id), id],
+    text: `update webhook set deleted_at = $3, enabled = false, secret = '', previous_secret = null, previous_until = null
+           where shard = $1 and id = $2 and deleted_at is null returning id`,
+    values: [shardOfWebhook(id), id, timestampParam(now)],
   })
-  return rows.length > 0
+  if (rows.length > 0) return true
+  // An earlier deletion may not have reached the standby. A transaction that writes waits until the standby has it.
+  await db.query({ text: `select pg_logical_emit_message(true, 'sms-quota', 'no such webhook')` })
+  return false
 }
 
 /** Notes since when every attempt at the webhook has failed; null: the last one did not. */
 export async function setFailingSince(tx: Transaction, id: number, since: EpochMs | null): Promise<void> {
   await tx.query({
-    text: 'update webhook set failing_since = $3 where shard = $1 and id = $2',
+    text: 'update webhook set failing_since = $3 where shard = $1 and id = $2 and deleted_at is null',
     values: [shardOfWebhook(id), id, timestampParam(since)],
   })
 }

@@ -3,67 +3,156 @@ import https from 'node:https'
 import type { Attempt } from '../db/deliveries.ts'
 import { ForbiddenAddress, isPublicAddress, literalAddress, lookupPublic } from './addresses.ts'
 
-export interface PostOptions {
+export interface PosterOptions {
+  /** Whether private addresses may be reached. */
   allowPrivate: boolean
+  /** How long a receiver may take until the head of its response has arrived, in milliseconds. */
   timeoutMs: number
-  signal: AbortSignal
 }
 
-/**
- * Sends a body to a receiver. Any 2xx status means delivered. A redirect is not followed, because it could lead to any
- * address. The body of the response is not read. It never rejects.
- */
-export async function post(
-  url: string,
-  headers: Record<string, string>,
-  body: string,
-  { allowPrivate, timeoutMs, signal }: PostOptions,
-): Promise<Attempt> {
-  const timeout = AbortSignal.timeout(timeoutMs)
-  try {
-    const status = await send(new URL(url), headers, body, allowPrivate, AbortSignal.any([signal, timeout]))
-    const delivered = status >= 200 && status < 300
-    return { delivered, response_code: status, error: delivered ? null : 'the answer was not a 2xx' }
-  } catch (error) {
-    const reason = timeout.aborted ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error)
-    return { delivered: false, response_code: null, error: reason }
+/** Before most servers close a connection that is not used (Node.js does after 5 s). */
+const KEEP_ALIVE_MS = 4_000
+
+/** Connections without a request that are kept for a host. */
+const MAX_IDLE_CONNECTIONS = 16
+
+/** What is read of a response's body, and how long, so that its connection can be kept. Beyond that it is cut off. */
+const MAX_RESPONSE_BYTES = 65_536
+const MAX_RESPONSE_MS = 1_000
+
+/** What came of one request. The status is null if no response has begun. */
+interface Exchange {
+  status: number | null
+  error: Error | undefined
+  /** Whether a kept connection turned out to be closed: the receiver has perhaps not seen the request. */
+  isStale: boolean
+}
+
+/** Sends to receivers, over connections that are kept for the next request to the same host. */
+export class Poster {
+  private readonly allowPrivate: boolean
+  private readonly timeoutMs: number
+  private readonly httpAgent: http.Agent
+  private readonly httpsAgent: https.Agent
+  private readonly underWay = new Set<http.ClientRequest>()
+  private isClosed = false
+
+  constructor({ allowPrivate, timeoutMs }: PosterOptions) {
+    this.allowPrivate = allowPrivate
+    this.timeoutMs = timeoutMs
+    const options = { keepAlive: true, timeout: KEEP_ALIVE_MS, maxFreeSockets: MAX_IDLE_CONNECTIONS }
+    this.httpAgent = new http.Agent(options)
+    this.httpsAgent = new https.Agent(options)
+  }
+
+  /**
+   * Sends a body. Any 2xx status means delivered. A redirect is not followed, because it could lead to any address. The
+   * body of the response is discarded. It never rejects.
+   */
+  async post(url: string, headers: Record<string, string>, body: string): Promise<Attempt> {
+    const target = URL.parse(url)
+    if (this.isClosed || target === null) return failure(undefined)
+    const literal = literalAddress(target)
+    if (!this.allowPrivate && literal !== undefined && !isPublicAddress(literal)) return failure(new ForbiddenAddress())
+    let isLate = false
+    const timeout = setTimeout(() => {
+      isLate = true
+      request?.destroy()
+    }, this.timeoutMs)
+    let request: http.ClientRequest | undefined
+    try {
+      request = this.request(target, headers, body)
+      let result = await this.exchange(request, body)
+      if (result.isStale && !isLate && !this.isClosed) {
+        request = this.request(target, headers, body, { agent: false })
+        result = await this.exchange(request, body)
+      }
+      const { status, error } = result
+      if (status !== null) return responseOf(status)
+      return isLate ? { ...failure(error), error: `no answer within ${this.timeoutMs / 1_000} s` } : failure(error)
+    } finally {
+      clearTimeout(timeout)
+    }
+  }
+
+  /** Aborts the requests under way, refuses later ones, and closes all connections. */
+  close(): void {
+    this.isClosed = true
+    for (const request of this.underWay) request.destroy()
+    this.httpAgent.destroy()
+    this.httpsAgent.destroy()
+  }
+
+  /** A request over a kept connection if there is one, unless the options name no agent. */
+  private request(
+    url: URL,
+    headers: Record<string, string>,
+    body: string,
+    options: http.RequestOptions = {},
+  ): http.ClientRequest {
+    const [protocol, agent] = url.protocol === 'https:' ? [https, this.httpsAgent] : [http, this.httpAgent]
+    return protocol.request(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+      agent,
+      // The address is checked where a connection is made, so a kept one leads to the address that was checked.
+      ...(this.allowPrivate ? {} : { lookup: lookupPublic }),
+      ...options,
+    })
+  }
+
+  /** Sends the body. Resolves when the connection is free again, or gone. */
+  private exchange(request: http.ClientRequest, body: string): Promise<Exchange> {
+    const { promise, resolve } = Promise.withResolvers<Exchange>()
+    let status: number | null = null
+    let error: Error | undefined
+    request.on('response', response => {
+      status = response.statusCode ?? 0
+      discard(response)
+    })
+    request.on('error', cause => {
+      error = cause
+    })
+    request.on('close', () => {
+      this.underWay.delete(request)
+      resolve({ status, error, isStale: status === null && request.reusedSocket && isReset(error) })
+    })
+    this.underWay.add(request)
+    request.end(body)
+    return promise
   }
 }
 
-function send(
-  url: URL,
-  headers: Record<string, string>,
-  body: string,
-  allowPrivate: boolean,
-  signal: AbortSignal,
-): Promise<number> {
-  const literal = literalAddress(url)
-  if (!allowPrivate && literal !== undefined && !isPublicAddress(literal)) return Promise.reject(new ForbiddenAddress())
-  const { promise, resolve, reject } = Promise.withResolvers<number>()
-  const request = (url.protocol === 'https:' ? https : http).request(url, {
-    method: 'POST',
-    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-    // Each delivery has a separate connection, so that none waits for another one or fails with it.
-    agent: false,
-    signal,
-    ...(allowPrivate ? {} : { lookup: lookupPublic }),
+/** Reads a response to its end, so that its connection can be kept. A receiver that keeps sending is cut off. */
+function discard(response: http.IncomingMessage): void {
+  let bytes = 0
+  const timeout = setTimeout(() => response.destroy(), MAX_RESPONSE_MS)
+  response.on('data', chunk => {
+    bytes += chunk.length
+    if (bytes > MAX_RESPONSE_BYTES) response.destroy()
   })
-  request.on('error', reject)
-  request.on('response', response => {
-    resolve(response.statusCode ?? 0)
-    // A receiver that keeps sending is cut off.
-    response.on('error', () => {})
-    response.destroy()
-  })
-  request.end(body)
-  return promise
+  response.on('error', () => {})
+  response.on('close', () => clearTimeout(timeout))
+}
+
+function responseOf(status: number): Attempt {
+  const delivered = status >= 200 && status < 300
+  return { delivered, response_code: status, error: delivered ? null : 'the answer was not a 2xx' }
+}
+
+function failure(error: Error | undefined): Attempt {
+  return { delivered: false, response_code: null, error: reasonOf(error) }
 }
 
 /** The reason for administrators: a code or a few words, and nothing that the receiver sent. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: Error | undefined): string {
   if (error instanceof ForbiddenAddress) return error.message
-  if (!(error instanceof Error)) return 'the connection failed'
-  return 'code' in error && typeof error.code === 'string'
-    ? `the connection failed: ${error.code}`
-    : 'the connection failed'
+  const code = codeOf(error)
+  return code === undefined ? 'the connection failed' : `the connection failed: ${code}`
+}
+
+const isReset = (error: Error | undefined) => ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '')
+
+function codeOf(error: Error | undefined): string | undefined {
+  return error !== undefined && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }

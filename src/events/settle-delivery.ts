@@ -1,6 +1,6 @@
 import { disableWebhook } from '../admin/webhooks.ts'
 import type { Database } from '../db/database.ts'
-import { type Attempt, type Claim, lockDelivery, recordAttempt } from '../db/deliveries.ts'
+import { type Attempt, type Claim, lockDeliveries, recordAttempts, type Settlement } from '../db/deliveries.ts'
 import { findWebhook, setFailingSince } from '../db/webhooks.ts'
 import { nextAttemptAt } from '../domain/backoff.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -8,38 +8,78 @@ import type { EpochMs } from '../domain/time.ts'
 /** What an attempt made of its delivery. `stale`: another process has it now. */
 export type Settled = 'delivered' | 'retried' | 'failed' | 'stale'
 
+/** An attempt that has ended, and is not settled yet. */
+export interface EndedAttempt {
+  claim: Claim
+  attempt: Attempt
+  /**
+   * `sent`: the receiver was asked. The others say nothing about it: `unreadable`: the database could not read the event;
+   * `gone`: the event is not kept any more, and no further attempt can succeed.
+   */
+  event: 'sent' | 'unreadable' | 'gone'
+}
+
 /**
- * Writes the outcome of an attempt. A delivery that failed is attempted again later, for three days. A webhook is
- * disabled if its receiver took nothing in all that time, or answers 410 Gone. `chance` (0 to 1) spreads the retries.
+ * Writes the outcomes of attempts at one webhook, in the order in which they ended, in one transaction. A delivery that
+ * failed is attempted again later, for three days. A webhook is disabled if its receiver took nothing in all that time, or
+ * answers 410 Gone. `random` returns a number from 0 to 1, which spreads the retries.
  */
-export function settleDelivery(
+export function settleDeliveries(
   db: Database,
   id: number,
-  claim: Claim,
-  attempt: Attempt,
+  ended: readonly EndedAttempt[],
   now: EpochMs,
-  chance: number,
-): Promise<Settled> {
+  random: () => number,
+): Promise<Settled[]> {
   return db.transaction(async tx => {
-    const delivery = await lockDelivery(tx, id, claim)
-    if (delivery === undefined) return 'stale'
-    const failingSince = (await findWebhook(tx, id))?.failing_since ?? null
+    const locked = await lockDeliveries(
+      tx,
+      id,
+      ended.map(({ claim }) => claim),
+    )
+    const failures = new Map(locked.map(delivery => [delivery.place, delivery.failures]))
+    const noted = (await findWebhook(tx, id))?.failing_since ?? null
+    let failingSince = noted
+    let disabled: 'failing' | 'gone' | undefined
 
-    const { delivered } = attempt
-    const isGone = attempt.response_code === 410
-    const next = delivered || isGone ? null : nextAttemptAt(delivery.failures + 1, claim.began_at, now, chance)
-    const settled = delivered ? 'delivered' : next === null ? 'failed' : 'retried'
-    const tookNothing = settled === 'failed' && failingSince !== null && failingSince <= claim.began_at
+    const settlements: Settlement[] = []
+    const settled = ended.map((end, index): Settled => {
+      const { claim, attempt } = end
+      const failed = failures.get(index + 1)
+      if (failed === undefined) return 'stale'
+      const next = nextAttemptOf(end, failed + 1, now, random())
+      const outcome = attempt.delivered ? 'delivered' : next === null ? 'failed' : 'retried'
+      settlements.push({
+        key: claim,
+        attempt,
+        status: outcome === 'retried' ? 'pending' : outcome,
+        nextAttemptAt: next,
+      })
+      if (end.event !== 'sent') return outcome
+      if (isGone(attempt)) disabled ??= 'gone'
+      else if (outcome === 'failed' && failingSince !== null && failingSince <= claim.began_at) disabled ??= 'failing'
+      failingSince = attempt.delivered ? null : (failingSince ?? claim.last_attempt_at)
+      return outcome
+    })
 
-    const status = settled === 'retried' ? 'pending' : settled
-    await recordAttempt(tx, id, claim, attempt, { status, nextAttemptAt: next })
+    await recordAttempts(tx, id, settlements)
     // Only the first failure after a success, and the first success after a failure, write the webhook's row. Otherwise
-    // the deliveries of a webhook would wait for each other.
-    if (delivered === (failingSince !== null)) {
-      await setFailingSince(tx, id, delivered ? null : claim.last_attempt_at)
-    }
-    if (isGone) await disableWebhook(tx, id, 'gone', now)
-    else if (tookNothing) await disableWebhook(tx, id, 'failing', now)
+    // the processes that send to a webhook would wait for each other.
+    if (failingSince !== noted) await setFailingSince(tx, id, failingSince)
+    if (disabled !== undefined) await disableWebhook(tx, id, disabled, now)
     return settled
   })
+}
+
+const isGone = (attempt: Attempt) => attempt.response_code === 410
+
+/** When to attempt a delivery again; null if never. */
+function nextAttemptOf(
+  { claim, attempt, event }: EndedAttempt,
+  failures: number,
+  now: EpochMs,
+  chance: number,
+): EpochMs | null {
+  if (attempt.delivered || isGone(attempt) || event === 'gone') return null
+  return nextAttemptAt(failures, claim.began_at, now, chance)
 }

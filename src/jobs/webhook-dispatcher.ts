@@ -1,65 +1,90 @@
-import { type BusyWebhook, countPending, fanOut, findBusyWebhooks, forgetDeliveries } from '../db/deliveries.ts'
+import { type BusyWebhook, countPending, findBusyWebhooks } from '../db/deliveries.ts'
+import { FAN_OUT_PAGE, fanOut } from '../db/fan-out.ts'
 import { isBehind, readOutboxEnds } from '../db/outbox.ts'
-import { DAY_MS, type EpochMs } from '../domain/time.ts'
+import { restartPage } from '../db/webhook-upkeep.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'
 import { createWebhookSender, type WebhookSender, type WebhookSenderOptions } from './webhook-sender.ts'
 
 /** Sends events to webhooks. Any number of processes may run it. */
 export interface Dispatcher extends Job, Pick<WebhookSender, 'idle' | 'test' | 'allowPrivate'> {
   /**
-   * One step: writes deliveries for new events and starts the attempts that are due. Resolves before they end, to the
-   * number of enabled webhooks. No more attempts start once the signal has aborted.
+   * One step: writes deliveries for a page of new events per webhook, and starts the attempts that are due. Resolves
+   * before they end. No more attempts start once the signal has aborted.
    */
-  dispatchOnce(now: EpochMs, signal?: AbortSignal): Promise<number>
+  dispatchOnce(now: EpochMs, signal?: AbortSignal): Promise<Dispatch>
   /** Waits two seconds for the attempts under way, then aborts them; they are due again at once. */
   finish(): Promise<void>
 }
 
-export interface DispatcherOptions extends WebhookSenderOptions {
-  /** How long deliveries that have ended are kept, in milliseconds; default 35 days. */
-  keepMs?: number
-  onPending?: (count: number) => void
+/** What a step came to. */
+interface Dispatch {
+  /** Enabled webhooks. */
+  webhooks: number
+  /** Whether a webhook has more than the page that was done. */
+  isBehind: boolean
 }
 
-/** Pages of new events written for one webhook, before the next one is served. */
-const MAX_PAGES = 10
+export interface DispatcherOptions extends WebhookSenderOptions {
+  onPending?: (count: number) => void
+}
 
 const INTERVAL_MS = 250
 /** The pause while no webhook is enabled. */
 const NO_WEBHOOKS_INTERVAL_MS = 1_000
-const CLEANUP_INTERVAL_MS = 10_000
+const COUNT_INTERVAL_MS = 10_000
+
+/** Pending deliveries of a webhook that was enabled again which one page makes due. */
+const RESTART_PAGE = 1_000
 
 /** How long `finish` waits for receivers before it aborts their attempts. */
 const STOP_MS = 2_000
 
-const KEEP_MS = 35 * DAY_MS
+/** How much of a webhook's work one statement does. A webhook whose pages take too long does not shorten those of others. */
+interface PageSizes {
+  fanOut: PageSize
+  restart: PageSize
+}
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { db, now: clock, keepMs = KEEP_MS } = options
+  const { db, now: clock } = options
   /** Aborts the attempts under way. */
   const aborting = new AbortController()
   const sender = createWebhookSender(options, aborting.signal)
-  let cleanUpAt = Number.NEGATIVE_INFINITY
+  let pageSizes = new Map<number, PageSizes>()
+  let countAt = Number.NEGATIVE_INFINITY
 
-  async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<number> {
+  async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<Dispatch> {
     const webhooks = await findBusyWebhooks(db, now)
+    for (const { id, is_due } of webhooks) if (is_due) sender.start(id, signal)
+    pageSizes = new Map(webhooks.map(({ id }) => [id, pageSizes.get(id) ?? newPageSizes()]))
     const ends = webhooks.length === 0 ? [] : await readOutboxEnds(db)
-    for (const webhook of webhooks) {
-      if (signal.aborted) break
-      const hasNews = isBehind(webhook.positions, ends)
-      for (let pages = 0; hasNews && pages < MAX_PAGES; pages++) {
-        if (signal.aborted || !(await fanOut(db, webhook.id, now))) break
-      }
-      if (hasNews || webhook.is_due) sender.start(webhook.id, signal)
+    let isAnyBehind = false
+    await forEachApart(webhooks, signal, async webhook => {
+      if (await serve(webhook, ends, now, signal)) isAnyBehind = true
+    })
+    if (now >= countAt) {
+      countAt = now + COUNT_INTERVAL_MS
+      options.onPending?.(await countPending(db))
     }
-    if (now >= cleanUpAt) await cleanUp(webhooks, now)
-    return webhooks.length
+    return { webhooks: webhooks.length, isBehind: isAnyBehind }
   }
 
-  async function cleanUp(webhooks: readonly BusyWebhook[], now: EpochMs): Promise<void> {
-    cleanUpAt = now + CLEANUP_INTERVAL_MS
-    options.onPending?.(await countPending(db))
-    for (const { id } of webhooks) await forgetDeliveries(db, id, now - keepMs)
+  /** Does a page of a webhook's work. Returns whether there is more. */
+  async function serve(
+    { id, positions, is_restarting }: BusyWebhook,
+    ends: readonly number[],
+    now: EpochMs,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const hasNews = isBehind(positions, ends)
+    if (!hasNews && !is_restarting) return false
+    const sizes = pageSizes.get(id) ?? newPageSizes()
+    const restartsMore = is_restarting && (await sizes.restart.run(rows => restartPage(db, id, now, rows)))
+    const hasMore = hasNews && (await sizes.fanOut.run(rows => fanOut(db, id, now, rows)))
+    sender.start(id, signal)
+    return restartsMore || hasMore
   }
 
   return {
@@ -69,13 +94,19 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     test: sender.test,
     allowPrivate: sender.allowPrivate,
     async step(signal) {
-      const webhooks = await dispatchOnce(clock(), signal)
+      const { webhooks, isBehind } = await dispatchOnce(clock(), signal)
+      if (isBehind) return tookMs => Math.min(5 + tookMs, INTERVAL_MS)
       return () => (webhooks > 0 ? INTERVAL_MS : NO_WEBHOOKS_INTERVAL_MS)
     },
     async finish() {
       const timeout = setTimeout(() => aborting.abort(), STOP_MS)
       await sender.idle()
       clearTimeout(timeout)
+      aborting.abort()
     },
   }
+}
+
+function newPageSizes(): PageSizes {
+  return { fanOut: createPageSize(FAN_OUT_PAGE), restart: createPageSize(RESTART_PAGE) }
 }

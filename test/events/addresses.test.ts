@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
 import { isPublicAddress, lookupPublic } from '../../src/events/addresses.ts'
-import { post } from '../../src/events/post.ts'
+import { Poster } from '../../src/events/post.ts'
 
 test.each([
   '1.1.1.1',
@@ -56,8 +56,10 @@ server.listen(0, '127.0.0.1')
 await once(server, 'listening')
 afterAll(() => server.close())
 const { port } = server.address() as AddressInfo
-const send = (host: string, allowPrivate: boolean) =>
-  post(`http://${host}:${port}/`, {}, '{}', { allowPrivate, timeoutMs: 5_000, signal: new AbortController().signal })
+async function send(host: string, allowPrivate: boolean) {
+  const poster = new Poster({ allowPrivate, timeoutMs: 5_000 })
+  return poster.post(`http://${host}:${port}/`, {}, '{}').finally(() => poster.close())
+}
 
 // Forms of the local machine's address, and a name that resolves to it.
 test.each(['127.0.0.1', '127.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[::1]', 'localhost'])(

@@ -141,11 +141,11 @@ describe('a commit whose wait was cut short', () => {
   test('is no success, also if it is a single statement', async () => {
     const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
     await requireStandby()
-    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0))
+    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0, START))
     await cutWaitShort()
     expect(await failure).toBeInstanceOf(ConnectionLost)
     await setStandbys('')
-    expect(await deleteWebhook(pool, webhook?.id ?? 0)).toBe(false)
+    expect(await deleteWebhook(pool, webhook?.id ?? 0, START)).toBe(false)
   })
 
   const any = () => true
@@ -189,7 +189,7 @@ describe('a commit whose wait was cut short', () => {
     expect(receiver.deliveries).toEqual([])
 
     await setStandbys('')
-    now += 20_000
+    now += 30_000
     await dispatcher.dispatchOnce(now)
     await dispatcher.idle()
     expect(receiver.received).toHaveLength(1)

@@ -99,7 +99,7 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
   )
 }
 
-function deleteRoute(server: FastifyInstance, { db }: RouteContext): void {
+function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().delete(
     '/:id',
     {
@@ -112,7 +112,7 @@ function deleteRoute(server: FastifyInstance, { db }: RouteContext): void {
       },
     },
     async (request, reply) => {
-      if (!(await deleteWebhook(db, request.params.id))) throw noSuchWebhook(request.params.id)
+      if (!(await deleteWebhook(db, request.params.id, now()))) throw noSuchWebhook(request.params.id)
       return reply.code(204).send(null)
     },
   )

@@ -1,0 +1,204 @@
+/**
+ * Writes a delivery for each event that a webhook takes. The events stay in the database: each page is one statement over
+ * ranges of event numbers, so that its cost is bounded whichever types the webhook takes.
+ */
+import { type Shard, shardFrom } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Database, Transaction } from './database.ts'
+import { RESTART } from './deliveries.ts'
+import { isBehind, type Positions, readOutboxEnds } from './outbox.ts'
+import { BY_KEYS } from './planner-settings.ts'
+import { timestampParam } from './values.ts'
+import { shardOfWebhook } from './webhooks.ts'
+
+/** Events that one page reads: some 50 ms of work. */
+export const FAN_OUT_PAGE = 4_000
+
+/** The events of a shard whose numbers are after `after`, up to `until`. */
+export interface EventRange {
+  shard: Shard
+  after: number
+  until: number
+}
+
+/**
+ * The next events to read from these positions up to the ends: `limit` at most, taken from all shards evenly. What some
+ * shards do not use of their part goes to those with more.
+ */
+export function nextRanges(positions: Positions, ends: Positions, limit: number): EventRange[] {
+  const behind = ends.flatMap((end, index) => {
+    const after = positions[index] ?? 0
+    return end > after ? [{ shard: shardFrom(index), after, end }] : []
+  })
+  let left = limit
+  return behind
+    .toSorted((one, other) => one.end - one.after - (other.end - other.after))
+    .flatMap(({ shard, after, end }, index) => {
+      const count = Math.min(end - after, Math.ceil(left / (behind.length - index)))
+      left -= count
+      return count === 0 ? [] : [{ shard, after, until: after + count }]
+    })
+}
+
+/**
+ * Writes a delivery, due at once, for each new event that the webhook takes, of a page of events, and moves its cursor in
+ * the same transaction, so that a crash neither loses an event nor writes one twice. Returns whether there are more
+ * events. It does nothing while another process fans out for the webhook.
+ *
+ * @param limit events to read, at most
+ */
+export function fanOut(db: Database, id: number, now: EpochMs, limit = FAN_OUT_PAGE): Promise<boolean> {
+  const shard = shardOfWebhook(id)
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [cursor] = await tx.query<{ positions: Positions }>({
+      text: 'select positions from webhook_cursor where shard = $1 and webhook_id = $2 for update skip locked',
+      values: [shard, id],
+    })
+    const [webhook] = await tx.query<{ types: string[] | null }>({
+      text: 'select types from webhook where shard = $1 and id = $2 and enabled',
+      values: [shard, id],
+    })
+    if (cursor === undefined || webhook === undefined) return false
+    // In this transaction: ends of before a fail-over could lie after the ends of now, and the cursor would skip the
+    // events that come to lie between.
+    const ends = await readOutboxEnds(tx)
+    const ranges = nextRanges(cursor.positions, ends, limit)
+    await insertDeliveries(tx, id, webhook.types, ranges, now)
+    const reached = [...cursor.positions]
+    for (const range of ranges) reached[range.shard] = range.until
+    await tx.query({
+      text: 'update webhook_cursor set positions = $3 where shard = $1 and webhook_id = $2',
+      values: [shard, id, reached],
+    })
+    return isBehind(reached, ends)
+  })
+}
+
+/** Inserts deliveries of the events in these ranges that have one of these types; null is all. It keeps those that exist. */
+async function insertDeliveries(
+  tx: Transaction,
+  id: number,
+  types: readonly string[] | null,
+  ranges: readonly EventRange[],
+  now: EpochMs,
+): Promise<void> {
+  if (ranges.length === 0) return
+  // Without a filter the index alone answers.
+  const filter = types === null ? '' : 'and type = any($7)'
+  await tx.query({
+    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+           select $1, $2, r.shard, e.number, 'pending', $6, $6
+           from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
+           cross join lateral (
+             select number from event where shard = r.shard and number > r.after and number <= r.until ${filter}
+           ) e
+           on conflict (shard, webhook_id, event_shard, number) do nothing`,
+    values: [
+      shardOfWebhook(id),
+      id,
+      ranges.map(range => range.shard),
+      ranges.map(range => range.after),
+      ranges.map(range => range.until),
+      timestampParam(now),
+      ...(types === null ? [] : [types]),
+    ],
+  })
+}
+
+/** The events that a redelivery goes through: those of a shard from `first` on, up to the webhook's cursor. */
+export interface RedeliverySpan {
+  shard: Shard
+  first: number
+  last: number
+}
+
+/** Clocks of processes differ a little, so a shard's events are nearly in the order of time: by less than this. */
+const CLOCK_MARGIN_MS = 60_000
+
+/**
+ * Where a redelivery of all events since a time begins and ends in each shard: at the webhook's cursor, because fan-out
+ * delivers the events after it. Undefined if there is no such webhook.
+ */
+export async function findRedelivery(db: Database, id: number, since: EpochMs): Promise<RedeliverySpan[] | undefined> {
+  const [cursor] = await db.query<{ positions: Positions }>({
+    text: `select c.positions from webhook_cursor c join webhook w on w.shard = c.shard and w.id = c.webhook_id
+           where c.shard = $1 and c.webhook_id = $2 and w.deleted_at is null`,
+    values: [shardOfWebhook(id), id],
+  })
+  if (cursor === undefined) return undefined
+  const firsts = await findFirstSince(db, cursor.positions, since - CLOCK_MARGIN_MS)
+  return cursor.positions.flatMap((last, index) => {
+    const first = firsts[index] ?? last + 1
+    return first <= last ? [{ shard: shardFrom(index), first, last }] : []
+  })
+}
+
+/**
+ * The number of each shard's first event since a time, by halving: some twenty statements over 64 keys, however many
+ * events there are. `last + 1` where there is none up to `last`.
+ */
+async function findFirstSince(db: Database, last: Positions, since: EpochMs): Promise<number[]> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const low = last.map(() => 1)
+    const high = last.map(end => end + 1)
+    for (;;) {
+      const open = [...low.keys()].filter(shard => (low[shard] ?? 0) < (high[shard] ?? 0))
+      if (open.length === 0) return low
+      const middle = open.map(shard => Math.floor(((low[shard] ?? 0) + (high[shard] ?? 0)) / 2))
+      const rows = await tx.query<{ shard: Shard; middle: number; is_before: boolean }>({
+        name: 'event-halving',
+        // An event that is not kept any more counts as the next one that is.
+        text: `select p.shard, p.middle, coalesce((
+                 select e.at < $3 from event e where e.shard = p.shard and e.number >= p.middle order by e.number limit 1
+               ), false) as is_before
+               from unnest($1::smallint[], $2::bigint[]) as p (shard, middle)`,
+        values: [open, middle, timestampParam(since)],
+      })
+      for (const row of rows) {
+        if (row.is_before) low[row.shard] = row.middle + 1
+        else high[row.shard] = row.middle
+      }
+    }
+  }, 'snapshot')
+}
+
+/**
+ * Makes the deliveries due again of the events in a range that the webhook takes and that happened since a time. Returns
+ * how many, or undefined if the webhook has been deleted.
+ */
+export function redeliverRange(
+  db: Database,
+  id: number,
+  { shard, after, until }: EventRange,
+  since: EpochMs,
+  now: EpochMs,
+): Promise<number | undefined> {
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    // Deliveries are written under this lock only.
+    const [webhook] = await tx.query<{ types: string[] | null }>({
+      text: `select w.types from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
+             where w.shard = $1 and w.id = $2 and w.deleted_at is null for update of c`,
+      values: [shardOfWebhook(id), id],
+    })
+    if (webhook === undefined) return undefined
+    const [row] = await tx.query<{ written: number }>({
+      text: `with written as (
+               insert into webhook_delivery
+                 (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+               select $1, $2, shard, number, 'pending', $6, $6 from event
+               where shard = $3 and number > $4 and number <= $5 and at >= $7
+                 and ($8::text[] is null or type = any($8::text[]))
+               order by number
+               on conflict (shard, webhook_id, event_shard, number)
+                 do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at
+               returning 1
+             )
+             select count(*) as written from written`,
+      values: [shardOfWebhook(id), id, shard, after, until, timestampParam(now), timestampParam(since), webhook.types],
+    })
+    return row?.written ?? 0
+  })
+}

@@ -1,0 +1,228 @@
+import { concernsRows, type Database, isUnavailable, type Log } from '../db/database.ts'
+import { type Attempt, type Claim, claimDeliveries, findClaimedEvents, releaseDeliveries } from '../db/deliveries.ts'
+import type { StoredEvent } from '../db/outbox.ts'
+import { findWebhook } from '../db/webhooks.ts'
+import { eventIdOf } from '../domain/event.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Webhook } from '../domain/webhook.ts'
+import { type EndedAttempt, type Settled, settleDeliveries } from '../events/settle-delivery.ts'
+import { forEachApart } from './isolation.ts'
+
+export interface ChannelOptions {
+  db: Database
+  now: () => EpochMs
+  log: Log
+  /** How long an attempt may take, in milliseconds. */
+  timeoutMs: number
+  /** Once it has aborted, attempts that fail count as not made. */
+  stopping: AbortSignal
+  send(webhook: Webhook, event: StoredEvent): Promise<Attempt>
+  onDelivery?: ((outcome: Settled) => void) | undefined
+  /** Called when nothing is left to do; the channel then holds nothing. */
+  onIdle(): void
+}
+
+/** Attempts under way at one webhook, by one process. Each one that ends lets the next begin. */
+const WINDOW = 16
+/** Deliveries claimed ahead, which keep the window full while outcomes are written and deliveries are read. */
+const AHEAD = 48
+/**
+ * While every attempt at a webhook fails, each start makes so many attempts, and the first success opens the window. So a
+ * receiver that is down costs little, however long its backlog is.
+ */
+const FAILING_WINDOW = 4
+
+/** How long after the longest attempt a delivery may be claimed again, by any process. */
+const LEASE_EXTRA_MS = 5_000
+
+/** Attempts the deliveries of one webhook, beside those of the others. */
+export class WebhookChannel {
+  private readonly id: number
+  private readonly options: ChannelOptions
+  /** A claim waits for a timeout at most until its attempt begins, and then for the attempt. */
+  private readonly leaseMs: number
+  /** Claimed, and not attempted yet. */
+  private waiting: { claim: Claim; event: StoredEvent }[] = []
+  /** Under way. */
+  private readonly attempts = new Set<Promise<void>>()
+  /** To be settled. */
+  private ended: EndedAttempt[] = []
+  /** To be given back: their attempts were aborted, or never begun. */
+  private returned: Claim[] = []
+  /** As it was when deliveries were last claimed. */
+  private webhook: Webhook | undefined
+  /** Whether deliveries may be due that are not claimed. */
+  private mayBeDue = false
+  private signal: AbortSignal
+  private isRunning = false
+  private running: Promise<void> | undefined
+  private changed = Promise.withResolvers<void>()
+
+  constructor(id: number, options: ChannelOptions) {
+    this.id = id
+    this.options = options
+    this.leaseMs = 2 * options.timeoutMs + LEASE_EXTRA_MS
+    this.signal = options.stopping
+  }
+
+  /**
+   * Attempts the deliveries that are due. No more attempts begin once the signal has aborted. If the database fails, the
+   * outcomes that are not written yet are kept, and written after the next start.
+   */
+  start(signal: AbortSignal): void {
+    const { log, stopping } = this.options
+    if (signal.aborted || stopping.aborted) return
+    this.signal = signal
+    this.mayBeDue = true
+    this.changed.resolve()
+    if (this.isRunning) return
+    this.isRunning = true
+    this.running = this.run().catch(error => {
+      this.isRunning = false
+      log.warn({ reason: String(error), webhook: this.id }, 'webhook dispatcher: deliveries interrupted')
+    })
+  }
+
+  /** Resolves when no attempt is under way. */
+  async idle(): Promise<void> {
+    while (this.isRunning || this.attempts.size > 0) await Promise.all([this.running, ...this.attempts])
+  }
+
+  /** Goes back and forth between the database and the window until nothing is due and no attempt is under way. */
+  private async run(): Promise<void> {
+    for (;;) {
+      this.changed = Promise.withResolvers()
+      await this.settle()
+      if (this.mustStop()) this.dropWaiting()
+      await this.giveBack()
+      if (this.mayClaim()) await this.refill()
+      this.fillWindow()
+      if (this.ended.length > 0 || this.returned.length > 0 || (this.mayClaim() && this.room() > 0)) continue
+      if (this.attempts.size > 0) await this.changed.promise
+      else if (this.waiting.length === 0) break
+    }
+    this.isRunning = false
+    this.options.onIdle()
+  }
+
+  private mustStop(): boolean {
+    return this.options.stopping.aborted || this.signal.aborted
+  }
+
+  private mayClaim(): boolean {
+    return this.mayBeDue && !this.mustStop()
+  }
+
+  private isFailing(): boolean {
+    return this.webhook !== undefined && this.webhook.failing_since !== null
+  }
+
+  /** How many deliveries to claim. */
+  private room(): number {
+    return (this.isFailing() ? FAILING_WINDOW : WINDOW + AHEAD) - this.attempts.size - this.waiting.length
+  }
+
+  private async settle(): Promise<void> {
+    const batch = this.ended
+    if (batch.length === 0) return
+    this.ended = []
+    try {
+      await this.write(batch)
+    } catch (error) {
+      if (isOutage(error)) {
+        this.ended = [...batch, ...this.ended]
+        throw error
+      }
+      // One delivery is the problem: it is attempted again after its lease.
+      await forEachApart(batch, undefined, one => this.write([one]))
+    }
+  }
+
+  private async write(batch: readonly EndedAttempt[]): Promise<void> {
+    const { db, now: clock, onDelivery } = this.options
+    for (const outcome of await settleDeliveries(db, this.id, batch, clock(), Math.random)) {
+      if (outcome === 'delivered') this.mayBeDue = true
+      onDelivery?.(outcome)
+    }
+  }
+
+  private dropWaiting(): void {
+    this.returned.push(...this.waiting.map(({ claim }) => claim))
+    this.waiting = []
+  }
+
+  private async giveBack(): Promise<void> {
+    const claims = this.returned
+    this.returned = []
+    await releaseDeliveries(this.options.db, this.id, claims, this.options.now())
+  }
+
+  private async refill(): Promise<void> {
+    const { db, now: clock } = this.options
+    this.webhook = await findWebhook(db, this.id)
+    if (this.webhook === undefined || !this.webhook.enabled) this.mayBeDue = false
+    if (!this.mayBeDue || this.isFailing()) this.dropWaiting()
+    const count = this.room()
+    if (!this.mayBeDue || count <= 0) return
+    this.mayBeDue = false
+    const now = clock()
+    const claims = await claimDeliveries(db, this.id, now, now + this.leaseMs, count)
+    if (claims.length === count && !this.isFailing()) this.mayBeDue = true
+    if (claims.length > 0) await this.prepare(claims)
+  }
+
+  /** Reads the events of claims. One that cannot be read does not hold up the others. */
+  private async prepare(claims: readonly Claim[]): Promise<void> {
+    try {
+      const events = await findClaimedEvents(this.options.db, claims)
+      const byId = new Map(events.map(event => [eventIdOf(event), event]))
+      for (const claim of claims) {
+        const event = byId.get(eventIdOf(claim))
+        if (event !== undefined) this.waiting.push({ claim, event })
+        else this.ended.push({ claim, attempt: notSent('the event is not kept any more'), event: 'gone' })
+      }
+    } catch (error) {
+      if (isOutage(error)) {
+        this.returned.push(...claims)
+        throw error
+      }
+      const [claim, ...others] = claims
+      if (others.length > 0) for (const one of claims) await this.prepare([one])
+      else if (claim !== undefined)
+        this.ended.push({ claim, attempt: notSent('the event could not be read'), event: 'unreadable' })
+    }
+  }
+
+  private fillWindow(): void {
+    const { webhook } = this
+    while (webhook !== undefined && this.attempts.size < WINDOW && !this.mustStop()) {
+      const next = this.waiting.shift()
+      if (next === undefined) return
+      if (this.options.now() > next.claim.last_attempt_at + this.options.timeoutMs) {
+        this.returned.push(next.claim)
+        continue
+      }
+      const attempt = this.attempt(webhook, next.claim, next.event).finally(() => {
+        this.attempts.delete(attempt)
+        this.fillWindow()
+        this.changed.resolve()
+      })
+      this.attempts.add(attempt)
+    }
+  }
+
+  private async attempt(webhook: Webhook, claim: Claim, event: StoredEvent): Promise<void> {
+    const { send, stopping } = this.options
+    const attempt = await send(webhook, event).catch(error => notSent(String(error)))
+    // An attempt that this process has aborted says nothing about the receiver.
+    if (!attempt.delivered && stopping.aborted) this.returned.push(claim)
+    else this.ended.push({ claim, attempt, event: 'sent' })
+  }
+}
+
+/** Whether the database is away, and not one delivery the problem. */
+const isOutage = (error: unknown) => isUnavailable(error) && !concernsRows(error)
+
+function notSent(error: string): Attempt {
+  return { delivered: false, response_code: null, error }
+}

@@ -1,0 +1,189 @@
+/** The statements behind webhooks find their rows by keys, whether or not the tables have statistics. */
+import { afterAll, expect, test } from 'vitest'
+import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
+import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
+import {
+  type Claim,
+  claimDeliveries,
+  countPending,
+  findBusyWebhooks,
+  findClaimedEvents,
+  lockDeliveries,
+  recordAttempts,
+  releaseDeliveries,
+} from '../../src/db/deliveries.ts'
+import { fanOut, findRedelivery, redeliverRange } from '../../src/db/fan-out.ts'
+import { timestampParam } from '../../src/db/values.ts'
+import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhook-upkeep.ts'
+import { shardFrom } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const WEBHOOKS = [65, 130]
+const ID = 65
+const EVENTS = 64_000
+
+const { url } = await freshDatabase()
+// To fill it, and to run a bad plan to its end, may take longer than the service allows.
+const db = openDatabase({ url, statementTimeout: 0 })
+afterAll(() => db.close())
+await fill()
+
+async function fill(): Promise<void> {
+  for (const id of WEBHOOKS) {
+    await db.query({
+      text: `insert into webhook (shard, id, url, enabled, restarted_at, secret, created_at, created_by, updated_at, updated_by)
+        values ($1, $2, 'https://example.com', true, $3, '', $3, 'ada', $3, 'ada')`,
+      values: [id % 64, id, timestampParam(NOW)],
+    })
+    await db.query({
+      text: `insert into webhook_cursor (shard, webhook_id, positions, restart_from)
+        values ($1, $2, array_fill($3::bigint, array[64]), $4)`,
+      values: [id % 64, id, Math.floor(EVENTS / 128), timestampParam(NOW)],
+    })
+  }
+  await db.query({
+    text: `insert into event (shard, number, user_id, sequence, type, at, data)
+      select n % 64, n / 64 + 1, n, 1, 'quota.updated', $2::timestamptz - ($1 - n) * interval '1 s', '{}'
+      from generate_series(0, $1::int - 1) n`,
+    values: [EVENTS, timestampParam(NOW)],
+  })
+  await db.query({
+    text: 'update shard_head h set last_event = (select count(*) from event e where e.shard = h.shard)',
+  })
+  // Most have ended. Of the others, half are due.
+  await db.query({
+    text: `insert into webhook_delivery
+        (shard, webhook_id, event_shard, number, status, attempts, began_at, next_attempt_at, last_attempt_at, created_at)
+      select w % 64, w, n % 64, n / 64 + 1, case when n % 10 = 0 then 'pending' else 'delivered' end, 1, $3,
+        case when n % 10 = 0 then $3::timestamptz + ($1 / 2 - n) * interval '1 ms' end, $3,
+        $3::timestamptz - n * interval '1 s'
+      from generate_series(0, $1::int - 1) n, unnest($2::bigint[]) w`,
+    values: [EVENTS, WEBHOOKS, timestampParam(NOW)],
+  })
+}
+
+const claim = (number: number): Claim => ({
+  shard: shardFrom(10),
+  number,
+  attempts: 1,
+  began_at: NOW,
+  last_attempt_at: NOW,
+})
+const CLAIMS = Array.from({ length: 16 }, (_, index) => claim(index * 32 + 5))
+const attempt = { delivered: true, response_code: 204, error: null }
+
+/** What runs, and the rows of `event` and `webhook_delivery` that it may read, filtered ones included. */
+const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
+  ['the webhooks with work', on => findBusyWebhooks(on, NOW), 2],
+  ['a claim', on => claimDeliveries(on, ID, NOW, NOW + 1_000, 32), 64],
+  ['the events of claims', on => findClaimedEvents(on, CLAIMS), 32],
+  ['the lock of claims', on => on.transaction(tx => lockDeliveries(tx, ID, CLAIMS)), 32],
+  [
+    'the outcomes of claims',
+    on =>
+      on.transaction(async tx => {
+        await lockDeliveries(tx, ID, CLAIMS)
+        await recordAttempts(
+          tx,
+          ID,
+          CLAIMS.map(key => ({ key, attempt, status: 'delivered', nextAttemptAt: null })),
+        )
+      }),
+    32,
+  ],
+  ['claims given back', on => releaseDeliveries(on, ID, CLAIMS, NOW), 32],
+  ['the number of pending deliveries', on => countPending(on, 100), 200],
+  ['a page of fan-out', on => fanOut(on, ID, NOW, 500), 500],
+  ['the beginning of a redelivery', on => findRedelivery(on, ID, NOW - 1_000_000), 64],
+  [
+    'a page of a redelivery',
+    on => redeliverRange(on, ID, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW),
+    100,
+  ],
+  ['a page of a new beginning', on => restartPage(on, ID, NOW, 100), 200],
+  ['a page of ended deliveries', on => removeEnded(on, ID, NOW, null, 100), 300],
+  [
+    'a further page of ended deliveries',
+    on => removeEnded(on, ID, NOW, { created_at: '2026-03-15 02:00:00+00', shard: shardFrom(5), number: 1 }, 100),
+    300,
+  ],
+  ['a page of a deletion', on => removeDeliveries(on, ID, null, 100), 200],
+  [
+    'a further page of a deletion',
+    on => removeDeliveries(on, ID, { created_at: '', shard: shardFrom(5), number: 1 }, 100),
+    200,
+  ],
+  ['the end of a deletion', on => removeWebhook(on, ID), 1],
+]
+
+const LARGE = ['event', 'webhook_delivery']
+
+interface Scan extends PlanNode {
+  'Actual Loops'?: number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+}
+
+/** Rows that the scans of a plan read of the large tables, with those that a filter removed. */
+function rowsRead(plan: PlanNode): number {
+  return nodesOf(plan)
+    .map((node): Scan => node)
+    .filter(node => LARGE.includes(node['Relation Name'] ?? '') && node['Node Type'] !== 'ModifyTable')
+    .map(node => {
+      const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0)
+      return (node['Actual Rows'] + removed) * (node['Actual Loops'] ?? 1)
+    })
+    .reduce((sum, rows) => sum + rows, 0)
+}
+
+function literalOf(value: SqlValue): string {
+  if (value === null) return 'null'
+  if (!Array.isArray(value)) return `'${value}'`
+  return `'{${value.map(element => (element === null ? 'null' : `"${element}"`)).join(',')}}'`
+}
+
+/** The plan for any parameters, which PostgreSQL may use for a named statement. */
+async function genericPlanOf(tx: Queryable, { text, values = [] }: Statement): Promise<PlanNode> {
+  await tx.query({ text: `prepare generic as ${text}` })
+  const plan = await planOf(tx, { text: `execute generic (${values.map(literalOf).join(', ')})` })
+  await tx.query({ text: 'deallocate generic' })
+  return plan
+}
+
+/** Runs the work; every statement on a large table is explained in its place, and nothing is kept. */
+async function explained(work: (db: Database) => Promise<unknown>, isGeneric: boolean) {
+  const plans: PlanNode[] = []
+  await db
+    .transaction(async tx => {
+      if (isGeneric) await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+      const spy: Queryable = {
+        async query(statement: Statement) {
+          if (LARGE.some(table => new RegExp(`\\b${table}\\b`).test(statement.text))) {
+            plans.push(isGeneric ? await genericPlanOf(tx, statement) : await planOf(tx, statement))
+          }
+          return tx.query(statement)
+        },
+      }
+      await work({ ...db, ...spy, transaction: inside => inside(spy) })
+      throw new Error('rolled back')
+    })
+    .catch(error => {
+      if (error.message !== 'rolled back') throw error
+    })
+  return plans
+}
+
+const expectKeys = async (work: (db: Database) => Promise<unknown>, rows: number) => {
+  const plans = [...(await explained(work, false)), ...(await explained(work, true))]
+  expect(plans.length).toBeGreaterThan(0)
+  for (const plan of plans) expect(rowsRead(plan), JSON.stringify(plan)).toBeLessThanOrEqual(rows)
+}
+
+test.each(CASES)('without statistics: %s', (_, work, rows) => expectKeys(work, rows))
+
+test('with statistics', async () => {
+  await db.query({ text: 'analyze' })
+  for (const [, work, rows] of CASES) await expectKeys(work, rows)
+})

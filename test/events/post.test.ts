@@ -1,0 +1,171 @@
+/** Sending to receivers over kept connections. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { Poster } from '../../src/events/post.ts'
+
+const DELIVERED = { delivered: true, response_code: 200, error: null }
+
+interface Listening {
+  url: string
+  /** Connections that were opened to it. */
+  sockets: Socket[]
+}
+
+/** A server on a free port, which answers as `handle` does. */
+async function serve(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> {
+  const server = createServer(handle)
+  const sockets: Socket[] = []
+  server.on('connection', socket => sockets.push(socket))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, sockets }
+}
+
+function aPoster(timeoutMs = 5_000): Poster {
+  const poster = new Poster({ allowPrivate: true, timeoutMs })
+  afterAll(() => poster.close())
+  return poster
+}
+
+/** Answers after the body has arrived. */
+function answer(body = ''): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    request.resume().on('end', () => response.end(body))
+  }
+}
+
+test.each([
+  ['no body', ''],
+  ['a body', 'x'.repeat(60_000)],
+])('requests one after the other share a connection if the response has %s', async (_, body) => {
+  const receiver = await serve(answer(body))
+  const poster = aPoster()
+  for (let n = 0; n < 5; n++) expect(await poster.post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect(receiver.sockets).toHaveLength(1)
+})
+
+test('a receiver that keeps sending is cut off, and its answer counts', async () => {
+  const receiver = await serve((request, response) => {
+    request.resume()
+    const more = () => {
+      while (response.write('x'.repeat(10_000)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  expect(await aPoster().post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  await expect.poll(() => receiver.sockets.map(socket => socket.destroyed)).toEqual([true])
+})
+
+test('a receiver that never ends its response is cut off before the timeout, and its answer counts', async () => {
+  const receiver = await serve((request, response) => {
+    request.resume()
+    response.write('{')
+  })
+  const began = performance.now()
+  expect(await aPoster(60_000).post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect(performance.now() - began).toBeLessThan(20_000)
+})
+
+test('a kept connection that the receiver closes is replaced within the same attempt', async () => {
+  let requests = 0
+  const receiver = await serve((request, response) => {
+    requests += 1
+    // Closes the connection instead of answering, as a server whose idle timeout ends when a request arrives.
+    if (requests === 2) request.socket.destroy()
+    else answer()(request, response)
+  })
+  const poster = aPoster()
+  expect(await poster.post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect(await poster.post(receiver.url, {}, '{}')).toEqual(DELIVERED)
+  expect([requests, receiver.sockets.length]).toEqual([3, 2])
+})
+
+test('a fresh connection that the receiver closes is a failure, without a second request', async () => {
+  let requests = 0
+  const receiver = await serve(request => {
+    requests += 1
+    request.socket.destroy()
+  })
+  expect(await aPoster().post(receiver.url, {}, '{}')).toEqual({
+    delivered: false,
+    response_code: null,
+    error: 'the connection failed: ECONNRESET',
+  })
+  expect(requests).toBe(1)
+})
+
+test('a receiver that does not answer in time is given up, and its connection closed', async () => {
+  const receiver = await serve(request => request.resume())
+  expect(await aPoster(200).post(receiver.url, {}, '{}')).toEqual({
+    delivered: false,
+    response_code: null,
+    error: 'no answer within 0.2 s',
+  })
+  await expect.poll(() => receiver.sockets.map(socket => socket.destroyed)).toEqual([true])
+})
+
+test('a redirect is an answer, and is not followed', async () => {
+  const receiver = await serve((request, response) => {
+    request.resume()
+    response.writeHead(307, { location: '/elsewhere' }).end()
+  })
+  expect(await aPoster().post(receiver.url, {}, '{}')).toMatchObject({ delivered: false, response_code: 307 })
+})
+
+test.each([
+  ['nothing but garbage', 'garbage\r\n\r\n', 'the connection failed: HPE_INVALID_CONSTANT'],
+  [
+    'a switch of protocols',
+    'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+    'the connection failed',
+  ],
+])('a receiver that answers %s has failed', async (_, text, error) => {
+  const server = createTcpServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(text))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const attempt = await aPoster().post(`http://127.0.0.1:${port}/`, {}, '{}')
+  expect(attempt).toMatchObject({ delivered: false, response_code: null })
+  expect(attempt.error).toContain(error)
+})
+
+test('closing aborts what is under way, closes kept connections, and refuses later requests', async () => {
+  let requests = 0
+  const receiver = await serve((request, response) => {
+    requests += 1
+    if (requests === 1) answer()(request, response)
+  })
+  const poster = aPoster()
+  const other = await serve(answer())
+  await poster.post(other.url, {}, '{}')
+  await poster.post(receiver.url, {}, '{}')
+  const hanging = [poster.post(receiver.url, {}, '{}'), poster.post(receiver.url, {}, '{}')]
+  await expect.poll(() => requests).toBe(3)
+  poster.close()
+  for (const attempt of await Promise.all(hanging)) expect(attempt).toMatchObject({ delivered: false })
+  expect(await poster.post(receiver.url, {}, '{}')).toMatchObject({ delivered: false, response_code: null })
+  // The kept one is not tried again: nothing is sent after closing.
+  expect(requests).toBe(3)
+  await expect.poll(() => [...receiver.sockets, ...other.sockets].every(socket => socket.destroyed)).toBe(true)
+})
+
+test('a private address is refused for each request, also beside a kept connection to it', async () => {
+  const receiver = await serve(answer())
+  const strict = new Poster({ allowPrivate: false, timeoutMs: 5_000 })
+  afterAll(() => strict.close())
+  const name = receiver.url.replace('127.0.0.1', 'localhost')
+  for (const url of [receiver.url, name, name]) {
+    expect(await strict.post(url, {}, '{}')).toMatchObject({ error: 'the address is not on the public internet' })
+  }
+  expect(receiver.sockets).toEqual([])
+})

@@ -1,0 +1,249 @@
+/** The window of attempts at each webhook, and what a bad event or a lost database does to the others. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { createWebhook } from '../../src/admin/webhooks.ts'
+import { ConnectionLost, type Database } from '../../src/db/database.ts'
+import { timestampParam } from '../../src/db/values.ts'
+import { shardOfWebhook } from '../../src/db/webhooks.ts'
+import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const { db } = await freshDatabase()
+const clock = { now: Date.parse('2026-03-15T12:00:00.000Z') }
+const warnings: object[] = []
+const log = { info() {}, warn: (fields: object) => warnings.push(fields), error() {} }
+
+/** A receiver that answers when the test says so. */
+async function aReceiver() {
+  const open: ServerResponse[] = []
+  const ids: string[] = []
+  let most = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    open.push(response)
+    ids.push(String(request.headers['webhook-id']))
+    most = Math.max(most, open.length)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  let connections = 0
+  server.on('connection', () => {
+    connections += 1
+  })
+  afterAll(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    open,
+    ids,
+    most: () => most,
+    connections: () => connections,
+    answer: (status = 204) => open.shift()?.writeHead(status).end(),
+  }
+}
+
+async function aWebhook(url: string): Promise<number> {
+  const author = { now: clock.now, actor: 'ada' }
+  const webhook = await createWebhook(db, { url }, new Uint8Array(32), author)
+  if (webhook === undefined) throw new Error('there are too many webhooks')
+  return webhook.id
+}
+
+function aDispatcher(database: Database = db): Dispatcher {
+  return createDispatcher({ db: database, now: () => clock.now, log, allowPrivate: true, timeoutMs: 10_000 })
+}
+
+let lastNumber = 0
+/** Adds deliveries of new events that are due. Returns the events' ids. */
+async function addDeliveries(webhook: number, count: number): Promise<string[]> {
+  const first = lastNumber + 1
+  lastNumber += count
+  await db.query({
+    text: `insert into event (shard, number, type, at, data)
+      select 0, n, 'quota.updated', $3, '{}' from generate_series($1::int, $2::int) n`,
+    values: [first, lastNumber, timestampParam(clock.now)],
+  })
+  await db.query({
+    text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+      select $1, $2, 0, n, 'pending', $5, $5 from generate_series($3::int, $4::int) n`,
+    values: [shardOfWebhook(webhook), webhook, first, lastNumber, timestampParam(clock.now)],
+  })
+  return Array.from({ length: count }, (_, index) => `evt_0_${first + index}`)
+}
+
+async function statusOf(webhook: number): Promise<Record<string, number>> {
+  const rows = await db.query<{ status: string; count: number }>({
+    text: 'select status, count(*) as count from webhook_delivery where webhook_id = $1 group by status',
+    values: [webhook],
+  })
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+}
+
+const disable = (webhook: number) =>
+  db.query({ text: 'update webhook set enabled = false where id = $1', values: [webhook] })
+
+test('sixteen attempts are under way, and each that ends lets the next begin', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  const ids = await addDeliveries(webhook, 200)
+  const dispatcher = aDispatcher()
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(16)
+  // The first of the group does not end; the others do, one by one.
+  const slow = receiver.open.shift()
+  for (let sent = 16; sent < 200; sent++) {
+    receiver.answer()
+    await expect.poll(() => receiver.ids.length, { interval: 1 }).toBe(sent + 1)
+  }
+  expect(receiver.most()).toBe(16)
+  slow?.writeHead(204).end()
+  while (receiver.open.length > 0) receiver.answer()
+  await dispatcher.idle()
+  expect(receiver.ids.toSorted()).toEqual(ids.toSorted())
+  expect(receiver.connections()).toBeLessThanOrEqual(17)
+  expect(await statusOf(webhook)).toEqual({ delivered: 200 })
+  await dispatcher.finish()
+  await disable(webhook)
+})
+
+test('receivers that hang, a hundred attempts or more, slow no other', async () => {
+  const [hanging, well] = [await aReceiver(), await aReceiver()]
+  const webhooks: number[] = []
+  for (let n = 0; n < 10; n++) webhooks.push(await aWebhook(hanging.url))
+  for (const webhook of webhooks) await addDeliveries(webhook, 20)
+  const quick = await aWebhook(well.url)
+  const ids = await addDeliveries(quick, 100)
+  const dispatcher = aDispatcher()
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => hanging.open.length).toBe(160)
+  for (let sent = 0; sent < 100; sent++) {
+    await expect.poll(() => well.open.length, { interval: 1 }).toBeGreaterThan(0)
+    well.answer()
+  }
+  await expect.poll(() => statusOf(quick)).toEqual({ delivered: 100 })
+  expect(well.ids.toSorted()).toEqual(ids.toSorted())
+  expect(hanging.open.length).toBe(160)
+  while (hanging.open.length > 0) hanging.answer()
+  await expect.poll(() => hanging.open.length).toBe(40)
+  while (hanging.open.length > 0) hanging.answer()
+  await dispatcher.finish()
+  for (const webhook of [quick, ...webhooks]) await disable(webhook)
+})
+
+test('an event that the database cannot read does not hold up the others', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  const ids = await addDeliveries(webhook, 10)
+  // No safe integer: the service cannot read it.
+  await db.query({
+    text: 'update event set user_id = 9223372036854775807, sequence = 1 where shard = 0 and number = $1',
+    values: [lastNumber - 5],
+  })
+  const dispatcher = aDispatcher()
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(9)
+  while (receiver.open.length > 0) receiver.answer()
+  await dispatcher.idle()
+  expect(receiver.ids).toHaveLength(9)
+  expect(receiver.ids).not.toContain(ids[4])
+  const rows = await db.query({
+    text: `select status, failures, error from webhook_delivery where webhook_id = $1 and status <> 'delivered'`,
+    values: [webhook],
+  })
+  expect(rows).toEqual([{ status: 'pending', failures: 1, error: 'the event could not be read' }])
+  await dispatcher.finish()
+  await disable(webhook)
+})
+
+test('an event that is not kept any more fails its delivery alone', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  await addDeliveries(webhook, 3)
+  await db.query({ text: 'delete from event where shard = 0 and number = $1', values: [lastNumber] })
+  const dispatcher = aDispatcher()
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(2)
+  while (receiver.open.length > 0) receiver.answer()
+  await dispatcher.idle()
+  expect(await statusOf(webhook)).toEqual({ delivered: 2, failed: 1 })
+  const [row] = await db.query({ text: 'select failing_since from webhook where id = $1', values: [webhook] })
+  expect(row).toEqual({ failing_since: null })
+  await dispatcher.finish()
+  await disable(webhook)
+})
+
+test('outcomes that cannot be written are kept, and written when the database is back', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  await addDeliveries(webhook, 3)
+  let isAway = false
+  const failing: Database = {
+    ...db,
+    transaction: (work, mode) =>
+      isAway ? Promise.reject(new ConnectionLost('lost', new Error('reset'))) : db.transaction(work, mode),
+  }
+  const dispatcher = aDispatcher(failing)
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(3)
+  isAway = true
+  while (receiver.open.length > 0) receiver.answer()
+  await dispatcher.idle()
+  expect(warnings).toContainEqual({ reason: 'ConnectionLost: lost: reset', webhook })
+  expect(await statusOf(webhook)).toEqual({ pending: 3 })
+  isAway = false
+  await addDeliveries(webhook, 1)
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(1)
+  receiver.answer()
+  await dispatcher.idle()
+  expect(await statusOf(webhook)).toEqual({ delivered: 4 })
+  expect(receiver.ids).toHaveLength(4)
+  await dispatcher.finish()
+  await disable(webhook)
+})
+
+test('what was claimed ahead of a receiver that hangs is given back before its lease ends', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  await addDeliveries(webhook, 20)
+  const [dispatcher, other] = [aDispatcher(), aDispatcher()]
+  await dispatcher.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.open.length).toBe(16)
+  clock.now += 10_001
+  receiver.answer(500)
+  const due = `select 1 from webhook_delivery where webhook_id = $1 and attempts = 1 and next_attempt_at <= $2`
+  await expect
+    .poll(async () => (await db.query({ text: due, values: [webhook, timestampParam(clock.now)] })).length)
+    .toBe(4)
+  await other.dispatchOnce(clock.now)
+  await expect.poll(() => receiver.ids.length).toBe(20)
+  while (receiver.open.length > 0) receiver.answer()
+  await Promise.all([dispatcher.finish(), other.finish()])
+  expect(await statusOf(webhook)).toEqual({ delivered: 19, pending: 1 })
+  await disable(webhook)
+})
+
+test('a stop gives back what was claimed ahead at once, and what was aborted', async () => {
+  const receiver = await aReceiver()
+  const webhook = await aWebhook(receiver.url)
+  await addDeliveries(webhook, 40)
+  const dispatcher = aDispatcher()
+  const stopping = new AbortController()
+  await dispatcher.dispatchOnce(clock.now, stopping.signal)
+  await expect.poll(() => receiver.open.length).toBe(16)
+  stopping.abort()
+  receiver.answer()
+  await dispatcher.finish()
+  expect(receiver.ids).toHaveLength(16)
+  expect(await statusOf(webhook)).toEqual({ delivered: 1, pending: 39 })
+  const rows = await db.query({
+    text: `select 1 from webhook_delivery where webhook_id = $1 and status = 'pending' and next_attempt_at > $2`,
+    values: [webhook, timestampParam(clock.now)],
+  })
+  expect(rows).toEqual([])
+  await disable(webhook)
+})
