@@ -69,6 +69,12 @@ const CATALOG = {
     means:
       '`total_units` is more than the reservation holds. Reserve the additional units under another id. `reservation` shows the current state.',
   },
+  exceeds_committed: {
+    status: 422,
+    title: 'Exceeds what is committed',
+    means:
+      '`total_units` of a refund is more than has been committed so far. Commit the units first, or release them. `reservation` shows the current state.',
+  },
   conflict: {
     status: 409,
     title: 'Conflict',
