@@ -82,7 +82,8 @@ export const SmsQuota = Type.Object(
     overage: uint({ description: 'max(0, used + reserved − limit − rolled_over).' }),
     window_start: time(),
     window_end: nullable(time(), {
-      description: 'The next calendar boundary or `expires_at`, whichever is earlier; null if there is neither.',
+      description:
+        'The next calendar boundary or `expires_at`, whichever is earlier; null if there is neither. If `expires_at` was moved to before the window began, the window keeps its boundary.',
     }),
     status: Type.Enum([...QUOTA_STATUSES], {
       description: 'Derived when the quota is read. If several apply, the first of this list.',
