@@ -15,6 +15,11 @@ interface ErrorKind {
  */
 const CATALOG = {
   not_found: { status: 404, title: 'Not found', means: 'The route, quota, reservation or webhook does not exist.' },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    means: 'The path exists, but not with this method. `Allow` lists its methods.',
+  },
   unauthenticated: {
     status: 401,
     title: 'Not authenticated',
@@ -29,7 +34,7 @@ const CATALOG = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    means: 'The body is not sent as `application/json`.',
+    means: 'The body is not sent as `application/json` in UTF-8, or it is compressed.',
   },
   invalid_request: {
     status: 400,

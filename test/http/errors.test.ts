@@ -112,7 +112,7 @@ const BAD: BadCall[] = [
   ['an invalid user', 'GET', `${QUOTA}/summary?user_id=07`, undefined, 400, 'invalid_request', ['user_id']],
 
   ['an unknown route', 'GET', '/api/sms/admin/quotas', undefined, 404, 'not_found'],
-  ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 404, 'not_found'],
+  ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 405, 'method_not_allowed'],
   ['an unknown route', 'GET', '/', undefined, 404, 'not_found'],
 ]
 
