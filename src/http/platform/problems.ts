@@ -55,6 +55,15 @@ function problemOfEngine(failure: EngineFailure): Problem {
   return new Problem('unavailable', `The database cannot decide this now. ${UNKNOWN_EFFECT}`, { cause })
 }
 
+/** An Idempotency-Key that came with another request before. */
+export function keyMismatch(fields: readonly string[]): Problem {
+  return new Problem(
+    'idempotency_mismatch',
+    `This Idempotency-Key was already used for a different request. These fields differ: ${fields.join(', ')}.`,
+    { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
+  )
+}
+
 /** The body of a problem (RFC 9457). */
 export function problemBody(problem: Problem, requestId: string) {
   const { status, title } = ERRORS[problem.code]
