@@ -19,6 +19,11 @@ const CATALOG = {
     title: 'Not found',
     means: 'The route, quota, reservation, user or webhook does not exist.',
   },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    means: 'The path exists, but not with this method. `Allow` lists its methods.',
+  },
   unauthenticated: {
     status: 401,
     title: 'Not authenticated',
@@ -33,7 +38,7 @@ const CATALOG = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    means: 'The body is not sent as `application/json`.',
+    means: 'The body is not sent as `application/json` in UTF-8, or it is compressed.',
   },
   invalid_request: {
     status: 400,
@@ -72,6 +77,12 @@ const CATALOG = {
     title: 'Exceeds the reservation',
     means:
       '`total_units` is more than the reservation holds. Reserve the additional units under another id. `reservation` shows the current state.',
+  },
+  exceeds_committed: {
+    status: 422,
+    title: 'Exceeds what is committed',
+    means:
+      '`total_units` of a refund is more than has been committed so far. Commit the units first, or release them. `reservation` shows the current state.',
   },
   conflict: {
     status: 409,

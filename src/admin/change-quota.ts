@@ -2,6 +2,7 @@ import type { Database, Transaction } from '../db/database.ts'
 import { type Adjustment, adjustQuota } from '../domain/adjust.ts'
 import { changeQuota, type Quota, type QuotaChange, type QuotaPatch } from '../domain/quota.ts'
 import type { Author } from './author.ts'
+import { quotaOf } from './create-quota.ts'
 import { once, type Repeated } from './idempotency.ts'
 import { type KnownQuota, lockQuota, type NotChangeable, type VersionCheck } from './lock-quota.ts'
 import { recordChange } from './record-change.ts'
@@ -13,24 +14,26 @@ export type Updated =
   | NotChangeable
   | ForbiddenByOthers
 
-/** Changes a quota by merging: fields that the patch omits stay. */
+/**
+ * Changes a quota by merging: fields that the patch omits stay. With an idempotency key, changes it only once. A repeated
+ * call does not check the version again: the first call changed it.
+ */
 export function updateQuota(
   db: Database,
   id: number,
   patch: QuotaPatch,
   author: Author,
   mayChange: VersionCheck,
-): Promise<Updated> {
-  return db.transaction(async tx => {
+  key?: string,
+): Promise<Updated | Repeated<Quota>> {
+  const call = { key, request: { operation: 'updateQuota', id, ...patch }, answerOf: quotaOf }
+  return once(db, call, author, async tx => {
     const known = await lockQuota(tx, id, author.now, mayChange, patch.external_ref)
     return change(tx, known, quota => changeQuota(quota, patch, author), author)
   })
 }
 
-/**
- * Moves the limit of a quota; with an idempotency key, moves it only once. A repeated call does not check the version
- * again: the first call changed it.
- */
+/** Moves the limit of a quota; with an idempotency key, moves it only once, like `updateQuota`. */
 export function adjustQuotaOnce(
   db: Database,
   id: number,
@@ -38,8 +41,9 @@ export function adjustQuotaOnce(
   author: Author,
   mayChange: VersionCheck,
   key: string | undefined,
-): Promise<Updated | Repeated> {
-  return once(db, { id, ...adjustment }, author, key, async tx => {
+): Promise<Updated | Repeated<Quota>> {
+  const call = { key, request: { id, ...adjustment }, answerOf: quotaOf }
+  return once(db, call, author, async tx => {
     const known = await lockQuota(tx, id, author.now, mayChange)
     return change(tx, known, quota => adjustQuota(quota, adjustment, author), author, adjustment.reason)
   })

@@ -23,8 +23,14 @@ export function createQuotaOnce(
   draft: QuotaDraft,
   author: Author,
   key: string | undefined,
-): Promise<Created | Repeated> {
-  return once(db, draft, author, key, tx => createQuota(tx, draft, author))
+): Promise<Created | Repeated<Quota>> {
+  const call = { key, request: { ...draft }, answerOf: quotaOf }
+  return once(db, call, author, tx => createQuota(tx, draft, author))
+}
+
+/** The quota of a success. */
+export function quotaOf(done: { outcome: string; quota?: Quota }): Quota | undefined {
+  return done.quota
 }
 
 /** Creates a quota, if the rules and the user's other quotas allow it. */

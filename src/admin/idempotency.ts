@@ -8,44 +8,58 @@ import {
   type RememberedAnswer,
   shardOfKey,
 } from '../db/idempotency.ts'
-import type { Quota } from '../domain/quota.ts'
-import { DAY_MS } from '../domain/time.ts'
+import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Author } from './author.ts'
 
 /** How long an answer is kept: twice the promised day, so that no caller has to be exact. */
 const KEPT_MS = 2 * DAY_MS
 
+/** A call that takes effect once under its key. */
+export interface KeyedCall<Done, Answer> {
+  /** Undefined: each call takes effect. */
+  key: string | undefined
+  /**
+   * What a repetition must ask for again. Its `operation` tells the calls apart; creations and adjustments of quotas have
+   * none, because they were the first to have keys.
+   */
+  request: { operation?: string; [field: string]: unknown }
+  /** What is remembered of a success, as JSON; undefined for a refusal. */
+  answerOf(done: Done): Answer | undefined
+}
+
 /** What a key that came before makes of a request. */
-export type Repeated =
-  | { outcome: 'replayed'; quota: Quota }
+export type Repeated<Answer> =
+  /** The first call's answer, and when it was given. */
+  | { outcome: 'replayed'; answer: Answer; at: EpochMs }
   /** The key came with another request before; the fields that differ. */
   | { outcome: 'mismatch'; fields: string[] }
 
+type Caller = Pick<Author, 'now' | 'actor'>
+
 /**
- * Runs `change` in a transaction. If the same principal repeats the same request under the same key, it gets the quota
- * as the first call got it. Only successes are remembered, in the transaction that writes them.
+ * Runs `change` in a transaction. If the same principal repeats the same request under the same key, it gets the answer
+ * of the first call. Only successes are remembered, in the transaction that writes them.
  */
-export async function once<Done extends { outcome: string; quota?: Quota }>(
-  db: Database,
-  request: object,
-  author: Author,
-  key: string | undefined,
+export async function once<Done, Answer extends object>(
+  db: Pick<Database, 'transaction'>,
+  { key, request, answerOf }: KeyedCall<Done, Answer>,
+  caller: Caller,
   change: (tx: Transaction) => Promise<Done>,
-): Promise<Done | Repeated> {
+): Promise<Done | Repeated<Answer>> {
   if (key === undefined) return db.transaction(change)
 
   const attempt = () =>
     db.transaction(async tx => {
-      const remembered = await findAnswer(tx, author.actor, key)
-      if (remembered !== undefined) return compare(remembered, request)
+      const before = await findRepeated<Answer>(tx, caller, key, request)
+      if (before !== undefined) return before
       const done = await change(tx)
-      if (done.quota !== undefined) {
-        await remember(tx, author, key, request, done.quota)
+      const answer = answerOf(done)
+      if (answer !== undefined) {
+        await remember(tx, caller, key, request, answer)
         return done
       }
       // The first call may have committed while this one waited for the user's lock, and may be what it is refused for.
-      const committed = await findAnswer(tx, author.actor, key)
-      return committed === undefined ? done : compare(committed, request)
+      return (await findRepeated<Answer>(tx, caller, key, request)) ?? done
     })
   try {
     return await attempt()
@@ -56,16 +70,49 @@ export async function once<Done extends { outcome: string; quota?: Quota }>(
   }
 }
 
-async function remember(tx: Transaction, author: Author, key: string, request: object, answer: Quota): Promise<void> {
-  const { actor, now } = author
+/**
+ * Like `once`, for work in several transactions of its own, which may be done twice without harm. Calls that overlap may
+ * both do it; all get the answer of the one that ends first.
+ */
+export async function onceInSteps<Done, Answer extends object>(
+  db: Database,
+  call: KeyedCall<Done, Answer>,
+  caller: Caller,
+  work: () => Promise<Done>,
+): Promise<Done | Repeated<Answer>> {
+  const { key, request } = call
+  if (key === undefined) return work()
+  const before = await db.transaction(tx => findRepeated<Answer>(tx, caller, key, request))
+  if (before !== undefined) return before
+  const done = await work()
+  return once(db, call, caller, async () => done)
+}
+
+async function remember(tx: Transaction, caller: Caller, key: string, request: object, answer: object): Promise<void> {
+  const { actor, now } = caller
   await deleteAnswers(tx, shardOfKey(actor, key), now - KEPT_MS)
   await insertAnswer(tx, actor, key, request, answer, now)
 }
 
-function compare({ request: earlier, answer }: RememberedAnswer, request: object): Repeated {
+async function findRepeated<Answer>(
+  tx: Transaction,
+  { actor }: Caller,
+  key: string,
+  request: object,
+): Promise<Repeated<Answer> | undefined> {
+  const remembered = await findAnswer<Answer>(tx, actor, key)
+  return remembered && compare(remembered, request)
+}
+
+function compare<Answer>(
+  { request: earlier, answer, created_at }: RememberedAnswer<Answer>,
+  request: object,
+): Repeated<Answer> {
   // As JSON, because the earlier request was stored as JSON.
   const asked: Record<string, unknown> = JSON.parse(JSON.stringify(request))
-  const names = new Set([...Object.keys(earlier), ...Object.keys(asked)])
+  // The fields of another operation mean something else.
+  const isOther = earlier.operation !== asked.operation
+  const names = isOther ? ['operation'] : new Set([...Object.keys(earlier), ...Object.keys(asked)])
   const fields = [...names].filter(name => !isDeepStrictEqual(earlier[name], asked[name]))
-  return fields.length === 0 ? { outcome: 'replayed', quota: answer } : { outcome: 'mismatch', fields }
+  return fields.length === 0 ? { outcome: 'replayed', answer, at: created_at } : { outcome: 'mismatch', fields }
 }

@@ -2,17 +2,17 @@ import { MAX_QUOTAS_PER_USER } from '../domain/bounds.ts'
 import { type Quota, statusOf } from '../domain/quota.ts'
 import type { EpochMs } from '../domain/time.ts'
 
-/** Why a user's other quotas forbid this one. */
+/** Why a user's other quotas forbid this one; `too_many_quotas` comes first. */
 export type ForbiddenByOthers =
   /** Another quota of the user has this `external_ref`. */
   { outcome: 'conflict'; existingId: number } | { outcome: 'too_many_quotas' }
 
 /** Compares a quota with the user's other quotas that its change depends on (`lockQuotasOfUser`); undefined if they allow it. */
 export function forbiddenByOthers(quota: Quota, others: readonly Quota[], now: EpochMs): ForbiddenByOthers | undefined {
-  const twin = others.find(other => other.external_ref !== null && other.external_ref === quota.external_ref)
-  if (twin !== undefined) return { outcome: 'conflict', existingId: twin.id }
   const isFull = countUnexpired(others, now) >= MAX_QUOTAS_PER_USER && statusOf(quota, now) !== 'expired'
-  return isFull ? { outcome: 'too_many_quotas' } : undefined
+  if (isFull) return { outcome: 'too_many_quotas' }
+  const twin = others.find(other => other.external_ref !== null && other.external_ref === quota.external_ref)
+  return twin === undefined ? undefined : { outcome: 'conflict', existingId: twin.id }
 }
 
 /** How many of the quotas are neither deleted nor expired. */

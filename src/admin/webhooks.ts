@@ -14,7 +14,7 @@ type WebhookAuthor = Pick<Author, 'now' | 'actor'>
  * Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already.
  */
 export function createWebhook(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   draft: WebhookDraft,
   secret: Uint8Array,
   { now, actor }: WebhookAuthor,
@@ -48,7 +48,7 @@ export function createWebhook(
  * attempts. Undefined if there is no such webhook.
  */
 export function updateWebhook(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   id: number,
   patch: Partial<WebhookDraft>,
   { now, actor }: WebhookAuthor,
@@ -70,7 +70,7 @@ export function updateWebhook(
  * webhook.
  */
 export function rotateSecret(
-  db: Database,
+  db: Pick<Database, 'transaction'>,
   id: number,
   secret: Uint8Array,
   { now, actor }: WebhookAuthor,

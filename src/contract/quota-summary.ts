@@ -20,7 +20,8 @@ const totals = {
   reserved: uint(),
   remaining: nullable(uint()),
 }
-const unitsAt = (description: string) => nullable(Type.Object({ at: time(), units: uint() }), { description })
+const unitsAt = <Units extends TSchema>(units: Units, description: string) =>
+  nullable(Type.Object({ at: time(), units }), { description })
 
 export const QuotaSummary = Type.Object(
   {
@@ -37,8 +38,11 @@ export const QuotaSummary = Type.Object(
       Type.Object(Object.fromEntries(VISIBLE_STATUSES.map(status => [status, uint()])) as Record<string, TInteger>),
       { description: 'The number of quotas of each status.' },
     ),
-    next_reset: unitsAt('The next window end of a grant, and the units that are restored then.'),
-    next_expiry: unitsAt('The next end of a grant, and the units that are lost then.'),
+    next_reset: unitsAt(uint(), 'The next window end of a limited grant, and the units that are restored then.'),
+    next_expiry: unitsAt(
+      nullable(uint()),
+      'The next end of a grant, and the units that are lost then; null units if the grant is unlimited.',
+    ),
     caps: Type.Array(
       Type.Object({
         quota_id: uint(),

@@ -2,7 +2,18 @@ import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_UNITS, QUOTA_DEFAULTS } from '../domain/bounds.ts'
 import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { PERIODS } from '../domain/window.ts'
-import { closed, nextCursor, nullable, positive, text, time, timeZone, uint, units } from './schemas.ts'
+import {
+  closed,
+  IdempotencyHeaders,
+  nextCursor,
+  nullable,
+  positive,
+  text,
+  time,
+  timeZone,
+  uint,
+  units,
+} from './schemas.ts'
 
 /** Quotas, their lists and the changes that administrators make. */
 
@@ -82,7 +93,8 @@ export const SmsQuota = Type.Object(
     overage: uint({ description: 'max(0, used + reserved − limit − rolled_over).' }),
     window_start: time(),
     window_end: nullable(time(), {
-      description: 'The next calendar boundary or `expires_at`, whichever is earlier; null if there is neither.',
+      description:
+        'The next calendar boundary or `expires_at`, whichever is earlier; null if there is neither. If `expires_at` was moved to before the window began, the window keeps its boundary.',
     }),
     status: Type.Enum([...QUOTA_STATUSES], {
       description: 'Derived when the quota is read. If several apply, the first of this list.',
@@ -279,15 +291,7 @@ export const IfMatchHeaders = Type.Object({
     }),
   ),
 })
-export const IdempotencyHeaders = Type.Object({
-  'idempotency-key': Type.Optional(
-    Type.String({
-      pattern: '^[\\x21-\\x7e]{1,255}$',
-      description: 'Makes the call safe to repeat: for at least 24 hours, the same key and body get the same response.',
-    }),
-  ),
-})
-export const AdjustHeaders = Type.Object({ ...IfMatchHeaders.properties, ...IdempotencyHeaders.properties })
+export const ChangeHeaders = Type.Object({ ...IfMatchHeaders.properties, ...IdempotencyHeaders.properties })
 
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const QUOTA_COMPONENTS = {

@@ -33,6 +33,16 @@ export const closed = { additionalProperties: false }
 /** Routes without query parameters refuse all parameters, so that a misspelled one is never ignored. */
 export const NoQuery = Type.Object({}, closed)
 
+/** Headers of calls that take effect once. */
+export const IdempotencyHeaders = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: '^[\\x21-\\x7e]{1,255}$',
+      description: 'Makes the call safe to repeat: for at least 24 hours, the same key and body get the same response.',
+    }),
+  ),
+})
+
 /** Query parameters of a list that is read by cursor only. */
 export const cursorQuery = {
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE })),

@@ -61,8 +61,9 @@ export const Webhook = Type.Object(webhook, { $id: 'Webhook', description: 'A re
 export const WebhookWithSecret = Type.Object(
   {
     ...webhook,
-    secret: Type.String({
-      description: 'The secret that signs deliveries (Standard Webhooks). It is shown only in this response.',
+    secret: nullable(Type.String(), {
+      description:
+        'The secret that signs deliveries (Standard Webhooks). It is shown only in this response. null in a repeated response (`Idempotency-Key`) if the secret has been replaced since.',
       examples: ['whsec_…'],
     }),
   },

@@ -44,6 +44,11 @@ export interface Database extends Queryable {
   close(): Promise<void>
 }
 
+/** An open transaction as a place for work that would begin its own. */
+export function within(tx: Transaction): Pick<Database, 'transaction'> {
+  return { transaction: work => work(tx) }
+}
+
 /** Where a part writes log messages for the operator; pino's loggers have this shape. */
 export interface Log {
   info(fields: object, message: string): void

@@ -1,28 +1,29 @@
 /** Answers to calls that carried an Idempotency-Key. */
 import { createHash } from 'node:crypto'
-import type { Quota } from '../domain/quota.ts'
 import { SHARD_COUNT, type Shard, shardFrom } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Transaction, violatedUnique } from './database.ts'
 import { timestampParam } from './values.ts'
 
-export interface RememberedAnswer {
+export interface RememberedAnswer<Answer> {
   request: Record<string, unknown>
-  /** The quota as the first call got it. */
-  answer: Quota
+  /** What the first call was answered. */
+  answer: Answer
+  created_at: EpochMs
 }
 
 /**
  * Finds the answer under a key, and locks it. The lock is a write, so with a synchronous standby the commit of `tx` waits
  * until the standby has the answer, too: it may have been committed here without the standby's confirmation.
  */
-export async function findAnswer(
+export async function findAnswer<Answer>(
   tx: Transaction,
   principal: string,
   key: string,
-): Promise<RememberedAnswer | undefined> {
-  const [remembered] = await tx.query<RememberedAnswer>({
-    text: 'select request, answer from idempotency where shard = $1 and principal = $2 and key = $3 for update',
+): Promise<RememberedAnswer<Answer> | undefined> {
+  const [remembered] = await tx.query<RememberedAnswer<Answer>>({
+    text: `select request, answer, created_at from idempotency
+           where shard = $1 and principal = $2 and key = $3 for update`,
     values: [shardOfKey(principal, key), principal, key],
   })
   return remembered
@@ -34,7 +35,7 @@ export async function insertAnswer(
   principal: string,
   key: string,
   request: object,
-  answer: Quota,
+  answer: object,
   now: EpochMs,
 ): Promise<void> {
   await tx.query({

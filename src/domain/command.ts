@@ -58,6 +58,8 @@ export type Outcome =
   | { outcome: 'idempotency_mismatch'; fields: string[] }
   | { outcome: 'reservation_closed'; reservation: Reservation; detail: string }
   | { outcome: 'exceeds_reservation'; reservation: Reservation }
+  /** A refund of units that may still be committed. */
+  | { outcome: 'exceeds_committed'; reservation: Reservation }
 
 export interface Granted {
   outcome: 'granted'

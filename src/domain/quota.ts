@@ -153,12 +153,13 @@ export function overageOf(quota: Allowance): number {
 }
 
 /**
- * `window_end` as the API shows it: the earlier of the calendar's next boundary and the expiry, but never before the
- * window's start. (A change may set an expiry before that start; windows never go back.)
+ * `window_end` as the API shows it: the earlier of the calendar's next boundary and the expiry. An expiry that was moved to
+ * before the window's start does not cut the window, which keeps its boundary: windows never go back, and this one was
+ * open until the change.
  */
-export function shownWindowEnd(quota: Allowance): EpochMs | null {
-  if (quota.expires_at === null) return quota.window_end
-  return Math.max(quota.window_start, Math.min(quota.window_end ?? quota.expires_at, quota.expires_at))
+export function shownWindowEnd({ window_start, window_end, expires_at }: Allowance): EpochMs | null {
+  if (expires_at === null || (expires_at <= window_start && window_end !== null)) return window_end
+  return Math.min(window_end ?? expires_at, expires_at)
 }
 
 /**
@@ -257,7 +258,8 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
   const quota = markEmitted(changed, now)
 
   const limitsChanged = requested.limit !== current.limit || requested.overage_limit !== current.overage_limit
-  if (limitsChanged && !allowBelowUsage && headroomOf(quota) < 0) {
+  const addsRoom = roomOf(requested) > roomOf(current)
+  if (limitsChanged && !addsRoom && !allowBelowUsage && headroomOf(quota) < 0) {
     const taken = quota.used + quota.reserved
     return {
       outcome: 'below_usage',
@@ -265,6 +267,11 @@ export function changeQuota(current: Quota, patch: QuotaPatch, context: { now: E
     }
   }
   return { outcome: 'changed', quota, closed: [before.closed, after.closed].filter(window => window !== null) }
+}
+
+/** Units that a window can hold without what rolled over; Infinity when unlimited. */
+function roomOf({ limit, overage_limit }: QuotaSettings): number {
+  return (limit ?? Number.POSITIVE_INFINITY) + overage_limit
 }
 
 /**

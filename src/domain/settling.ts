@@ -16,6 +16,11 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   if (target > reservation.units) return { outcome: 'exceeds_reservation', reservation }
   // A command for all units fails if there are none: an answer "settled" would read as a success.
   if (target > possible || (command.total_units === null && possible === 0)) {
+    // What is not committed yet can be refunded later.
+    const outstanding = outstandingOf(reservation)
+    if (command.op === 'refund' && outstanding > 0 && target <= possible + outstanding) {
+      return { outcome: 'exceeds_committed', reservation }
+    }
     const detail = `${possible} of ${reservation.units} units can be ${PAST[command.op]} in total; ${done} already are.`
     return { outcome: 'reservation_closed', reservation, detail }
   }

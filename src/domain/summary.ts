@@ -33,7 +33,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
     unlimited,
     available: availableOf(grants, caps),
     by_status: countStatuses(rolled, expired, now),
-    next_reset: nextReset(grants, now),
+    next_reset: nextReset(grants),
     next_expiry: nextExpiry(grants),
     caps: caps.map(cap => ({
       quota_id: cap.id,
@@ -84,43 +84,29 @@ function countStatuses(quotas: readonly Quota[], expired: number, now: EpochMs):
 }
 
 /** The next reset of limited grants, and by how much their remaining units grow then. */
-function nextReset(grants: readonly Quota[], now: EpochMs) {
+function nextReset(grants: readonly Quota[]) {
   const resetting = grants.filter(
     grant => grant.limit !== null && grant.window_end !== null && shownWindowEnd(grant) !== grant.expires_at,
   )
-  return earliest(
-    resetting,
-    grant => grant.window_end,
-    grant => {
-      const after = roll(grant, grant.window_end ?? now).quota
-      return Math.max(0, (remainingOf(after) ?? 0) - (remainingOf(grant) ?? 0))
-    },
-  )
+  const next = earliest(resetting, grant => grant.window_end)
+  return next && { at: formatTimestamp(next.at), units: sum(next.grants, grant => restoredAt(grant, next.at)) }
 }
 
-/** The next expiry of limited grants, and their remaining units, which are lost then. */
+/** By how much the remaining units of a limited grant grow when it is rolled to `at`. */
+function restoredAt(grant: Quota, at: EpochMs): number {
+  return Math.max(0, (remainingOf(roll(grant, at).quota) ?? 0) - (remainingOf(grant) ?? 0))
+}
+
+/** The next expiry of grants, and their remaining units, which are lost then; null units if one is unlimited. */
 function nextExpiry(grants: readonly Quota[]) {
-  return earliest(
-    grants.filter(grant => grant.limit !== null),
-    grant => grant.expires_at,
-    grant => remainingOf(grant) ?? 0,
-  )
+  const next = earliest(grants, grant => grant.expires_at)
+  return next && { at: formatTimestamp(next.at), units: totalsOf(next.grants).remaining }
 }
 
-function earliest(
-  grants: readonly Quota[],
-  timeOf: (grant: Quota) => EpochMs | null,
-  unitsOf: (grant: Quota) => number,
-): { at: string; units: number } | null {
+/** The earliest of the grants' times, and the grants that have it; null if no grant has a time. */
+function earliest(grants: readonly Quota[], timeOf: (grant: Quota) => EpochMs | null) {
   const at = Math.min(...grants.map(grant => timeOf(grant) ?? Number.POSITIVE_INFINITY))
-  if (!Number.isFinite(at)) return null
-  return {
-    at: formatTimestamp(at),
-    units: sum(
-      grants.filter(grant => timeOf(grant) === at),
-      unitsOf,
-    ),
-  }
+  return Number.isFinite(at) ? { at, grants: grants.filter(grant => timeOf(grant) === at) } : null
 }
 
 /** One row per scope of the live grants, including the empty scope. The rows add up to the totals. */

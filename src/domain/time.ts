@@ -5,9 +5,9 @@ export type EpochMs = number
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
-/** The first and the last timestamp that a request may name. */
+/** The first and the last timestamp that a request may name. RFC 3339 has no years of five digits. */
 const EARLIEST = Date.parse('1970-01-01T00:00:00.000Z')
-export const LATEST = Date.parse('9998-12-31T23:59:59.999Z')
+export const LATEST = Date.parse('9999-12-31T23:59:59.999Z')
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/
 
@@ -17,12 +17,15 @@ const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Z
  */
 const FORMATTED = Array.from({ length: 251 }, () => ({ at: Number.NaN, text: '' }))
 
-/** Formats as RFC 3339 in UTC with milliseconds, the format of every timestamp in the API. */
+/**
+ * Formats as RFC 3339 in UTC with milliseconds, the format of every timestamp in the API. The end of a window that lies
+ * beyond `LATEST` is shown as `LATEST`.
+ */
 export function formatTimestamp(at: EpochMs): string {
   const cached = FORMATTED[at % FORMATTED.length]
   if (cached === undefined) return new Date(at).toISOString()
   if (cached.at !== at) {
-    cached.text = new Date(at).toISOString()
+    cached.text = new Date(Math.min(at, LATEST)).toISOString()
     cached.at = at
   }
   return cached.text

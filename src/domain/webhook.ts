@@ -32,8 +32,15 @@ export const MAX_WEBHOOKS = 100
 /** How long the previous secret also signs after a rotation. */
 export const ROTATION_OVERLAP_MS = DAY_MS
 
+/** A webhook without its secrets, which are stored once only. */
+export type WebhookRecord = Omit<Webhook, 'secret' | 'previous_secret'>
+
+export function recordOf({ secret: _, previous_secret: __, ...record }: Webhook): WebhookRecord {
+  return record
+}
+
 /** A webhook as the API shows it, without its secrets. */
-export function webhookView(webhook: Webhook, now: EpochMs) {
+export function webhookView(webhook: WebhookRecord & Partial<Webhook>, now: EpochMs) {
   const { secret: _, previous_secret: __, ...shown } = webhook
   const isOverlapping = shown.previous_until !== null && shown.previous_until > now
   return {

@@ -14,9 +14,11 @@ import { eventRoutes } from './events/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { FORMATS } from './platform/formats.ts'
+import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
 import { problemBody, problemOf } from './platform/problems.ts'
 import { logRequests } from './platform/request-log.ts'
+import { refuseUnknownRoutes } from './platform/routing.ts'
 import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
@@ -90,7 +92,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     // The serializer ignores formats; only their names must be known.
     serializerOpts: { ajv: { formats: Object.fromEntries(Object.keys(FORMATS).map(name => [name, true])) } },
     schemaController: { compilersFactory: { buildSerializer } },
-    routerOptions: { ignoreTrailingSlash: false, maxParamLength: 200 },
+    // Schemas check the parts of a path. The server's limit on headers bounds its length.
+    routerOptions: { ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER },
   })
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
@@ -100,17 +103,20 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     reply.headers(isForMachines ? PLAIN_HEADERS : SECURITY_HEADERS).header('x-request-id', request.id)
     done()
   })
+  refuseUnknownRoutes(app)
+  app.addHook('preValidation', async request => checkQueryEncoding(request.url))
   logRequests(app)
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
     done()
   })
+  // For the routes that serve files.
   app.setNotFoundHandler(() => {
-    throw new Problem('not_found', 'This route does not exist.')
+    throw new Problem('not_found', 'There is no such file.')
   })
   app.setErrorHandler(answerError)
-  app.removeContentTypeParser('text/plain')
+  parseJsonBodies(app)
 
   await describeApi(app)
   await limitRate(app, parts.rateLimitPerMinute)

@@ -129,7 +129,7 @@ describe('an idempotency key', () => {
     const created = await Promise.all([create(), create(), create()])
     expect(created.map(({ outcome }) => outcome).sort()).toEqual(['created', 'replayed', 'replayed'])
     expect((await writtenFor(user)).quotas).toHaveLength(1)
-    const ids = created.map(one => ('quota' in one ? one.quota.id : undefined))
+    const ids = created.map(one => ('quota' in one ? one.quota : 'answer' in one ? one.answer : undefined)?.id)
     expect(new Set(ids).size).toBe(1)
   })
 
@@ -161,7 +161,7 @@ describe('an idempotency key', () => {
     const first = await adjust()
     expect(first).toMatchObject({ outcome: 'changed', quota: { limit: 15, version: 2 } })
     await updateQuota(db, id, { name: 'x' }, bench.author(), always)
-    expect(await adjust()).toMatchObject({ outcome: 'replayed', quota: { limit: 15, version: 2, name: null } })
+    expect(await adjust()).toMatchObject({ outcome: 'replayed', answer: { limit: 15, version: 2, name: null } })
     expect(await findQuota(db, id)).toMatchObject({ limit: 15, version: 3 })
     expect((await writtenFor(user)).changes).toContainEqual({ action: 'updated', version: 2, reason: 'more' })
   })

@@ -29,6 +29,13 @@ test.each([
     [aQuota({ id: 128, external_ref: 'contract 7', ...EXPIRED })],
     { outcome: 'conflict', existingId: 128 },
   ],
+  [
+    // The contract's order of errors: 422 before 409.
+    'one more than the limit, with the external_ref of another',
+    aQuota({ external_ref: 'contract 7' }),
+    full.with(0, aQuota({ id: 128, external_ref: 'contract 7' })),
+    { outcome: 'too_many_quotas' },
+  ],
   ['one without an external_ref', aQuota(), [aQuota({ id: 128 })], undefined],
 ])('%s', (_, quota, others, forbidden) => {
   expect(forbiddenByOthers(quota, others, NOW)).toEqual(forbidden)

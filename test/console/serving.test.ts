@@ -95,7 +95,7 @@ test('serves the sign-in options', async () => {
 })
 
 test('accepts only GET and HEAD', async () => {
-  expect((await app.inject({ method: 'POST', url: '/console/' })).statusCode).toBe(404)
+  expect((await app.inject({ method: 'POST', url: '/console/' })).statusCode).toBe(405)
   expect((await app.inject({ method: 'HEAD', url: '/console/' })).statusCode).toBe(200)
 })
 

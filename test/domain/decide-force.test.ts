@@ -144,7 +144,7 @@ describe('commit with force', () => {
     [
       ['commit a force', 'not_found'],
       ['reserve a 6', 'granted 6'],
-      ['refund a force', 'closed'],
+      ['refund a force', 'uncommitted'],
       ['commit a', 'settled'],
       ['release a 1 force', 'closed'],
     ],

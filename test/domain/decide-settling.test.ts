@@ -68,10 +68,10 @@ describe('settling by target', () => {
     [grant(1, 10)],
     [
       ['reserve a 5', 'granted 5'],
-      ['refund a', 'closed state reserved'],
-      ['refund a 1', 'closed'],
+      ['refund a', 'uncommitted state reserved'],
+      ['refund a 1', 'uncommitted'],
       ['commit a 3', 'settled'],
-      ['refund a 4', 'closed refunded 0'],
+      ['refund a 4', 'uncommitted refunded 0'],
       ['refund a 6', 'exceeds'],
       ['refund a 1', 'settled state reserved committed 3 refunded 1 outstanding 2'],
       ['refund a 1', 'replayed refunded 1'],
@@ -84,6 +84,26 @@ describe('settling by target', () => {
       ['commit a', 'replayed state refunded'],
       ['commit a 5', 'replayed state refunded'],
       ['quota 1', 'window 0 used 0 reserved 0'],
+    ],
+  )
+
+  table(
+    'refund: units that are given back can no longer be committed and refunded',
+    [grant(1, 10)],
+    [
+      ['reserve a 5', 'granted 5'],
+      ['commit a 2', 'settled'],
+      ['release a 1', 'settled outstanding 2'],
+      ['refund a 5', 'closed'],
+      ['refund a 4', 'uncommitted'],
+      ['release a', 'settled released 3'],
+      ['refund a 4', 'closed'],
+      ['refund a 3', 'closed'],
+      ['refund a 2', 'settled refunded 2'],
+      ['reserve b 5', 'granted 5'],
+      ['release b', 'settled'],
+      ['refund b', 'closed'],
+      ['refund b 1', 'closed'],
     ],
   )
 

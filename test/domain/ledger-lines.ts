@@ -175,6 +175,8 @@ function factsOf(outcome: Outcome): Facts {
       return { head: 'closed', ...reservationFacts(outcome.reservation) }
     case 'exceeds_reservation':
       return { head: 'exceeds', ...reservationFacts(outcome.reservation) }
+    case 'exceeds_committed':
+      return { head: 'uncommitted', ...reservationFacts(outcome.reservation) }
   }
 }
 

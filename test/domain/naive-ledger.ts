@@ -222,8 +222,10 @@ function settle(reservation: NaiveReservation, { op, total_units, force }: Settl
   const possible = op === 'refund' ? reservation.committed : done + more[op]
   const target = total_units ?? possible
   if (target > reservation.tokens.length) return `exceeds ${stateOf(reservation)}`
-  if (target > possible) return `closed ${stateOf(reservation)}`
-  if (total_units === null && possible === 0) return `closed ${stateOf(reservation)}`
+  if (target > possible || (total_units === null && possible === 0)) {
+    const mayBecome = op === 'refund' && outstanding > 0 && target <= reservation.tokens.length - reservation.released
+    return `${mayBecome ? 'uncommitted' : 'closed'} ${stateOf(reservation)}`
+  }
   if (target <= done) return `replayed ${stateOf(reservation)}`
 
   let left = outstanding

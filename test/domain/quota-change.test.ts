@@ -150,7 +150,27 @@ describe('a limit below what is used', () => {
     ['below it, with as much overage', drawn, { limit: 79, overage_limit: 1 }, 'changed'],
     ['overage below what is drawn', { used: 110, overage_limit: 20 }, { overage_limit: 9 }, 'below_usage'],
     ['overage down to what is drawn', { used: 110, overage_limit: 20 }, { overage_limit: 10 }, 'changed'],
-    ['raised, but not by enough', { used: 150 }, { limit: 149 }, 'below_usage'],
+    // A change that adds room is never refused for it.
+    ['raised, but not by enough', { used: 150 }, { limit: 149 }, 'changed'],
+    ['more overage, but not enough', { used: 150 }, { overage_limit: 9 }, 'changed'],
+    [
+      'raised by more than the overage shrinks',
+      { used: 150, overage_limit: 9 },
+      { limit: 110, overage_limit: 0 },
+      'changed',
+    ],
+    [
+      'raised by as much as the overage shrinks',
+      { used: 150, overage_limit: 9 },
+      { limit: 109, overage_limit: 0 },
+      'below_usage',
+    ],
+    [
+      'raised by less than the overage shrinks',
+      { used: 150, overage_limit: 9 },
+      { limit: 105, overage_limit: 0 },
+      'below_usage',
+    ],
     ['raised by enough', { used: 150 }, { limit: 150 }, 'changed'],
     ['lifted', { used: 150 }, { limit: null }, 'changed'],
     ['set for the first time', { limit: null, used: 150 }, { limit: 149 }, 'below_usage'],

@@ -70,7 +70,12 @@ describe('shownWindowEnd', () => {
     ['the next boundary', {}, '2026-02-01'],
     ['the expiry, if that is earlier', { expires_at: at('2026-01-20') }, '2026-01-20'],
     ['the boundary, if the expiry is later', { expires_at: at('2026-03-20') }, '2026-02-01'],
-    ['not before the start of the window, even if the expiry is', { expires_at: at('2025-12-20') }, '2026-01-01'],
+    ['the boundary, if the expiry was moved to before the window', { expires_at: at('2025-12-20') }, '2026-02-01'],
+    [
+      'the boundary, if the expiry was moved to the start of the window',
+      { expires_at: at('2026-01-01') },
+      '2026-02-01',
+    ],
     ['none for a single window without expiry', single, null],
     ['the expiry of a single window', { ...single, expires_at: at('2027-01-01') }, '2027-01-01'],
   ])('%s', (_, fields, end) => {

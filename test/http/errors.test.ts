@@ -56,6 +56,8 @@ const BAD: BadCall[] = [
   ['an unknown period', 'POST', QUOTA, { ...ok, period: 'fortnight' }, 400, 'invalid_request', ['/period']],
   ['the 30th of February', 'POST', QUOTA, { ...ok, expires_at: '2027-02-30T00:00:00Z' }, 400, 'invalid_request', ['/expires_at']],
   ['a date without a time', 'POST', QUOTA, { ...ok, expires_at: '2027-02-20' }, 400, 'invalid_request', ['/expires_at']],
+  ['a time before 1970', 'POST', QUOTA, { ...ok, starts_at: '1969-12-31T23:59:59Z' }, 400, 'invalid_request', ['/starts_at']],
+  ['a time after 9999', 'POST', QUOTA, { ...ok, expires_at: '9999-12-31T23:59:59-01:00' }, 400, 'invalid_request', ['/expires_at']],
   ['expiry before the start', 'POST', QUOTA, { ...ok, expires_at: '2000-01-01T00:00:00Z' }, 400, 'invalid_request', ['/expires_at']],
   ['a cap without a limit', 'POST', QUOTA, { user_id: 7, kind: 'cap', limit: null }, 400, 'invalid_request', ['/limit']],
   ['rollover without a period', 'POST', QUOTA, { ...ok, rollover_limit: 5 }, 400, 'invalid_request', ['/rollover_limit']],
@@ -110,7 +112,7 @@ const BAD: BadCall[] = [
   ['an invalid user', 'GET', `${QUOTA}/summary?user_id=07`, undefined, 400, 'invalid_request', ['user_id']],
 
   ['an unknown route', 'GET', '/api/sms/admin/quotas', undefined, 404, 'not_found'],
-  ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 404, 'not_found'],
+  ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 405, 'method_not_allowed'],
   ['an unknown route', 'GET', '/', undefined, 404, 'not_found'],
 ]
 
@@ -133,6 +135,13 @@ test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths
   }
   expect(JSON.stringify(answer.body)).not.toMatch(/\bat \S+:\d|select |insert |node_modules|\.ts\b/)
   expect(await everything()).toBe(before)
+})
+
+test('a time outside the range is answered with the range', async () => {
+  const { body } = await call('POST', QUOTA, { body: { ...ok, starts_at: '1969-12-31T23:59:59Z' } })
+  expect(body.errors[0].message).toBe(
+    'must be an RFC 3339 time such as "2026-01-31T00:00:00Z", from 1970-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z, not "1969-12-31T23:59:59Z"',
+  )
 })
 
 test('an unknown parameter is answered with the accepted ones', async () => {

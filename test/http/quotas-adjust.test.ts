@@ -95,6 +95,14 @@ describe('a limit moved below what is used and reserved', () => {
     expect(done).toMatchObject({ status: 200, body: { limit: 50, used: 60, overage: 10, status: 'exhausted' } })
   })
 
+  test('is not refused if it was raised, also where it stays below', async () => {
+    const { id } = await create({ limit: 100, opening_used: 60 })
+    await adjust(id, { delta: -90, reason: 'Contract cut', allow_below_usage: true })
+    const raised = await adjust(id, { delta: 20, reason: 'Goodwill' })
+    expect(raised).toMatchObject({ status: 200, body: { limit: 30, used: 60, overage: 30, status: 'exhausted' } })
+    expect(await adjust(id, { delta: -1, reason: 'Cut' })).toMatchObject({ status: 422, body: { code: 'below_usage' } })
+  })
+
   test('is refused below 0 and above the maximum', async () => {
     const { id } = await create({ limit: 999_999_999_999 })
     for (const delta of [2, -1_000_000_000_000]) {

@@ -134,6 +134,14 @@ test('the next reset and the next expiry have a time and their units', async () 
   })
 })
 
+test('the end of an unlimited grant is an expiry, too, without units', async () => {
+  const user = 5
+  await create({ user_id: user, limit: null, expires_at: at(2 * DAY_MS) })
+  await create({ user_id: user, limit: 30, expires_at: at(2 * DAY_MS) })
+  await create({ user_id: user, limit: 30, expires_at: at(3 * DAY_MS) })
+  expect((await summaryOf(user)).next_expiry).toEqual({ at: at(2 * DAY_MS), units: null })
+})
+
 test('the summary shows the current windows', async () => {
   const user = 4
   await create({ user_id: user, limit: 100, period: 'day', rollover_limit: 250 }, { used: 60, reserved: 10 })

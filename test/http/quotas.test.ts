@@ -99,6 +99,22 @@ describe('create', () => {
     expect((await call('GET', `/api/sms/admin/quota/${created.id}`)).body).toEqual(created)
   })
 
+  test('takes times from 1970 to the end of 9999', async () => {
+    const user = someone()
+    const [first, last] = ['1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']
+    const whole = { starts_at: first, expires_at: last }
+    expect(await create({ user_id: user, limit: 1, ...whole })).toMatchObject({ ...whole, window_end: last })
+    // The window ends with the year 9999, whose end has no RFC 3339 form.
+    const late = await create({ user_id: user, limit: 1, starts_at: last, period: 'year' })
+    expect(late).toMatchObject({ starts_at: last, window_start: last, window_end: last, status: 'scheduled' })
+    expect((await call('GET', `/api/sms/admin/quota/list?user_id=${user}&sort=expires_at`)).body.items).toEqual([
+      expect.objectContaining(whole),
+      late,
+    ])
+    const renamed = await call('PUT', `/api/sms/admin/quota/${late.id}`, { body: { name: 'Late' } })
+    expect(renamed).toMatchObject({ status: 200, body: { window_end: last } })
+  })
+
   test('external_ref is unique among the undeleted quotas of one user', async () => {
     const user = someone()
     const first = await create({ user_id: user, limit: 1, external_ref: 'A' })

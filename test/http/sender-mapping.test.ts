@@ -149,6 +149,7 @@ const REQUESTS: Record<string, object> = {
   check: { user_id: 7, units: 9, explain: true },
   reserve: { user_id: 7, id: 'm', units: 9 },
   commit: { user_id: 7, id: 'm', total_units: 6 },
+  refund: { user_id: 7, id: 'm', total_units: 6 },
 }
 
 /** Operation, outcome → status, body. */
@@ -170,6 +171,7 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['reserve', { outcome: 'idempotency_mismatch', fields: ['op', 'units'] }, 409, problem(409, 'idempotency_mismatch', { errors: [{ path: '/op', message: 'differs' }, { path: '/units', message: 'differs' }] })],
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
   ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'The reservation holds 5 units, and total_units is 6.', reservation: view })],
+  ['refund', { outcome: 'exceeds_committed', reservation }, 422, problem(422, 'exceeds_committed', { detail: '2 of 5 units are committed so far, and total_units is 6.', reservation: view })],
   ['reserve', new Overloaded('full'), 503, problem(503, 'overloaded', { detail: 'Too many calls are waiting. Nothing was done; repeat the call.' })],
   ['reserve', new Unavailable(), 503, problem(503, 'unavailable', { detail: 'The database cannot decide this now. The call may or may not have taken effect; repeat the call.' })],
   ['reserve', new Closed('closing'), 503, problem(503, 'unavailable', { detail: 'The service is stopping. Nothing was done; repeat the call.' })],

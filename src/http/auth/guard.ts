@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalidRequest } from '../../errors.ts'
 import type { Authenticator, Principal } from './authenticator.ts'
 
 declare module 'fastify' {
@@ -24,6 +25,7 @@ export function guard(app: FastifyInstance, authenticator: Authenticator, role: 
   }
 
   app.addHook('onRequest', (request, _reply, done) => {
+    checkOneAuthorization(request.raw.rawHeaders)
     const found = authenticator.authenticate(request.headers.authorization)
     // A known token is answered synchronously; only a new one is verified.
     if (found instanceof Promise) {
@@ -33,6 +35,24 @@ export function guard(app: FastifyInstance, authenticator: Authenticator, role: 
       done()
     }
   })
+}
+
+/**
+ * Node.js drops all but the first of several Authorization headers, and another server before this one may have looked at
+ * the last.
+ *
+ * @param rawHeaders names and values in turn
+ * @throws Problem `invalid_request`
+ */
+function checkOneAuthorization(rawHeaders: readonly string[]): void {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]
+    if (name?.length === 13 && name.toLowerCase() === 'authorization') count++
+  }
+  if (count <= 1) return
+  const message = `must be sent once; this request has it ${count} times`
+  throw invalidRequest([{ path: '/authorization', message }])
 }
 
 /** The principal of a request on a guarded path. */

@@ -6,7 +6,7 @@ import { timeZoneName } from '../../domain/window.ts'
 /** The string formats of the contract: the domain's check, and what it accepts in words. */
 export const FORMATS: Record<string, { accepts: string; check: (text: string) => boolean }> = {
   'date-time': {
-    accepts: 'an RFC 3339 time such as "2026-01-31T00:00:00Z"',
+    accepts: 'an RFC 3339 time such as "2026-01-31T00:00:00Z", from 1970-01-01T00:00:00Z to 9999-12-31T23:59:59.999Z',
     check: text => parseTimestamp(text) !== null,
   },
   'time-zone': {

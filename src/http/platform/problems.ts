@@ -4,11 +4,13 @@ import { Closed, EngineFailure, Overloaded } from '../../engine/failures.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'
 
-/** Invalid requests that Fastify itself finds, by its codes. */
+/** Invalid requests that Fastify and its plugins find, by their codes. */
 const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as Content-Type: application/json.'],
   FST_ERR_CTP_EMPTY_JSON_BODY: ['invalid_request', 'The body is empty; a JSON object is required.'],
   FST_ERR_CTP_INVALID_JSON_BODY: ['invalid_request', 'The body is not valid JSON.'],
+  // A name that the file system does not take.
+  FST_STATIC_FORBIDDEN_PATH: ['not_found', 'There is no such file.'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
@@ -51,6 +53,15 @@ function problemOfEngine(failure: EngineFailure): Problem {
     return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { cause })
   }
   return new Problem('unavailable', `The database cannot decide this now. ${UNKNOWN_EFFECT}`, { cause })
+}
+
+/** An Idempotency-Key that came with another request before. */
+export function keyMismatch(fields: readonly string[]): Problem {
+  return new Problem(
+    'idempotency_mismatch',
+    `This Idempotency-Key was already used for a different request. These fields differ: ${fields.join(', ')}.`,
+    { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
+  )
 }
 
 /** The body of a problem (RFC 9457). */

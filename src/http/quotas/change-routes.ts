@@ -5,15 +5,14 @@ import { adjustQuotaOnce, updateQuota } from '../../admin/change-quota.ts'
 import { createQuotaOnce } from '../../admin/create-quota.ts'
 import { deleteQuota } from '../../admin/delete-quota.ts'
 import {
-  AdjustHeaders,
   AdjustReq,
+  ChangeHeaders,
   CreateQuotaReq,
-  IdempotencyHeaders,
   IfMatchHeaders,
   QuotaParams,
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
-import { NoQuery } from '../../contract/schemas.ts'
+import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
@@ -49,10 +48,9 @@ function createRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     async (request, reply) => {
       const author = authorOf(request, now())
       const key = request.headers['idempotency-key']
-      const quota = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key))
-      reply.code(201).header('location', `/api/sms/admin/quota/${quota.id}`)
-      // A repeated call gets the same response, as of the creation.
-      return taggedView(reply, quota, quota.created_at)
+      const created = createdOrThrow(await createQuotaOnce(db, draftOf(request.body), author, key), author.now)
+      reply.code(201).header('location', `/api/sms/admin/quota/${created.quota.id}`)
+      return taggedView(reply, created)
     },
   )
 }
@@ -65,7 +63,7 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
         ...operation('Administrator', 'updateQuota', 'Update a quota'),
         params: QuotaParams,
         querystring: NoQuery,
-        headers: IfMatchHeaders,
+        headers: ChangeHeaders,
         body: UpdateQuotaReq,
         response: changeResponses({ 200: shownQuota }, [
           'not_found',
@@ -74,15 +72,16 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
           'below_usage',
           'too_many_quotas',
           'conflict',
+          'idempotency_mismatch',
         ]),
       },
     },
     async (request, reply) => {
       const { id } = request.params
+      const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = authorOf(request, now())
-      const check = versionCheck(request.headers['if-match'])
-      const quota = updatedOrThrow(await updateQuota(db, id, patchOf(request.body), author, check), id)
-      return taggedView(reply, quota, author.now)
+      const updated = await updateQuota(db, id, patchOf(request.body), author, versionCheck(ifMatch), key)
+      return taggedView(reply, updatedOrThrow(updated, id, author.now))
     },
   )
 }
@@ -100,7 +99,7 @@ function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
         ),
         params: QuotaParams,
         querystring: NoQuery,
-        headers: AdjustHeaders,
+        headers: ChangeHeaders,
         body: AdjustReq,
         response: changeResponses({ 200: shownQuota }, [
           'not_found',
@@ -115,9 +114,7 @@ function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
       const author = authorOf(request, now())
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
-      const quota = updatedOrThrow(adjusted, id)
-      // A repeated call gets the same response, as of the adjustment.
-      return taggedView(reply, quota, quota.updated_at)
+      return taggedView(reply, updatedOrThrow(adjusted, id, author.now))
     },
   )
 }

@@ -17,10 +17,11 @@ import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
 import { viewOf } from '../../domain/view.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
+import { keyMismatch } from '../platform/problems.ts'
 import { alertCursors, etagOf, listRequestOf } from './requests.ts'
 
 /** A quota as of a time, with the ETag of its version. */
-export function taggedView(reply: FastifyReply, quota: Quota, at: EpochMs) {
+export function taggedView(reply: FastifyReply, { quota, at }: Answered) {
   reply.header('etag', etagOf(quota.version))
   return viewOf(quota, at)
 }
@@ -72,12 +73,19 @@ export async function alertsOf(db: Database, { limit = DEFAULT_PAGE_SIZE, cursor
   }
 }
 
+/** A quota that a call has made or changed, and when: a repeated call gets the answer of the first. */
+interface Answered {
+  quota: Quota
+  at: EpochMs
+}
+
 /** The created quota. @throws Problem for any other outcome */
-export function createdOrThrow(created: Created | Repeated): Quota {
+export function createdOrThrow(created: Created | Repeated<Quota>, now: EpochMs): Answered {
   switch (created.outcome) {
     case 'created':
+      return { quota: created.quota, at: now }
     case 'replayed':
-      return created.quota
+      return { quota: created.answer, at: created.at }
     case 'mismatch':
       throw keyMismatch(created.fields)
     default:
@@ -86,12 +94,13 @@ export function createdOrThrow(created: Created | Repeated): Quota {
 }
 
 /** The updated quota. @throws Problem for any other outcome */
-export function updatedOrThrow(updated: Updated | Repeated, id: number): Quota {
+export function updatedOrThrow(updated: Updated | Repeated<Quota>, id: number, now: EpochMs): Answered {
   switch (updated.outcome) {
     case 'changed':
     case 'unchanged':
+      return { quota: updated.quota, at: now }
     case 'replayed':
-      return updated.quota
+      return { quota: updated.answer, at: updated.at }
     case 'mismatch':
       throw keyMismatch(updated.fields)
     case 'not_found':
@@ -110,7 +119,7 @@ export function deletedOrThrow(deleted: Deleted, id: number): void {
 }
 
 type Refusal = Exclude<
-  Created | Repeated | Updated,
+  Created | Repeated<Quota> | Updated,
   { outcome: 'created' | 'replayed' | 'mismatch' | 'changed' | 'unchanged' | 'not_found' | 'version_mismatch' }
 >
 
@@ -146,12 +155,4 @@ function versionMismatch(version: number): Problem {
   return new Problem('version_mismatch', `The quota now has version ${version}.`, {
     headers: { etag: etagOf(version) },
   })
-}
-
-function keyMismatch(fields: readonly string[]): Problem {
-  return new Problem(
-    'idempotency_mismatch',
-    `This Idempotency-Key was already used for a different request. These fields differ: ${fields.join(', ')}.`,
-    { members: { errors: fields.map(name => ({ path: `/${name}`, message: 'differs' })) } },
-  )
 }

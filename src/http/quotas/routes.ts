@@ -80,7 +80,7 @@ export function adminQuotaRoutes(server: FastifyInstance, { db, now }: RouteCont
     async (request, reply) => {
       const quota = await findQuota(db, request.params.id)
       if (quota === undefined || quota.deleted_at !== null) throw noSuchQuota(request.params.id)
-      return taggedView(reply, quota, now())
+      return taggedView(reply, { quota, at: now() })
     },
   )
 

@@ -9,6 +9,7 @@ import type { Completion } from '../../engine/completion.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
+import { jsonBodyParser } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
 import { commandOf, createOperationCheck, type SenderCall } from './requests.ts'
@@ -45,9 +46,9 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
   // Parses and submits a batch in the same tick.
-  const parse = app.getDefaultJsonParser('error', 'error')
+  const parse = jsonBodyParser(app)
   app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
     batches.nextTick(body.length).then(() => parse(request, body, done))
   })
 

@@ -29,6 +29,8 @@ export function answerOf({ command, measure }: SenderCall, outcome: Outcome): ob
       throw refusal('reservation_closed', outcome.detail, outcome.reservation)
     case 'exceeds_reservation':
       throw refusal('exceeds_reservation', tooMany(command, outcome.reservation), outcome.reservation)
+    case 'exceeds_committed':
+      throw refusal('exceeds_committed', notCommitted(command, outcome.reservation), outcome.reservation)
   }
 }
 
@@ -94,13 +96,22 @@ function mismatch({ id, user_id }: Command, fields: readonly string[]): Problem 
 }
 
 function tooMany(command: Command, { units }: Reservation): string {
-  const asked = 'total_units' in command ? command.total_units : null
-  return `The reservation holds ${units} units, and total_units is ${asked}.`
+  return `The reservation holds ${units} units, and total_units is ${totalOf(command)}.`
+}
+
+function notCommitted(command: Command, { units, committed }: Reservation): string {
+  const asked = totalOf(command)
+  const named = asked === null ? '' : `, and total_units is ${asked}`
+  return `${committed} of ${units} units are committed so far${named}.`
+}
+
+function totalOf(command: Command): number | null {
+  return 'total_units' in command ? command.total_units : null
 }
 
 /** An error with the current state of the reservation, so that the sender need not read it. */
 function refusal(
-  code: 'reservation_closed' | 'exceeds_reservation',
+  code: 'reservation_closed' | 'exceeds_reservation' | 'exceeds_committed',
   detail: string,
   reservation: Reservation,
 ): Problem {

@@ -54,7 +54,7 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
     description:
       'Gives the units back to the quotas that counted them. Safe to repeat, because `total_units` is a total: how many units shall be refunded in all.',
     answer: Type.Ref('Settled#'),
-    errors: settlementErrors,
+    errors: ['not_found', 'exceeds_reservation', 'exceeds_committed', 'reservation_closed'],
   },
 }
 

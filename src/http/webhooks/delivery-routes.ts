@@ -1,9 +1,10 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { NoQuery } from '../../contract/schemas.ts'
+import { redeliverOnce, redeliverSinceOnce } from '../../admin/webhooks-once.ts'
+import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '../../contract/webhooks.ts'
-import { type DeliveryKey, listDeliveries, redeliver, redeliverSince } from '../../db/delivery-lists.ts'
+import { type DeliveryKey, listDeliveries } from '../../db/delivery-lists.ts'
 import { findWebhook } from '../../db/webhooks.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
@@ -14,7 +15,7 @@ import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
-import { foundOrThrow } from './responses.ts'
+import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 /** The last delivery of a page. */
 const cursors = cursorsOf(
@@ -64,16 +65,21 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
         ...operation('Events', 'redeliverWebhookDelivery', 'Send one event again'),
         params: DeliveryParams,
         querystring: NoQuery,
-        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found']),
+        headers: IdempotencyHeaders,
+        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found', 'idempotency_mismatch']),
       },
     },
     async request => {
       const { id, delivery } = request.params
-      const key = eventKeyOf(delivery)
-      if (key === undefined || !(await redeliver(db, id, key, now()))) {
-        throw new Problem('not_found', `Webhook ${id} has no delivery ${delivery}.`)
-      }
-      return { redelivered: 1 }
+      const event = eventKeyOf(delivery)
+      const noSuchDelivery = () => new Problem('not_found', `Webhook ${id} has no delivery ${delivery}.`)
+      if (event === undefined) throw noSuchDelivery()
+      const key = request.headers['idempotency-key']
+      const { redelivered } = doneOrThrow(
+        await redeliverOnce(db, id, event, writerOf(request, now()), key),
+        noSuchDelivery,
+      )
+      return { redelivered }
     },
   )
 
@@ -84,14 +90,18 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
         ...operation('Events', 'redeliverWebhook', 'Send all events since a time again'),
         params: WebhookParams,
         querystring: NoQuery,
+        headers: IdempotencyHeaders,
         body: RedeliverReq,
-        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found']),
+        response: changeResponses({ 200: Type.Ref('Redelivered#') }, ['not_found', 'idempotency_mismatch']),
       },
     },
     async request => {
       const { id } = request.params
       const since = timestampOf(request.body.since)
-      return { redelivered: foundOrThrow(await redeliverSince(db, id, since, now()), id) }
+      const key = request.headers['idempotency-key']
+      const done = await redeliverSinceOnce(db, id, since, writerOf(request, now()), key)
+      const { redelivered } = doneOrThrow(done, () => noSuchWebhook(id))
+      return { redelivered }
     },
   )
 }

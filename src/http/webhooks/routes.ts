@@ -1,19 +1,17 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { createWebhook, rotateSecret, updateWebhook } from '../../admin/webhooks.ts'
-import { NoQuery } from '../../contract/schemas.ts'
+import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
+import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
 import { deleteWebhook, findWebhook, listWebhooks } from '../../db/webhooks.ts'
-import type { EpochMs } from '../../domain/time.ts'
 import { MAX_WEBHOOKS, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
 import { newSecret, secretText } from '../../events/signature.ts'
-import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation, readResponses } from '../platform/openapi.ts'
-import { foundOrThrow, noSuchWebhook } from './responses.ts'
+import { doneOrThrow, foundOrThrow, noSuchWebhook, writerOf } from './responses.ts'
 
 const oneWebhook = { params: WebhookParams, querystring: NoQuery }
 
@@ -49,19 +47,21 @@ function createRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
       schema: {
         ...operation('Events', 'createWebhook', 'Create a webhook'),
         querystring: NoQuery,
+        headers: IdempotencyHeaders,
         body: CreateWebhookReq,
-        response: changeResponses({ 201: Type.Ref('WebhookWithSecret#') }, ['too_many_webhooks']),
+        response: changeResponses({ 201: Type.Ref('WebhookWithSecret#') }, [
+          'too_many_webhooks',
+          'idempotency_mismatch',
+        ]),
       },
     },
     async (request, reply) => {
       checkUrl(request.body.url, webhooks.allowPrivate)
-      const secret = newSecret()
-      const webhook = await createWebhook(db, request.body, secret, writerOf(request, now()))
-      if (webhook === undefined) {
-        throw new Problem('too_many_webhooks', `There are already ${MAX_WEBHOOKS} webhooks, the maximum.`)
-      }
+      const key = request.headers['idempotency-key']
+      const created = await createWebhookOnce(db, request.body, newSecret(), writerOf(request, now()), key)
+      const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
-      return { ...webhookView(webhook, now()), secret: secretText(secret) }
+      return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
   )
 }
@@ -87,14 +87,18 @@ function updateRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
       schema: {
         ...operation('Events', 'updateWebhook', 'Update a webhook'),
         ...oneWebhook,
+        headers: IdempotencyHeaders,
         body: UpdateWebhookReq,
-        response: changeResponses({ 200: Type.Ref('Webhook#') }, ['not_found']),
+        response: changeResponses({ 200: Type.Ref('Webhook#') }, ['not_found', 'idempotency_mismatch']),
       },
     },
     async request => {
       if (request.body.url !== undefined) checkUrl(request.body.url, webhooks.allowPrivate)
       const { id } = request.params
-      return webhookView(foundOrThrow(await updateWebhook(db, id, request.body, writerOf(request, now())), id), now())
+      const key = request.headers['idempotency-key']
+      const updated = await updateWebhookOnce(db, id, request.body, writerOf(request, now()), key)
+      const { webhook, at } = doneOrThrow(updated, () => noSuchWebhook(id))
+      return webhookView(webhook, at)
     },
   )
 }
@@ -125,14 +129,16 @@ function rotateSecretRoute(server: FastifyInstance, { db, now }: RouteContext): 
       schema: {
         ...operation('Events', 'rotateWebhookSecret', 'Replace the secret of a webhook; for a day, both secrets sign'),
         ...oneWebhook,
-        response: changeResponses({ 200: Type.Ref('WebhookWithSecret#') }, ['not_found']),
+        headers: IdempotencyHeaders,
+        response: changeResponses({ 200: Type.Ref('WebhookWithSecret#') }, ['not_found', 'idempotency_mismatch']),
       },
     },
     async request => {
       const { id } = request.params
-      const secret = newSecret()
-      const webhook = foundOrThrow(await rotateSecret(db, id, secret, writerOf(request, now())), id)
-      return { ...webhookView(webhook, now()), secret: secretText(secret) }
+      const key = request.headers['idempotency-key']
+      const rotated = await rotateSecretOnce(db, id, newSecret(), writerOf(request, now()), key)
+      const { webhook, secret, at } = doneOrThrow(rotated, () => noSuchWebhook(id))
+      return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
   )
 }
@@ -158,6 +164,6 @@ function checkUrl(url: string, allowPrivate: boolean): void {
   throw invalidRequest([{ path: '/url', message: 'must be an address of the public internet' }])
 }
 
-function writerOf(request: FastifyRequest, now: EpochMs): { now: EpochMs; actor: string } {
-  return { now, actor: principalOf(request).subject }
+function tooManyWebhooks(): Problem {
+  return new Problem('too_many_webhooks', `There are already ${MAX_WEBHOOKS} webhooks, the maximum.`)
 }

@@ -123,7 +123,8 @@ export function recordSettlement(
 ): void {
   const { status, body } = reply
   const shown: Shown | undefined = status === 200 ? body : body.reservation
-  if (shown === undefined || (status !== 200 && body.code !== 'reservation_closed')) {
+  const isRefused = body.code === 'reservation_closed' || body.code === 'exceeds_committed'
+  if (shown === undefined || (status !== 200 && !isRefused)) {
     contradict(books, `${op} ${nameOf(entry)}`, reply)
     return
   }

@@ -36,13 +36,18 @@ function NextChange({ summary: { next_reset, next_expiry } }: { summary: Summary
       </>
     )
   }
-  if (next_expiry !== null && next_expiry.units > 0) {
+  if (next_expiry !== null && next_expiry.units !== 0) {
     return (
       <>
-        {`; ${formatUnits(next_expiry.units)} ${next_expiry.units === 1 ? 'expires' : 'expire'} on `}
+        {`; ${expiringText(next_expiry.units)} on `}
         <LongDate at={next_expiry.at} />.
       </>
     )
   }
   return '.'
+}
+
+function expiringText(units: number | null): string {
+  if (units === null) return 'an unlimited quota ends'
+  return `${formatUnits(units)} ${units === 1 ? 'expires' : 'expire'}`
 }

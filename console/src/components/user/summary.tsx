@@ -73,11 +73,15 @@ function Figures({ summary }: { summary: SummaryOf }) {
       <Figure label="Next reset" about={next_reset && `${formatUnitCount(next_reset.units)} restored`}>
         <Timestamp at={next_reset?.at ?? null} none="None" />
       </Figure>
-      <Figure label="Next expiry" about={next_expiry && `${formatUnitCount(next_expiry.units)} would expire`}>
+      <Figure label="Next expiry" about={next_expiry && expiryHint(next_expiry.units)}>
         <Timestamp at={next_expiry?.at ?? null} none="None" />
       </Figure>
     </dl>
   )
+}
+
+function expiryHint(units: number | null): string {
+  return units === null ? 'Unlimited until then' : `${formatUnitCount(units)} would expire`
 }
 
 /** Why `available` differs from `remaining`. */

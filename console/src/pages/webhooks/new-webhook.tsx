@@ -63,7 +63,7 @@ function Created({ webhook }: { webhook: Api['WebhookWithSecret'] }) {
     <>
       <PageTitle title="Webhook created" about={<bdi>{webhook.url}</bdi>} />
       <div className={classes.form}>
-        <Secret secret={webhook.secret} />
+        {webhook.secret !== null && <Secret secret={webhook.secret} />}
         <TestEvent id={webhook.id} />
         <Anchor component={Link} href={`/webhooks/${webhook.id}`} size="sm" underline="always">
           I copied the secret. Go to the webhook

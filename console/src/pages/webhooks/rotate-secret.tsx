@@ -32,7 +32,7 @@ export function RotateSecret({ webhook: { id, previous_until } }: { webhook: Api
             </>
           )}
         </p>
-        {rotate.isSuccess && !isConfirming && <Secret key={rotate.data.secret} secret={rotate.data.secret} />}
+        {rotate.data?.secret && !isConfirming && <Secret key={rotate.data.secret} secret={rotate.data.secret} />}
         {isConfirming ? (
           <>
             <p className={classes.note}>

@@ -1,0 +1,152 @@
+/** Administrators' calls that change webhooks, each of which takes effect once under its Idempotency-Key. */
+import { createHash } from 'node:crypto'
+import { type Database, type Transaction, within } from '../db/database.ts'
+import { redeliver, redeliverSince } from '../db/delivery-lists.ts'
+import { findWebhook } from '../db/webhooks.ts'
+import type { EventKey } from '../domain/event.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { recordOf, type Webhook, type WebhookDraft, type WebhookRecord } from '../domain/webhook.ts'
+import type { Author } from './author.ts'
+import { once, onceInSteps } from './idempotency.ts'
+import { createWebhook, rotateSecret, updateWebhook } from './webhooks.ts'
+
+type WebhookAuthor = Pick<Author, 'now' | 'actor'>
+
+interface WebhookChange {
+  outcome: 'changed'
+  webhook: WebhookRecord
+  /** The secret that the call made; null if another one has replaced it since, or the webhook is deleted. */
+  secret: Uint8Array | null
+  /** When the call was first answered. */
+  at: EpochMs
+}
+
+export type NotDone =
+  /** There is no such webhook or delivery, or there are too many webhooks. */
+  | { outcome: 'refused' }
+  /** The key came with another request before; the fields that differ. */
+  | { outcome: 'mismatch'; fields: string[] }
+
+export function createWebhookOnce(
+  db: Database,
+  draft: WebhookDraft,
+  secret: Uint8Array,
+  author: WebhookAuthor,
+  key: string | undefined,
+): Promise<WebhookChange | NotDone> {
+  const request = { operation: 'createWebhook', ...draft }
+  return changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author))
+}
+
+export function updateWebhookOnce(
+  db: Database,
+  id: number,
+  patch: Partial<WebhookDraft>,
+  author: WebhookAuthor,
+  key: string | undefined,
+): Promise<WebhookChange | NotDone> {
+  const request = { operation: 'updateWebhook', id, ...patch }
+  return changeOnce(db, key, request, author, tx => updateWebhook(within(tx), id, patch, author))
+}
+
+export function rotateSecretOnce(
+  db: Database,
+  id: number,
+  secret: Uint8Array,
+  author: WebhookAuthor,
+  key: string | undefined,
+): Promise<WebhookChange | NotDone> {
+  const request = { operation: 'rotateWebhookSecret', id }
+  return changeOnce(db, key, request, author, tx => rotateSecret(within(tx), id, secret, author))
+}
+
+/** What is remembered of a change. The secret itself stays in the webhook's row. */
+interface RememberedChange {
+  webhook: WebhookRecord
+  secret_digest: string
+}
+
+async function changeOnce(
+  db: Database,
+  key: string | undefined,
+  request: { operation: string },
+  author: WebhookAuthor,
+  change: (tx: Transaction) => Promise<Webhook | undefined>,
+): Promise<WebhookChange | NotDone> {
+  const call = { key, request, answerOf: rememberedOf }
+  const done = await once(db, call, author, async tx => changeOf(await change(tx)))
+  switch (done.outcome) {
+    case 'changed':
+      return { outcome: 'changed', webhook: recordOf(done.webhook), secret: done.webhook.secret, at: author.now }
+    case 'replayed': {
+      const { webhook, secret_digest } = done.answer
+      return { outcome: 'changed', webhook, secret: await findSecret(db, webhook.id, secret_digest), at: done.at }
+    }
+    default:
+      return done
+  }
+}
+
+type Changed = { outcome: 'changed'; webhook: Webhook } | { outcome: 'refused' }
+
+function changeOf(webhook: Webhook | undefined): Changed {
+  return webhook === undefined ? { outcome: 'refused' } : { outcome: 'changed', webhook }
+}
+
+function rememberedOf(done: Changed): RememberedChange | undefined {
+  if (done.outcome === 'refused') return undefined
+  return { webhook: recordOf(done.webhook), secret_digest: digestOf(done.webhook.secret) }
+}
+
+async function findSecret(db: Database, id: number, digest: string): Promise<Uint8Array | null> {
+  const webhook = await findWebhook(db, id)
+  return webhook !== undefined && digestOf(webhook.secret) === digest ? webhook.secret : null
+}
+
+function digestOf(secret: Uint8Array): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+interface Redelivery {
+  outcome: 'redelivered'
+  redelivered: number
+}
+
+/** Sends one event again. */
+export async function redeliverOnce(
+  db: Database,
+  id: number,
+  delivery: EventKey,
+  author: WebhookAuthor,
+  key: string | undefined,
+): Promise<Redelivery | NotDone> {
+  const request = { operation: 'redeliverWebhookDelivery', id, delivery: { ...delivery } }
+  const call = { key, request, answerOf: countOf }
+  const done = await once(db, call, author, async tx =>
+    redelivered((await redeliver(tx, id, delivery, author.now)) ? 1 : undefined),
+  )
+  return done.outcome === 'replayed' ? done.answer : done
+}
+
+/** Sends all events since a time again. */
+export async function redeliverSinceOnce(
+  db: Database,
+  id: number,
+  since: EpochMs,
+  author: WebhookAuthor,
+  key: string | undefined,
+): Promise<Redelivery | NotDone> {
+  const call = { key, request: { operation: 'redeliverWebhook', id, since }, answerOf: countOf }
+  const done = await onceInSteps(db, call, author, async () =>
+    redelivered(await redeliverSince(db, id, since, author.now)),
+  )
+  return done.outcome === 'replayed' ? done.answer : done
+}
+
+function redelivered(count: number | undefined): Redelivery | { outcome: 'refused' } {
+  return count === undefined ? { outcome: 'refused' } : { outcome: 'redelivered', redelivered: count }
+}
+
+function countOf(done: Redelivery | { outcome: 'refused' }): Redelivery | undefined {
+  return done.outcome === 'redelivered' ? done : undefined
+}

@@ -1,0 +1,73 @@
+/** Bodies: JSON in UTF-8, and nothing else. A text that is repaired silently would be charged at another price. */
+import { isUtf8 } from 'node:buffer'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { invalidRequest, Problem } from '../../errors.ts'
+
+type Done = (error: Error | null, body?: unknown) => void
+
+/** Parses a whole body, or fails with the problem that refuses it. */
+export type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
+
+/** The parser of all JSON bodies in the scope of `app`. Routes with another one begin with `jsonBodyParser`. */
+export function parseJsonBodies(app: FastifyInstance): void {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonBodyParser(app))
+}
+
+export function jsonBodyParser(app: FastifyInstance): BodyParser {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  return (request, body, done) => {
+    const { 'content-type': type, 'content-encoding': encoding } = request.headers
+    if (!isPlainUtf8(type, encoding)) return done(notUtf8Json())
+    if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
+    parse(request, body.toString('utf8'), done)
+  }
+}
+
+function notUtf8Json(): Problem {
+  return new Problem(
+    'unsupported_media_type',
+    'Send the body as Content-Type: application/json in UTF-8, without Content-Encoding.',
+  )
+}
+
+const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi
+
+function isPlainUtf8(type: string | undefined, encoding: string | undefined): boolean {
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false
+  if (type === undefined || type === 'application/json') return true
+  // Browsers and most libraries read `utf8` as UTF-8, too.
+  return [...type.matchAll(CHARSET)].every(([, quoted, plain = '']) => /^utf-?8$/i.test(quoted ?? plain))
+}
+
+/**
+ * Refuses a query that is not UTF-8 with percent-encoding. The router would leave such a value as it is, and read bytes that
+ * are not encoded as Latin-1.
+ *
+ * @throws Problem `invalid_request` with the names of the parameters
+ */
+export function checkQueryEncoding(url: string): void {
+  const start = url.indexOf('?')
+  if (start < 0) return
+  const query = url.slice(start + 1)
+  if (isEncoded(query)) return
+  const names = query.split('&').flatMap(pair => (isEncoded(pair) ? [] : [nameOf(pair)]))
+  throw invalidRequest(names.map(path => ({ path, message: 'must be UTF-8 with percent-encoding' })))
+}
+
+function isEncoded(text: string): boolean {
+  if (/[^\x21-\x7e]/.test(text)) return false
+  if (!text.includes('%')) return true
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The parameter of a pair `name=value`; a name that cannot be decoded stays as it is. */
+function nameOf(pair: string): string {
+  const name = (pair.split('=')[0] ?? '').slice(0, 64)
+  return isEncoded(name) ? decodeURIComponent(name) : name.replaceAll(/[^\x21-\x7e]/g, '?')
+}

@@ -1,0 +1,345 @@
+/** Calls of administrators that take effect once under an Idempotency-Key, however often and whenever they are repeated. */
+import { describe, expect, test } from 'vitest'
+import { fanOut } from '../../src/db/deliveries.ts'
+import { eventKeyOf } from '../../src/domain/event.ts'
+import { openTransaction, untilWaiting } from '../support/engine.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock, db } = service
+const QUOTA = '/api/sms/admin/quota'
+const WEBHOOKS = '/api/sms/admin/webhooks'
+const url = 'https://example.com/hook'
+
+/** A call on rows of its own, and what came of it. */
+interface Prepared {
+  method: 'POST' | 'PUT'
+  path: string
+  body?: object
+  /** The same call with another request, and the fields by which it differs. */
+  other: { path?: string; body?: object; fields: string[] }
+  /** How often the call took effect. */
+  effects(): Promise<number>
+  /** Another change of the same rows, which a repetition must not undo. */
+  change?(): Promise<unknown>
+  /** Whether the answer has a secret. */
+  hasSecret?: boolean
+}
+
+let lastUser = 100
+async function aQuota() {
+  lastUser += 1
+  return (await call('POST', QUOTA, { body: { user_id: lastUser, limit: 10 } })).body
+}
+
+let lastName = 0
+async function aWebhook() {
+  lastName += 1
+  return (await call('POST', WEBHOOKS, { body: { url, description: `no. ${lastName}` } })).body
+}
+
+const count = async (text: string, values: (string | number)[]) => (await db.query({ text, values })).length
+
+const versionOf = async (id: number) => (await call('GET', `${QUOTA}/${id}`)).body.version
+
+async function aDelivery() {
+  const { id } = await aWebhook()
+  // Its event is the only one of its time.
+  clock.now += 1_000
+  await aQuota()
+  await fanOut(db, id, clock.now)
+  const { body } = await call('GET', `${WEBHOOKS}/${id}/deliveries`)
+  const pending = () => count(`select from webhook_delivery where webhook_id = $1 and status = 'pending'`, [id])
+  const deliver = () =>
+    db.query({
+      text: `update webhook_delivery set status = 'delivered', next_attempt_at = null where webhook_id = $1`,
+      values: [id],
+    })
+  await deliver()
+  return { id, event: body.items[0].id as string, pending, deliver }
+}
+
+const CALLS: [operation: string, prepare: () => Promise<Prepared>][] = [
+  [
+    'createQuota',
+    async () => {
+      lastUser += 1
+      const user_id = lastUser
+      return {
+        method: 'POST',
+        path: QUOTA,
+        body: { user_id, limit: 10, period: 'month' },
+        other: { body: { user_id, limit: 11, name: 'x' }, fields: ['/limit', '/period', '/name'] },
+        effects: () => count('select from quota where user_id = $1', [user_id]),
+      }
+    },
+  ],
+  [
+    'updateQuota',
+    async () => {
+      const { id } = await aQuota()
+      const another = await aQuota()
+      return {
+        method: 'PUT',
+        path: `${QUOTA}/${id}`,
+        body: { limit: 20, expires_at: '2030-01-01T00:00:00+01:00' },
+        other: {
+          path: `${QUOTA}/${another.id}`,
+          body: { limit: 21, expires_at: '2029-12-31T23:00:00Z' },
+          fields: ['/id', '/limit'],
+        },
+        effects: async () => (await versionOf(id)) - 1,
+        change: () => call('PUT', `${QUOTA}/${id}`, { body: { limit: 30 } }),
+      }
+    },
+  ],
+  [
+    'adjustQuota',
+    async () => {
+      const { id } = await aQuota()
+      return {
+        method: 'POST',
+        path: `${QUOTA}/${id}/adjust`,
+        body: { delta: 5, reason: 'more' },
+        other: { body: { delta: 6, reason: 'more' }, fields: ['/delta'] },
+        effects: async () => (await versionOf(id)) - 1,
+        change: () => call('PUT', `${QUOTA}/${id}`, { body: { limit: 30 } }),
+      }
+    },
+  ],
+  [
+    'createWebhook',
+    async () => {
+      lastName += 1
+      const description = `no. ${lastName}`
+      return {
+        method: 'POST',
+        path: WEBHOOKS,
+        body: { url, description },
+        other: { body: { url, description, enabled: false }, fields: ['/enabled'] },
+        effects: () => count('select from webhook where description = $1', [description]),
+        hasSecret: true,
+      }
+    },
+  ],
+  [
+    'updateWebhook',
+    async () => {
+      const { id } = await aWebhook()
+      return {
+        method: 'PUT',
+        path: `${WEBHOOKS}/${id}`,
+        body: { enabled: false },
+        other: { body: { enabled: true }, fields: ['/enabled'] },
+        effects: () => count('select from webhook where id = $1 and not enabled', [id]),
+        change: () => call('PUT', `${WEBHOOKS}/${id}`, { body: { description: 'changed' } }),
+      }
+    },
+  ],
+  [
+    'rotateWebhookSecret',
+    async () => {
+      const { id } = await aWebhook()
+      const another = await aWebhook()
+      const [row] = await db.query<{ secret: Uint8Array }>({
+        text: 'select secret from webhook where id = $1',
+        values: [id],
+      })
+      const secret = Buffer.from(row?.secret ?? [])
+      const previous = { text: 'select previous_secret from webhook where id = $1', values: [id] }
+      return {
+        method: 'POST',
+        path: `${WEBHOOKS}/${id}/rotate-secret`,
+        other: { path: `${WEBHOOKS}/${another.id}/rotate-secret`, fields: ['/id'] },
+        async effects() {
+          const [now] = await db.query<{ previous_secret: Uint8Array }>(previous)
+          return secret.equals(now?.previous_secret ?? Buffer.of()) ? 1 : 2
+        },
+        change: () => call('PUT', `${WEBHOOKS}/${id}`, { body: { description: 'changed' } }),
+        hasSecret: true,
+      }
+    },
+  ],
+  [
+    'redeliverWebhookDelivery',
+    async () => {
+      const { id, event, pending, deliver } = await aDelivery()
+      const { shard = 0, number = 0 } = eventKeyOf(event) ?? {}
+      return {
+        method: 'POST',
+        path: `${WEBHOOKS}/${id}/deliveries/${event}/redeliver`,
+        other: { path: `${WEBHOOKS}/${id}/deliveries/evt_${shard}_${number + 1}/redeliver`, fields: ['/delivery'] },
+        effects: pending,
+        change: deliver,
+      }
+    },
+  ],
+  [
+    'redeliverWebhook',
+    async () => {
+      const { id, pending, deliver } = await aDelivery()
+      const [{ at } = { at: 0 }] = await db.query<{ at: number }>({ text: 'select max(at) as at from event' })
+      return {
+        method: 'POST',
+        path: `${WEBHOOKS}/${id}/redeliver`,
+        body: { since: new Date(at).toISOString() },
+        other: { body: { since: new Date(at - 1).toISOString() }, fields: ['/since'] },
+        effects: pending,
+        change: deliver,
+      }
+    },
+  ],
+]
+
+let lastKey = 0
+function keyed(
+  { method, path, body }: Pick<Prepared, 'method' | 'path' | 'body'>,
+  headers: Record<string, string> = {},
+) {
+  lastKey += 1
+  const options = {
+    headers: { 'idempotency-key': `key-${lastKey}`, ...headers },
+    ...(body === undefined ? {} : { body }),
+  }
+  return () => call(method, path, options)
+}
+
+describe.each(CALLS)('%s', (operation, prepare) => {
+  test('a repetition gets the same answer, and changes nothing', async () => {
+    const prepared = await prepare()
+    const send = keyed(prepared)
+    const first = await send()
+    expect([200, 201], JSON.stringify(first.body)).toContain(first.status)
+    expect(await prepared.effects()).toBe(1)
+    clock.now += 60_000
+    await prepared.change?.()
+    const effects = await prepared.effects()
+    const again = await send()
+    expect([again.status, again.body]).toEqual([first.status, first.body])
+    expect([again.headers.etag, again.headers.location]).toEqual([first.headers.etag, first.headers.location])
+    expect(await prepared.effects()).toBe(effects)
+  })
+
+  test('repetitions that overlap the first call get its answer', async () => {
+    const prepared = await prepare()
+    const send = keyed(prepared)
+    const answers = await Promise.all([send(), send(), send(), send()])
+    for (const answer of answers) expect([answer.status, answer.body]).toEqual([answers[0]?.status, answers[0]?.body])
+    expect([200, 201]).toContain(answers[0]?.status)
+    expect(await prepared.effects()).toBe(1)
+  })
+
+  test('a repetition while the first call waits for a lock gets its answer', async () => {
+    const prepared = await prepare()
+    const send = keyed(prepared)
+    const lock = await openTransaction(db, tx =>
+      tx.query({ text: 'lock table account, quota, webhook, webhook_cursor, webhook_delivery in exclusive mode' }),
+    )
+    const calls = [send(), send()]
+    await untilWaiting(db, 2)
+    await lock.commit()
+    const [one, other] = await Promise.all(calls)
+    expect([one?.status, one?.body]).toEqual([other?.status, other?.body])
+    expect([200, 201], JSON.stringify(one?.body)).toContain(one?.status)
+    expect(await prepared.effects()).toBe(1)
+  })
+
+  test('the same key with another request is refused, and names the fields', async () => {
+    const prepared = await prepare()
+    const { fields, ...other } = prepared.other
+    const first = await keyed(prepared)()
+    const headers = { 'idempotency-key': `key-${lastKey}` }
+    const refused = await keyed({ ...prepared, ...other }, headers)()
+    expect(refused).toMatchObject({ status: 409, body: { code: 'idempotency_mismatch' } })
+    expect(refused.body.errors.map(({ path }: { path: string }) => path)).toEqual(fields)
+    expect(await prepared.effects()).toBe(1)
+    expect((await keyed(prepared, headers)()).body).toEqual(first.body)
+  })
+
+  test('a key of another operation is refused', async () => {
+    const key = { 'idempotency-key': `of-another-${operation}` }
+    if (operation === 'updateWebhook') {
+      const { id } = await aQuota()
+      await call('PUT', `${QUOTA}/${id}`, { body: { enabled: false }, headers: key })
+    } else {
+      const { id } = await aWebhook()
+      await call('PUT', `${WEBHOOKS}/${id}`, { body: {}, headers: key })
+    }
+    const prepared = await prepare()
+    const refused = await keyed(prepared, key)()
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_mismatch', errors: [{ path: '/operation', message: 'differs' }] },
+    })
+  })
+
+  test('a key that is malformed is refused', async () => {
+    const prepared = await prepare()
+    const refused = await keyed(prepared, { 'idempotency-key': 'a b' })()
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: '/idempotency-key' }] } })
+  })
+})
+
+describe('an update of a quota', () => {
+  test('is answered with what the first call made, not with version_mismatch', async () => {
+    const { id } = await aQuota()
+    const send = keyed({ method: 'PUT', path: `${QUOTA}/${id}`, body: { limit: 20 } }, { 'if-match': '"1"' })
+    const first = await send()
+    expect(first).toMatchObject({ status: 200, body: { limit: 20, version: 2 }, headers: { etag: '"2"' } })
+    await call('PUT', `${QUOTA}/${id}`, { body: { limit: 30 } })
+    expect(await send()).toMatchObject({ status: 200, body: first.body, headers: { etag: '"2"' } })
+    await call('DELETE', `${QUOTA}/${id}`)
+    expect(await send()).toMatchObject({ status: 200, body: first.body })
+  })
+
+  test('that changes nothing is remembered as of its call', async () => {
+    const { body: quota } = await call('POST', QUOTA, { body: { user_id: 7, limit: 10, period: 'day' } })
+    clock.now += 86_400_000
+    const send = keyed({ method: 'PUT', path: `${QUOTA}/${quota.id}`, body: { limit: 10 } })
+    const first = await send()
+    expect(first.body).toMatchObject({
+      version: 1,
+      window_start: new Date(clock.now).toISOString().replace(/T.*/, 'T00:00:00.000Z'),
+    })
+    clock.now += 86_400_000
+    await call('PUT', `${QUOTA}/${quota.id}`, { body: { limit: 50 } })
+    expect((await send()).body).toEqual(first.body)
+  })
+
+  test('that was refused does not use up its key', async () => {
+    const { id } = await aQuota()
+    const send = keyed({ method: 'PUT', path: `${QUOTA}/${id}`, body: { limit: 20 } }, { 'if-match': '"2"' })
+    expect((await send()).status).toBe(412)
+    await call('PUT', `${QUOTA}/${id}`, { body: { name: 'x' } })
+    expect(await send()).toMatchObject({ status: 200, body: { limit: 20, version: 3 } })
+  })
+})
+
+describe("a webhook's secret", () => {
+  const stored = async () => JSON.stringify(await db.query({ text: 'select request, answer from idempotency' }))
+
+  test('is stored once', async () => {
+    const created = await keyed({ method: 'POST', path: WEBHOOKS, body: { url } })()
+    const rotated = await keyed({ method: 'POST', path: `${WEBHOOKS}/${created.body.id}/rotate-secret` })()
+    for (const { body } of [created, rotated]) {
+      const bytes = Buffer.from(body.secret.slice('whsec_'.length), 'base64')
+      for (const form of ['base64', 'hex', 'base64url'] as const) {
+        expect(await stored()).not.toContain(bytes.toString(form))
+      }
+      expect(await stored()).not.toContain(JSON.stringify([...bytes]).slice(1, -1))
+    }
+  })
+
+  test('is null in a repeated answer if another one has replaced it, or the webhook is deleted', async () => {
+    const create = keyed({ method: 'POST', path: WEBHOOKS, body: { url } })
+    const { body } = await create()
+    expect((await create()).body).toEqual(body)
+    const rotate = keyed({ method: 'POST', path: `${WEBHOOKS}/${body.id}/rotate-secret` })
+    const rotated = await rotate()
+    expect(await create()).toMatchObject({ status: 201, body: { ...body, secret: null } })
+    expect((await rotate()).body).toEqual(rotated.body)
+    await call('DELETE', `${WEBHOOKS}/${body.id}`)
+    expect(await rotate()).toMatchObject({ status: 200, body: { ...rotated.body, secret: null } })
+    expect(await create()).toMatchObject({ status: 201, body: { ...body, secret: null } })
+  })
+})
