@@ -18,7 +18,7 @@ where e.shard = h.shard;
 drop index quota_expiry_not_emitted;
 create index quota_by_end on quota (shard, expires_at, id) where deleted_at is null and expires_at is not null;
 
--- The last sequence of each user from whom retention has removed events: the next event goes on from it. At most one row
+-- The last sequence of each user whose events retention has removed: the next event goes on from it. At most one row
 -- per user.
 create table event_sequence (
   shard   smallint not null,

@@ -79,7 +79,7 @@ describe('pages list every event once, oldest first', async () => {
     step: fc.integer({ min: 0, max: 2 }),
   })
 
-  test('whatever the shards hold', async () => {
+  test('of all users, in any order of shards', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(event, { maxLength: 120 }),

@@ -59,7 +59,7 @@ describe('a cursor', () => {
     ['is older than the events that are left', { ...kept, 1: { end: 90, pruned: 6 } }, 'pruned'],
     ['… also in a shard that was empty', { ...kept, 3: { end: 9, pruned: 1 } }, 'pruned'],
     ['cannot be compared if just its own event was removed', { ...kept, 1: { end: 90, pruned: 5 } }, 'pruned'],
-    ['ends after the outbox, which was restored, whatever was removed', { 1: { end: 4, pruned: 3 } }, 'lost'],
+    ['ends after the outbox, which was restored: nothing else counts', { 1: { end: 4, pruned: 3 } }, 'lost'],
   ])('%s', (_, heads, verdict) => {
     expect(judgeCursor(passed, headsOf(heads))).toBe(verdict)
   })

@@ -1,6 +1,6 @@
 /** Calls of administrators that take effect once under an Idempotency-Key, however often and whenever they are repeated. */
 import { describe, expect, test } from 'vitest'
-import { fanOut } from '../../src/db/deliveries.ts'
+import { fanOut } from '../../src/db/fan-out.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
 import { openTransaction, untilWaiting } from '../support/engine.ts'
 import { startService } from '../support/service.ts'

@@ -43,10 +43,10 @@ const AFFECTED_QUERIES = {
 }
 
 /**
- * Problems after which the feed begins again: the database has lost events, so what they reported is undone; or another
- * version of the service answers, which cannot read the cursor.
+ * Problems after which the feed begins again: the database has lost events, so what they reported is undone; events were
+ * removed before the console read them; or another version of the service answers, which cannot read the cursor.
  */
-const RESTARTS: ReadonlySet<Api['Problem']['code']> = new Set(['events_lost', 'invalid_request'])
+const RESTARTS: ReadonlySet<Api['Problem']['code']> = new Set(['events_lost', 'events_pruned', 'invalid_request'])
 
 /**
  * Follows the event feed with one long poll, shared by all components. It stops while no component uses it or the tab
