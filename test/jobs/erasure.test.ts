@@ -166,7 +166,7 @@ describe('erases', () => {
     expect(await tablesWith(user, [])).toEqual([])
   })
 
-  test('nobody who was never there', async () => {
+  test('no user who was never there', async () => {
     expect(await request(someone())).toEqual({ outcome: 'not_found' })
   })
 })
@@ -204,7 +204,7 @@ describe('open reservations', () => {
 })
 
 describe('senders meanwhile', () => {
-  test('find no quota, whatever they remember', async () => {
+  test('find no quota, even one that the engine remembers', async () => {
     const user = someone()
     await bench.quota({ user_id: user })
     await warm(engine, user)

@@ -55,7 +55,7 @@ export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): 
           'Administrator',
           'getUser',
           'Read a user',
-          'A user of whom nothing is stored is 404. A user without any quota left has zeros.',
+          'If nothing is stored of the user, the answer is 404. A user without any quota left has zeros.',
         ),
         params: UserParams,
         querystring: NoQuery,
