@@ -20,7 +20,7 @@ export async function readHoldingWebhooks(db: Queryable, disabledSince: EpochMs)
     name: 'holding-webhooks',
     text: `select w.id, c.positions
            from webhook w join webhook_cursor c on c.shard = w.shard and c.webhook_id = w.id
-           where w.enabled or w.updated_at > $1`,
+           where w.deleted_at is null and (w.enabled or w.updated_at > $1)`,
     values: [timestampParam(disabledSince)],
   })
   const passed = (shard: Shard) => Math.min(...rows.map(({ positions }) => positions[shard] ?? 0))

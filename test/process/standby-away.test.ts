@@ -14,6 +14,7 @@ import { migrate } from '../../src/db/migrate.ts'
 import { deleteWebhook } from '../../src/db/webhooks.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { reserve, START } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
@@ -153,6 +154,32 @@ describe('a commit whose wait was cut short', () => {
     ['an update that changes nothing any more', id => updateQuota(pool, id, { limit: 7 }, author, any), 'unchanged'],
     ['a deletion that finds nothing any more', id => deleteQuota(pool, id, author, any), 'not_found'],
   ]
+
+  test.each([
+    ['marked', async () => {}],
+    [
+      'removed with its row',
+      async () => void (await createWebhookRetention({ db, now: () => START }).removeOnce(START)),
+    ],
+  ])('is reported by the 404 of a webhook that is %s only when the standby has it', async (_name, removeRow) => {
+    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
+    const id = webhook?.id ?? 0
+    await requireStandby()
+    const first = failureOf(deleteWebhook(pool, id, START))
+    await cutWaitShort()
+    expect(await first).toBeInstanceOf(ConnectionLost)
+    await setStandbys('')
+    await removeRow()
+    await requireStandby()
+    let isAnswered = false
+    const second = deleteWebhook(pool, id, START).finally(() => {
+      isAnswered = true
+    })
+    await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)
+    expect(isAnswered).toBe(false)
+    await setStandbys('')
+    expect(await second).toBe(false)
+  })
 
   test.each(ANSWERS)('is reported by %s only when the standby has it', async (_name, call, outcome) => {
     const created = await create(db, 4_000)
