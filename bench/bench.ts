@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
 import { clientsCase } from './cases/clients.ts'
 import { consoleCase } from './cases/console.ts'
+import { denialOverheadCase } from './cases/denial-overhead.ts'
 import { engineCase } from './cases/engine.ts'
 import { freshCase } from './cases/fresh.ts'
 import { growthCase } from './cases/growth.ts'
@@ -44,6 +45,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   growth: growthCase,
   usage: usageCase,
   'usage-overhead': usageOverheadCase,
+  'denial-overhead': denialOverheadCase,
   overload: overloadCase,
   console: consoleCase,
   soak: soakCase,

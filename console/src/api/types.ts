@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
+import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
 import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-history.ts'
@@ -19,6 +20,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof EVENT_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
   typeof USAGE_COMPONENTS &
+  typeof DENIAL_COMPONENTS &
   typeof CALLER_COMPONENTS
 
 /** Resolves references between schemas, such as `Type.Ref('SmsQuota#')`. */
