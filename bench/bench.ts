@@ -91,6 +91,7 @@ const settings: Settings = options.quick
       engineWarmupMs: 2_500,
       engineMs: 4_000,
       pastReservations: 1_000_000,
+      listedQuotas: 1_000_000,
       soakMinutes: Number(options.minutes),
       isQuick: true,
     }
@@ -102,6 +103,7 @@ const settings: Settings = options.quick
       engineWarmupMs: 3_000,
       engineMs: 8_000,
       pastReservations: 10_000_000,
+      listedQuotas: 10_000_000,
       soakMinutes: Number(options.minutes),
       isQuick: false,
     }

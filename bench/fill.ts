@@ -127,7 +127,7 @@ function shardsOf({ first, count }: UserRange): number[] {
 const AS_GROWN = 'with (fillfactor = 70)'
 
 /** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
-async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
+export async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
   const keys = await db.query<{ name: string; made: string }>({
     text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
       where conrelid = $1::regclass and contype = 'p'`,

@@ -29,7 +29,11 @@ export async function loadQuotas(db: Queryable, { quotas, users, now, isFresh = 
            select shard, user_id from unnest($1::smallint[]) with ordinality t (shard, user_id)`,
     values: [shards],
   })
-  await db.query({ text: QUOTAS, values: [shards, quotas, timestampParam(now)] })
+  const step = insertedAtOnce(quotas)
+  for (let from = 1; from <= quotas; from += step) {
+    const to = Math.min(quotas, from + step - 1)
+    await db.query({ text: QUOTAS, values: [shards, quotas, timestampParam(now), from, to] })
+  }
   await db.query({ text: MARKS })
   await db.query({ text: `select setval('quota_number', $1)`, values: [quotas] })
   await db.query({ text: LIVE, values: [timestampParam(now)] })
@@ -46,18 +50,21 @@ export async function loadQuotas(db: Queryable, { quotas, users, now, isFresh = 
   })
 }
 
+/** Quotas that one statement inserts: few enough for a statement's time, and for a sort in memory. */
+const insertedAtOnce = (quotas: number) => Math.max(5_000, Math.ceil(quotas / 50))
+
 /** SQL of a pseudo-random number in [0, 1) that depends only on the row's number and `salt`. */
 const random = (salt: number) => `((hashint8extended(n, ${salt}) & 2147483647) / 2147483648.0::float8)`
 
 const oneOf = (salt: number, ...values: readonly string[]) =>
   `(array[${values.map(value => (value === 'null' ? value : `'${value}'`)).join(', ')}])[1 + floor(${values.length} * ${random(salt)})::int]`
 
-/** `$1`: the users' shards, `$2`: the number of quotas, `$3`: now. Each step uses the columns of the previous ones. */
+/** `$1`: the users' shards, `$2`: the number of quotas, `$3`: now, `$4` and `$5`: the first and the last to insert. Each step uses the columns of the previous ones. */
 const QUOTAS = `
   with numbered as (
     select n, 1 + floor(cardinality($1::smallint[]) * power(${random(1)}, 1.3))::int as user_id,
       $3::timestamptz - ($2::int - n) * (interval '730 days' / $2::int) as created_at
-    from generate_series(1, $2::int) n
+    from generate_series($4::int, $5::int) n
   ), owned as (
     select *, ($1::smallint[])[user_id] as shard,
       case when ${random(2)} < 0.15 then 'cap' else 'grant' end as kind,

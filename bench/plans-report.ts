@@ -61,8 +61,8 @@ No list of all users reads more than a bounded number of quotas ([decision 27](d
   they are few among many.
 - A filter that an index serves (expired, suspended, scheduled, exhausted quotas, caps, a name, an external reference, a
   range of expiry) is read by that index: if it selects few, all of them are read, counted and sorted.
-- Otherwise a page walks the index of its order, passes over what the filter does not select, and ends after 20,000
-  quotas. A total is counted over as many; if there are more, it is null.
+- Otherwise a page walks the index of its order, passes over what the filter does not select, and ends after 10,000
+  quotas. A total is counted over 50,000 quotas, or 10,000 of the index that serves a filter; beyond that it is null.
 - No index may hold a counter, because each draw would have to write to it. Quotas that have been exhausted in their
   window are noted in \`quota_alert\`, once per window.
 

@@ -13,6 +13,8 @@ export interface Settings {
   engineMs: number
   /** Past reservations in the database of the cases `growth` and `usage`. */
   pastReservations: number
+  /** Quotas in the database of the case `lists`. */
+  listedQuotas: number
   soakMinutes: number
   isQuick: boolean
 }

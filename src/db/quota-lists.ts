@@ -53,14 +53,17 @@ export const MAX_SKIPPED = 100_000
 
 /** Rows that one part of a list over all users reads, at most. */
 export interface Bounds {
-  /** For a page, beside those that it skips, while it looks for what the filter selects. */
+  /**
+   * For a page, beside those that it skips, while it looks for what the filter selects; and for a total in any order but
+   * that of ids.
+   */
   scanned: number
-  /** For a total. */
+  /** For a total, in the order of ids, which is nearly that of the table. */
   counted: number
   /** To sort them, because no index has both what is selected and the order. */
   sorted: number
 }
-export const BOUNDS: Bounds = { scanned: 20_000, counted: 20_000, sorted: 5_000 }
+export const BOUNDS: Bounds = { scanned: 10_000, counted: 50_000, sorted: 5_000 }
 
 interface ListQuery {
   filter: QuotaFilter
@@ -151,14 +154,14 @@ function compareKeys(one: PageKey, other: PageKey): number {
  */
 async function listOfAll(tx: Transaction, query: IndexedQuery): Promise<QuotaSlice | 'too_deep'> {
   const { filter, order, now, bounds } = query
-  const narrow = narrowStreamsOf(filter, order.by, now)
-  for (const stream of narrow) {
+  const narrow = narrowStreamsOf(filter, now)
+  for (const { stream } of narrow.filter(({ by }) => by !== order.by)) {
     const { slice, read } = await sortedPage(tx, query, values => stream.rows(values, bounds.sorted + 1))
     if (read <= bounds.sorted) return slice
   }
   return 'after' in query.start
     ? walk(tx, query, query.start.after)
-    : numberedPage(tx, query, query.start.skip, await totalOf(tx, query, narrow[0]))
+    : numberedPage(tx, query, query.start.skip, await totalOf(tx, query, narrow[0]?.stream))
 }
 
 /** The page of a number. The rows before it are counted from the end of the list that is nearer. */
@@ -282,7 +285,7 @@ async function endOfScan(
 
 /** The total of a filter: from the numbers in `shard_head`, or counted up to a bound. */
 async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | undefined): Promise<Total> {
-  const { filter, order, now, bounds } = query
+  const { filter, now, bounds } = query
   const { userId: _, kind, status, ...others } = filter
   if (Object.keys(others).length === 0 && (status === undefined || status === 'deleted')) {
     const prefix = status === 'deleted' ? 'deleted_' : ''
@@ -294,15 +297,16 @@ async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | unde
     })
     return { exactly: row?.total ?? 0 }
   }
-  const stream = narrow ?? streamOf(filter, { ...order, descending: false }, now)
+  const stream = narrow ?? streamOf(filter, { by: 'id', descending: false }, now)
+  const bound = narrow === undefined ? bounds.counted : bounds.scanned
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bounds.counted + 1)
+  const rows = stream.rows(values, bound + 1)
   const [row] = await tx.query<{ read: number; selected: number }>({
     text: `select count(*) as read, count(*) filter (where ${selectionOf(filter, now, values)}) as selected from (${rows}) s`,
     values,
   })
   const { read, selected } = row ?? { read: 0, selected: 0 }
-  return read <= bounds.counted ? { exactly: selected } : { atLeast: selected }
+  return read <= bound ? { exactly: selected } : { atLeast: selected }
 }
 
 /* ── Reading all, and sorting ───────────────────────────────────────────────────────────────────────────────────── */

@@ -91,22 +91,27 @@ export function streamOf(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream 
   return indexStream(presenceOf(filter), walk, [])
 }
 
-/** Streams of what a filter selects, most selective first as far as one can know; none that is the list's own. */
-export function narrowStreamsOf(filter: QuotaFilter, by: IndexedOrder, now: EpochMs): Stream[] {
+/** A stream of what a filter selects, and its order. */
+export interface NarrowStream {
+  by: IndexedOrder | 'starts_at'
+  stream: Stream
+}
+
+/** Streams that hold less than all quotas, each by one part of the filter: the most selective first, as far as one can know. */
+export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream[] {
   const { status, kind, name, externalRef, expiresAfter, expiresBefore } = filter
-  const expires = status === 'expired' || expiresAfter !== undefined || expiresBefore !== undefined
-  const range = (order: IndexedOrder) => rangeStream(filter, { by: order, descending: false }, now)
-  const byId = (only: QuotaFilter) => streamOf(only, { by: 'id', descending: false }, now)
-  const streams: [isNarrow: boolean, order: IndexedOrder | 'starts_at', make: () => Stream][] = [
-    [externalRef !== undefined, 'external_ref', () => range('external_ref')],
-    [name !== undefined, 'name', () => range('name')],
-    [status === 'exhausted', 'id', () => byId({ status: 'exhausted' })],
-    [status === 'suspended', 'id', () => byId({ status: 'suspended' })],
-    [status === 'scheduled', 'starts_at', () => scheduledStream(now)],
-    [expires, 'expires_at', () => range('expires_at')],
-    [kind === 'cap' && status !== 'deleted', 'id', () => byId({ kind: 'cap' })],
-  ]
-  return streams.filter(([isNarrow, order]) => isNarrow && order !== by).map(([, , make]) => make())
+  const streams: NarrowStream[] = []
+  const addRange = (by: IndexedOrder) =>
+    streams.push({ by, stream: rangeStream(filter, { by, descending: false }, now) })
+  const addById = (only: QuotaFilter) =>
+    streams.push({ by: 'id', stream: streamOf(only, { by: 'id', descending: false }, now) })
+  if (externalRef !== undefined) addRange('external_ref')
+  if (name !== undefined) addRange('name')
+  if (status === 'exhausted' || status === 'suspended') addById({ status })
+  if (status === 'scheduled') streams.push({ by: 'starts_at', stream: scheduledStream(now) })
+  if (status === 'expired' || expiresAfter !== undefined || expiresBefore !== undefined) addRange('expires_at')
+  if (kind === 'cap' && status !== 'deleted') addById({ kind })
+  return streams
 }
 
 function indexStream(selected: string, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
