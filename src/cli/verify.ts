@@ -80,13 +80,14 @@ const REPORTS: Readonly<Record<ProofName, ProofReport>> = {
   limits: {
     unit: 'limited windows',
     holds: 'none is past its limit but by force, overage or a lowered limit',
-    notProvable: 'because an earlier version did not record how much was forced',
+    notProvable: 'because changes are removed, or an earlier version did not record how much was forced',
   },
   draws: { unit: 'reservations', holds: 'their draws cover their units' },
   rollover: {
     unit: 'closed windows',
     holds: 'what they carried is what the next window began with',
-    notProvable: 'because earlier windows are removed, or an earlier version did not record how much was forced',
+    notProvable:
+      'because earlier windows or changes are removed, or an earlier version did not record how much was forced',
   },
   usage: {
     unit: 'quotas',

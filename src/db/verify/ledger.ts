@@ -6,6 +6,10 @@
 /** SQL: that a row belongs to a user of the range. */
 export const IN_RANGE = 'shard = $1 and user_id > $2 and user_id <= $3'
 
+/** SQL: that all changes of a quota are stored. Without the record of its creation, others may be missing, too. */
+export const hasChanges = (quotaId: string) =>
+  `exists (select from quota_change c where c.shard = $1 and c.quota_id = ${quotaId} and c.version = 1)`
+
 const OF_QUOTA = `user_id, id as quota_id, kind, rollover_limit, deleted_at, expires_at, window_no, window_start, "limit",
   overage_limit, rolled_over, used, reserved`
 

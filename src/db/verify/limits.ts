@@ -1,3 +1,4 @@
+import { hasChanges } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /**
@@ -7,12 +8,14 @@ import type { RangeProof } from './proof.ts'
  *
  * The room is the largest that the window has had: an administrator may have lowered its limits. The history of changes shows
  * the quota as it was before and after each change, with the beginning of the window that the change found.
+ *
+ * Not provable: a window past its limit, if it is not known how much was forced, or if changes are not stored any more.
  */
 export const limits: RangeProof = {
   name: 'limits',
   checked: '(select count(*) from compared where kind is not null and "limit" is not null)',
   exceptions: `
-    select user_id, quota_id, case when unforced - uncertain > largest then
+    select user_id, quota_id, case when unforced - uncertain > largest and ${hasChanges('over_limit.quota_id')} then
       format('Quota %s of user %s, window %s is oversold: %s units are used or reserved without force, and it has room for %s '
         || '(limit %s, rolled over %s, overage limit %s). No change has lowered its limits from %s or more.',
         quota_id, user_id, window_no, unforced, room, "limit", rolled_over, overage_limit, unforced)

@@ -1,3 +1,4 @@
+import { hasChanges } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /**
@@ -8,7 +9,7 @@ import type { RangeProof } from './proof.ts'
  * The rollover limit that holds is the one at the time of the roll. If the current one does not explain a window, it is
  * taken from the first change that found that window open; a change before the quota's start comes before every roll.
  *
- * Not provable: windows before the first that is stored, and that a window carried as much as it could, since what is
+ * Not provable: windows before the first that is stored, untouched windows whose changes are not stored any more, and that a window carried as much as it could, since what is
  * released later does not change what was carried.
  */
 export const rollover: RangeProof = {
@@ -26,7 +27,7 @@ export const rollover: RangeProof = {
     ) closed
     where carried > greatest(0, certain)
     union all
-    select user_id, quota_id, case when window_no = 0 or previous_no is not null then
+    select user_id, quota_id, case when window_no = 0 or (previous_no is not null and ${hasChanges('judged.quota_id')}) then
         format('Quota %s of user %s, window %s: began with %s units rolled over, %s.', quota_id, user_id, window_no, rolled_over,
           case when previous_no is null then 'and is the first'
             else format('and window %s before it carried %s: %s were expected', previous_no, brought, expected) end)

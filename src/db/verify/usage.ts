@@ -11,7 +11,7 @@ export const MAX_PENDING = 10_000
  * What usage reports of a grant, committed less refunded, is what its windows used, without the units that it was created
  * with. No cap pays for anything.
  *
- * Not provable: usage of quotas that are not stored any more; more than a lower bound where the oldest windows are not
+ * Not provable: usage of quotas that are not stored any more, or whose creation is not; more than a lower bound where the oldest windows are not
  * stored any more; all of it while the usage rollup is far behind.
  */
 export const usage: RangeProof = {
@@ -48,7 +48,7 @@ export const usage: RangeProof = {
       when (select count(*) from pending) > ${MAX_PENDING} then null
       when kind is null and owner is not null then
         format('User %s: usage reports %s units for quota %s, which belongs to user %s.', user_id, booked, quota_id, owner)
-      when kind is null or (not is_complete and booked >= spent - coalesce(opening, 0)) then null
+      when kind is null or (spent > 0 and opening is null) or (not is_complete and booked >= spent - coalesce(opening, 0)) then null
       when kind = 'cap' then
         format('Quota %s of user %s: usage reports %s units for it, and it is a cap.', quota_id, user_id, booked)
       else format('Quota %s of user %s: usage reports %s units, and its windows used %s, of which %s were used before its creation.',
