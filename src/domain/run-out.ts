@@ -4,7 +4,7 @@ import { headroomOf, isUnscoped, type Quota } from './quota.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
 
 /** How far ahead a forecast looks. */
-export const HORIZON_MS = 366 * DAY_MS
+const HORIZON_MS = 366 * DAY_MS
 
 /**
  * The first time within `HORIZON_MS` at which a constant use of `unitsPerMs` could not be sent: no live grant has units left, or
