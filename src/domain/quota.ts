@@ -131,6 +131,11 @@ export function isLive(quota: Allowance, now: EpochMs): boolean {
   return status === 'active' || status === 'exhausted'
 }
 
+/** Whether a quota covers every destination and message type. */
+export function isUnscoped({ countries, message_types }: Allowance): boolean {
+  return countries === null && message_types === null
+}
+
 /** Units left in the window without overage; negative when overdrawn, Infinity when unlimited. */
 export function balanceOf(quota: Allowance): number {
   if (quota.limit === null) return Number.POSITIVE_INFINITY

@@ -2,6 +2,7 @@ import { forecast, type PastUsage } from './forecast.ts'
 import {
   headroomOf,
   isLive,
+  isUnscoped,
   overageOf,
   type Quota,
   type QuotaStatus,
@@ -45,7 +46,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       window_end: formatTimestampOrNull(shownWindowEnd(cap)),
     })),
     breakdown: breakdownOf(grants),
-    forecast: forecast(quotas, past, now),
+    forecast: forecast(rolled, past, now),
   }
 }
 
@@ -68,10 +69,6 @@ function availableOf(grants: readonly Quota[], caps: readonly Quota[]): number |
   const ceilings = caps.filter(isUnscoped).map(cap => Math.max(0, headroomOf(cap)))
   const available = Math.min(payable, ...ceilings)
   return Number.isFinite(available) ? available : null
-}
-
-function isUnscoped(quota: Quota): boolean {
-  return quota.countries === null && quota.message_types === null
 }
 
 function countStatuses(quotas: readonly Quota[], expired: number, now: EpochMs): Partial<Record<QuotaStatus, number>> {

@@ -37,6 +37,20 @@ export function lastBoundary(period: Period, timeZone: string, at: EpochMs): Epo
 
 /** The number of boundaries in (`from`, `to`]. The cost grows with the zone's clock changes in between. */
 export function boundariesBetween(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
+  const key = `${period} ${timeZone} ${from}`
+  const { start } = windowAt(period, timeZone, to)
+  const counted = lastCounted.get(key)
+  if (counted?.start === start && from < start) return counted.count
+  const count = countBoundaries(period, timeZone, from, to)
+  if (lastCounted.size >= MAX_CACHED) lastCounted.clear()
+  lastCounted.set(key, { start, count })
+  return count
+}
+
+/** A cache of the boundaries between a time and the start of a later window: an idle quota is rolled at each read. */
+const lastCounted = new Map<string, { start: EpochMs; count: number }>()
+
+function countBoundaries(period: Period, timeZone: string, from: EpochMs, to: EpochMs): number {
   if (to < nextBoundary(period, timeZone, from)) return 0
   if (period === 'hour') return hoursBetween(timeZone, from, to)
   const unit = `${period}s` as const
@@ -156,7 +170,7 @@ function isHourBoundary(timeZone: string, change: EpochMs): boolean {
 }
 
 /** The first change of the zone's offset after `after` and not after `until`. */
-function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs | null {
+export function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs | null {
   // No zone ever changed its clock twice within an hour, and comparing offsets is far cheaper than a search.
   if (until - after <= HOUR_MS && offsetAt(timeZone, after) === offsetAt(timeZone, until)) return null
   let from = after
@@ -172,12 +186,12 @@ function nextChange(timeZone: string, after: EpochMs, until: EpochMs): EpochMs |
 const MIN_SEARCH_MS = 1000 * DAY_MS
 
 /** Milliseconds that the zone's clock is ahead of UTC. */
-function offsetAt(timeZone: string, at: EpochMs): number {
+export function offsetAt(timeZone: string, at: EpochMs): number {
   return zonedAt(timeZone, at).offsetNanoseconds / 1e6
 }
 
 /** @param clock local time in milliseconds: an epoch timestamp plus the zone's offset */
-function floorHour(clock: number): number {
+export function floorHour(clock: number): number {
   return Math.floor(clock / HOUR_MS) * HOUR_MS
 }
 

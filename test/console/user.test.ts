@@ -27,7 +27,11 @@ async function tableOf(page: Page, rows: number): Promise<string[][]> {
 test('shows the summary of a user as the API returns it', async () => {
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=7')
   const page = await site.visit('/users/7')
-  await page.getByText(`${format.format(body.remaining)} units left until 1 July 2026, when`).waitFor()
+  // The daily ceiling allows less than what is left.
+  expect(body.available).toBeLessThan(body.remaining)
+  const [available, remaining] = [format.format(body.available), format.format(body.remaining)]
+  const headline = `${available} units can be sent now to any destination, of ${remaining} left until 1 July 2026, when`
+  await page.getByText(headline).waitFor()
   const terms = await page.getByRole('region', { name: 'Summary' }).locator('dl > div').allTextContents()
   expect(terms.slice(0, 4)).toEqual([
     `Limit${format.format(body.limit)}`,
@@ -170,7 +174,7 @@ test('a user sees only their own data, in the second person', async () => {
     if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
   })
   await page.reload()
-  await page.getByText(/^You have [\d,]+ units left until 1 July 2026/).waitFor()
+  await page.getByText(/^You can send \d+ units now to any destination, of [\d,]+ left until 1 July 2026/).waitFor()
   await page.getByRole('application').waitFor()
   await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
   expect(await page.getByRole('main').getByRole('link', { name: 'Monthly package' }).count()).toBe(0)

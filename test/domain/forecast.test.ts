@@ -98,6 +98,49 @@ describe('runs_out_at', () => {
     ],
     ['a suspended grant does not count', [grantOf({ enabled: false }), grantOf({ limit: 50 })], inDays(5)],
     ['a cap pays nothing', [grantOf({ kind: 'cap', limit: 5000 }), grantOf({ limit: 50 })], inDays(5)],
+    ['a cap bounds what can be sent', [grantOf({ kind: 'cap', limit: 50 }), grantOf({})], inDays(5)],
+    ['a cap that is used up', [{ ...grantOf({ kind: 'cap', limit: 50 }), used: 50 }, grantOf({})], inDays(0)],
+    [
+      'a cap counts reserved units',
+      [{ ...grantOf({ kind: 'cap', limit: 50 }), used: 10, reserved: 10 }, grantOf({})],
+      inDays(3),
+    ],
+    [
+      'the tightest of caps',
+      [grantOf({ kind: 'cap', limit: 50 }), grantOf({ kind: 'cap', limit: 30 }), grantOf({})],
+      inDays(3),
+    ],
+    ['a daily cap that suffices', [grantOf({ kind: 'cap', limit: 10, period: 'day' }), grantOf({})], inDays(70)],
+    [
+      'a daily cap that does not suffice',
+      [grantOf({ kind: 'cap', limit: 6, period: 'day' }), grantOf({})],
+      inDays(0.6),
+    ],
+    [
+      'a monthly cap with little left, but enough for its window',
+      [{ ...grantOf({ kind: 'cap', limit: 310, period: 'month' }), used: 170 }, grantOf({})],
+      inDays(70),
+    ],
+    [
+      'a cap that starts later counts from then',
+      [{ ...grantOf({ kind: 'cap', limit: 50 }), starts_at: NOW + 10 * DAY_MS }, grantOf({})],
+      inDays(15),
+    ],
+    [
+      'a cap that ends before it is reached',
+      [{ ...grantOf({ kind: 'cap', limit: 50 }), expires_at: NOW + 4 * DAY_MS }, grantOf({})],
+      inDays(70),
+    ],
+    [
+      'a cap with a scope bounds nothing',
+      [grantOf({ kind: 'cap', limit: 5, countries: ['DE'] }), grantOf({})],
+      inDays(70),
+    ],
+    ['a suspended cap bounds nothing', [grantOf({ kind: 'cap', limit: 5, enabled: false }), grantOf({})], inDays(70)],
+    ['an unlimited grant under a cap', [grantOf({ kind: 'cap', limit: 50 }), grantOf({ limit: null })], inDays(5)],
+    ['an unlimited grant that ends', [{ ...grantOf({ limit: null }), expires_at: NOW + 4 * DAY_MS }], inDays(4)],
+    ['overage can be sent, too', [grantOf({ overage_limit: 100 })], inDays(80)],
+    ['a grant with a scope pays for anything', [grantOf({ countries: ['DE'] })], inDays(70)],
     ['a daily grant that suffices', [grantOf({ limit: 10, period: 'day' })], null],
     [
       'a monthly grant that suffices with little left',
@@ -105,6 +148,19 @@ describe('runs_out_at', () => {
       null,
     ],
     ['a monthly grant that does not suffice', [{ ...grantOf({ limit: 310, period: 'month' }), used: 300 }], inDays(1)],
+    [
+      'a pack that ends on day ten, beside an hourly grant that does not suffice',
+      [grantOf({ limit: 0, period: 'hour' }), { ...grantOf({}), expires_at: NOW + 10 * DAY_MS }],
+      inDays(10),
+    ],
+    [
+      'a pack that ends after eleven months, beside an hourly grant',
+      [grantOf({ limit: 0, period: 'hour' }), { ...grantOf({ limit: 9_000 }), expires_at: NOW + 335 * DAY_MS }],
+      inDays(335),
+    ],
+    ['an hourly grant that suffices', [grantOf({ limit: 1, period: 'hour' })], null],
+    ['just within the horizon', [grantOf({ limit: 3_659 })], inDays(365.9)],
+    ['just beyond the horizon', [grantOf({ limit: 3_660 })], null],
     ['a monthly grant that does not suffice next month', [grantOf({ limit: 150, period: 'month' })], inDays(14 + 15)],
   ]
   test.each(cases)('%s', (_what, quotas, end) => {

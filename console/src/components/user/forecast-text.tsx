@@ -10,15 +10,14 @@ export function formatDailyRate(rate: number): string {
   return `About ${text} ${text === '1' ? 'unit' : 'units'} per day`
 }
 
-/** How long a user's units last at the current rate. */
+/** How long a user can send at the current rate. */
 export function ForecastText({ summary }: { summary: Api['QuotaSummary'] }) {
-  const { forecast, remaining, unlimited } = summary
+  const { forecast, available, as_of } = summary
   if (forecast === null) return 'No forecast yet: it needs a week of usage.'
   if (forecast.daily_rate === 0) return 'No usage in the last weeks.'
   const rate = formatDailyRate(forecast.daily_rate)
-  if (unlimited) return `${rate}, unlimited.`
-  if (remaining === 0) return `${rate}; none left.`
-  if (forecast.runs_out_at === null) return `${rate}; lasts more than a year.`
+  if (forecast.runs_out_at === null) return `${rate}${available === null ? ', unlimited' : '; lasts more than a year'}.`
+  if (forecast.runs_out_at <= as_of) return `${rate}; nothing can be sent now.`
   return (
     <>
       {rate}; runs out around <LongDate at={forecast.runs_out_at} dateOnly />.

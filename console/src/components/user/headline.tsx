@@ -4,14 +4,14 @@ import { formatUnitCount, formatUnits } from '../units.tsx'
 
 type Summary = Api['QuotaSummary']
 
-/** A user's remaining units and their next reset or expiry, in one sentence. */
+/** What a user can send now, what is left, and the next reset or expiry, in one sentence. */
 export function Headline({ summary, isOwn }: { summary: Summary; isOwn: boolean }) {
   if (summary.limit === 0 && Object.keys(summary.by_status).length === 0) {
     return isOwn ? 'You have no quotas yet.' : 'No quotas yet.'
   }
   return (
     <>
-      {remainingText(summary, isOwn)}
+      {summary.available === summary.remaining ? remainingText(summary, isOwn) : availableText(summary, isOwn)}
       <NextChange summary={summary} />
     </>
   )
@@ -19,8 +19,26 @@ export function Headline({ summary, isOwn }: { summary: Summary; isOwn: boolean 
 
 function remainingText({ remaining }: Summary, isOwn: boolean): string {
   if (remaining === null) return isOwn ? 'You can send without limit' : 'Unlimited'
-  const units = `${remaining === 0 ? 'no' : formatUnits(remaining)} ${remaining === 1 ? 'unit' : 'units'}`
-  return isOwn ? `You have ${units} left` : `${units[0]?.toUpperCase()}${units.slice(1)} left`
+  return isOwn ? `You have ${countText(remaining)} left` : `${capitalized(countText(remaining))} left`
+}
+
+/** Caps, scopes and overage make the units that can be sent differ from those that are left. */
+function availableText({ available, remaining, breakdown }: Summary, isOwn: boolean): string {
+  const units = available === null ? 'any number of units' : countText(available)
+  const isScoped = breakdown.some(({ countries, message_types }) => countries !== null || message_types !== null)
+  const now = `${isOwn ? `You can send ${units}` : `${capitalized(units)} can be sent`} now`
+  const where = isScoped ? `${now} to any destination` : now
+  if (remaining === null) return where
+  const isOverage = available === null || available > remaining
+  return isOverage ? `${where}, including overage` : `${where}, of ${formatUnits(remaining)} left`
+}
+
+function countText(units: number): string {
+  return `${units === 0 ? 'no' : formatUnits(units)} ${units === 1 ? 'unit' : 'units'}`
+}
+
+function capitalized(text: string): string {
+  return `${text[0]?.toUpperCase()}${text.slice(1)}`
 }
 
 /** The next reset or expiry, whichever comes first. */

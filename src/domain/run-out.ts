@@ -1,0 +1,53 @@
+import { boundariesAhead, firstAfter } from './calendar.ts'
+import { exhaustedAt, ROUNDING } from './grant-simulation.ts'
+import { headroomOf, isUnscoped, type Quota } from './quota.ts'
+import { DAY_MS, type EpochMs } from './time.ts'
+
+/** How far ahead a forecast looks. */
+const HORIZON_MS = 366 * DAY_MS
+
+/**
+ * The first time within `HORIZON_MS` at which a constant use of `unitsPerMs` could not be sent: no live grant has units left, or
+ * a live cap without a scope has no headroom. Null if there is no such time.
+ *
+ * It draws as messages do: from the grants in burn order, first their own units and then their overage, while quotas start, reset,
+ * carry units over and expire. Scopes are left out: every grant pays for any message, and caps with a scope bound nothing.
+ *
+ * @param quotas the user's undeleted quotas, rolled to `now`
+ * @param unitsPerMs more than 0
+ */
+export function runsOutAt(quotas: readonly Quota[], unitsPerMs: number, now: EpochMs): EpochMs | null {
+  const enabled = quotas.filter(quota => quota.enabled)
+  const blocks = enabled
+    .filter(quota => quota.kind === 'cap' && isUnscoped(quota))
+    .map(cap => blocksAt(cap, unitsPerMs, now))
+  const grants = enabled.filter(quota => quota.kind === 'grant')
+  const first = Math.min(...blocks, now + HORIZON_MS)
+  const end = Math.min(first, exhaustedAt(grants, unitsPerMs, now, first))
+  return end < now + HORIZON_MS ? Math.floor(end) : null
+}
+
+/**
+ * When a cap has no headroom for the use; Infinity if always. Caps do not depend on each other nor on the grants: until
+ * the first of them blocks, each counts every unit.
+ */
+function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs): EpochMs {
+  const expiry = cap.expires_at ?? Number.POSITIVE_INFINITY
+  const horizon = Math.min(expiry, now + HORIZON_MS)
+  const boundaries = cap.period === null ? NONE : boundariesAhead(cap.period, cap.time_zone, now)
+  let start = Math.max(now, cap.starts_at)
+  let end = cap.window_end ?? Number.POSITIVE_INFINITY
+  let next = firstAfter(boundaries, end)
+  let left = Math.max(0, headroomOf(cap))
+  while (start < horizon) {
+    const needed = unitsPerMs * (Math.min(end, horizon) - start)
+    if (needed > left + ROUNDING) return start + left / unitsPerMs
+    start = end
+    end = boundaries[next] ?? Number.POSITIVE_INFINITY
+    next++
+    left = cap.limit ?? Number.POSITIVE_INFINITY
+  }
+  return Number.POSITIVE_INFINITY
+}
+
+const NONE = new Float64Array(0)

@@ -1,0 +1,63 @@
+import type { Quota } from '../../src/domain/quota.ts'
+import { balanceOf, isLive, roll } from '../../src/domain/quota.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
+
+/**
+ * A naive model of `runsOutAt`: it rolls every quota at every beginning and end of any window, as the service does, and moves
+ * counters. It takes seconds for a year of hours.
+ */
+export function naiveRunOut(
+  quotas: readonly Quota[],
+  unitsPerMs: number,
+  now: EpochMs,
+  horizon = now + 366 * DAY_MS,
+): EpochMs | null {
+  let all = quotas.filter(({ enabled, kind, countries, message_types }) => {
+    return enabled && (kind === 'grant' || (countries === null && message_types === null))
+  })
+  for (let at = now; at < horizon; ) {
+    all = all.map(quota => roll(quota, at).quota)
+    const live = all.filter(quota => isLive(quota, at))
+    const until = Math.min(horizon, ...all.flatMap(quota => changesOf(quota).filter(time => time > at)))
+    const needed = unitsPerMs * (until - at)
+    const sendable = Math.min(needed, payableBy(live), ...live.filter(({ kind }) => kind === 'cap').map(roomOf))
+    if (sendable < needed - 1e-6) return Math.floor(at + sendable / unitsPerMs)
+    const drawn = draw(live, needed)
+    all = all.map(quota => ({ ...quota, used: quota.used + (drawn.get(quota.id) ?? 0) }))
+    at = until
+  }
+  return null
+}
+
+function changesOf({ starts_at, window_end, expires_at }: Quota): number[] {
+  return [starts_at, window_end, expires_at].filter(time => time !== null)
+}
+
+const roomOf = (quota: Quota) => Math.max(0, balanceOf(quota) + quota.overage_limit)
+
+function payableBy(live: readonly Quota[]): number {
+  return live.filter(({ kind }) => kind === 'grant').reduce((sum, grant) => sum + roomOf(grant), 0)
+}
+
+/** What each live quota counts: caps all units, grants what they pay in burn order. */
+function draw(live: readonly Quota[], units: number): Map<number, number> {
+  const drawn = new Map<number, number>()
+  for (const { id, kind } of live) if (kind === 'cap') drawn.set(id, units)
+  const endOf = ({ window_end, expires_at }: Quota) => Math.min(window_end ?? Infinity, expires_at ?? Infinity)
+  const grants = live
+    .filter(({ kind }) => kind === 'grant')
+    .sort((one, other) => {
+      if (one.priority !== other.priority) return one.priority - other.priority
+      return endOf(one) === endOf(other) ? one.id - other.id : endOf(one) < endOf(other) ? -1 : 1
+    })
+  let rest = units
+  for (const room of [(grant: Quota) => Math.max(0, balanceOf(grant)), roomOf]) {
+    for (const grant of grants) {
+      const before = drawn.get(grant.id) ?? 0
+      const share = Math.min(rest, room({ ...grant, used: grant.used + before }))
+      drawn.set(grant.id, before + share)
+      rest -= share
+    }
+  }
+  return drawn
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Quota, type QuotaDraft, roll } from '../../src/domain/quota.ts'
+import { runsOutAt } from '../../src/domain/run-out.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import type { Period } from '../../src/domain/window.ts'
+import { at, created } from './fixture.ts'
+import { naiveRunOut } from './naive-run-out.ts'
+
+const NOW = at('2026-03-18 10:20')
+const ZONES = ['UTC', 'Europe/Berlin', 'Asia/Kolkata', 'America/St_Johns', 'Pacific/Chatham', 'Australia/Lord_Howe']
+
+const anyQuota = (periods: readonly (Period | null)[]) =>
+  fc
+    .record({
+      kind: fc.constantFrom('grant', 'grant', 'grant', 'cap'),
+      limit: fc.oneof({ weight: 9, arbitrary: fc.nat(300) }, { weight: 1, arbitrary: fc.constant(null) }),
+      period: fc.constantFrom(...periods),
+      time_zone: fc.constantFrom(...ZONES),
+      rollover_limit: fc.constantFrom(0, 0, 7, 500),
+      overage_limit: fc.constantFrom(0, 0, 5),
+      priority: fc.constantFrom(1, 1, 1, 2),
+      starts: fc.constantFrom(0, 0, 0, -9 * DAY_MS, HOUR_MS, 13 * DAY_MS + 7),
+      lasts: fc.constantFrom(null, null, null, 3 * HOUR_MS + 5, 20 * DAY_MS, 90 * DAY_MS, 400 * DAY_MS),
+      used: fc.nat(40),
+      reserved: fc.constantFrom(0, 0, 3),
+      enabled: fc.constantFrom(true, true, true, true, false),
+      countries: fc.constantFrom(null, null, null, ['DE']),
+    })
+    .map(({ starts, lasts, used, reserved, ...fields }): Omit<Quota, 'id'> => {
+      const bound = fields.kind === 'cap' || fields.limit === null
+      const draft: Partial<QuotaDraft> = {
+        ...fields,
+        kind: fields.kind === 'cap' ? 'cap' : 'grant',
+        limit: fields.kind === 'cap' ? (fields.limit ?? 100) : fields.limit,
+        rollover_limit: bound || fields.period === null ? 0 : fields.rollover_limit,
+        overage_limit: bound ? 0 : fields.overage_limit,
+        starts_at: NOW + starts,
+        expires_at: lasts === null ? null : Math.max(NOW, NOW + starts) + lasts,
+      }
+      return { ...created(draft, NOW - 10 * DAY_MS), used: starts > 0 ? 0 : used, reserved }
+    })
+
+const anyUser = (periods: readonly (Period | null)[], maxLength: number) =>
+  fc
+    .array(anyQuota(periods), { minLength: 1, maxLength })
+    .map(quotas => quotas.map((quota, index) => roll({ ...quota, id: 64 * (index + 1) }, NOW).quota))
+
+function expectSame(quotas: readonly Quota[], perDay: number, days: number): void {
+  const rate = perDay / DAY_MS
+  const horizon = NOW + days * DAY_MS
+  const end = runsOutAt(quotas, rate, NOW)
+  const actual = end !== null && end < horizon ? end : null
+  const expected = naiveRunOut(quotas, rate, NOW, horizon)
+  if (actual === null || expected === null) expect(actual).toBe(expected)
+  else expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1_000)
+}
+
+const anyRate = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.05, max: 60, noNaN: true }))
+
+test('days, weeks, months and years run out as in a naive simulation', () => {
+  const user = anyUser([null, null, 'day', 'week', 'month', 'year'], 6)
+  const same = fc.property(user, anyRate, (quotas, perDay) => expectSame(quotas, perDay, 366))
+  fc.assert(same, { numRuns: 300 })
+})
+
+test('hours run out as in a naive simulation, which takes too long for a year of them', () => {
+  const user = anyUser([null, 'hour', 'hour', 'day', 'month'], 5)
+  const same = fc.property(user, anyRate, (quotas, perDay) => expectSame(quotas, perDay, 25))
+  fc.assert(same, { numRuns: 150 })
+})
