@@ -16,6 +16,7 @@ import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
 import { createJobRunner, type Job } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
+import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
@@ -211,6 +212,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
+    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

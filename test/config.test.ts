@@ -47,6 +47,7 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 6000,
       logLevel: 'info',
       retentionDays: 35,
+      usageTimeZone: 'UTC',
       webhookAllowPrivate: false,
     })
   })
@@ -74,6 +75,7 @@ describe('the settings in effect', () => {
       RATE_LIMIT_PER_MINUTE: '0',
       LOG_LEVEL: 'silent',
       RETENTION_DAYS: '90',
+      USAGE_TIME_ZONE: 'Europe/Berlin',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -98,6 +100,7 @@ describe('the settings in effect', () => {
       rateLimitPerMinute: 0,
       logLevel: 'silent',
       retentionDays: 90,
+      usageTimeZone: 'Europe/Berlin',
       webhookAllowPrivate: true,
     })
   })
@@ -170,6 +173,8 @@ describe('refused', () => {
     ['REQUIRE_COUNTRY', '1', 'is neither; accepted: true or false'],
     ['REQUIRE_COUNTRY', 'TRUE', 'is neither'],
     ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
+    ['USAGE_TIME_ZONE', '+02:00', 'is no time zone; accepted: an IANA time zone'],
+    ['USAGE_TIME_ZONE', 'Europe/Nowhere', 'is no time zone'],
     ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
     const issues = issuesOf({ [name]: value })

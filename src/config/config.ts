@@ -64,6 +64,8 @@ export interface Config {
   rateLimitPerMinute: number
   /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
+  /** The time zone of the days and months that usage is compacted into. */
+  usageTimeZone: string
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -195,6 +197,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
     retentionDays: get('RETENTION_DAYS'),
+    usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -255,6 +258,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
     RETENTION_DAYS: config.retentionDays,
+    USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }
