@@ -20,6 +20,7 @@ import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
 import { createJobRunner, type Job } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
+import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from './jobs/webhook-retention.ts'
@@ -226,6 +227,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
+    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

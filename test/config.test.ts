@@ -51,6 +51,7 @@ describe('the settings in effect', () => {
       deletedQuotaRetentionDays: null,
       denialRetentionDays: 7,
       eventRetentionDays: 90,
+      usageTimeZone: 'UTC',
       webhookAllowPrivate: false,
     })
   })
@@ -82,6 +83,7 @@ describe('the settings in effect', () => {
       DELETED_QUOTA_RETENTION_DAYS: '3650',
       DENIAL_RETENTION_DAYS: '30',
       EVENT_RETENTION_DAYS: '365',
+      USAGE_TIME_ZONE: 'Europe/Berlin',
       WEBHOOK_ALLOW_PRIVATE: 'true',
     })
     expect(config).toEqual({
@@ -110,6 +112,7 @@ describe('the settings in effect', () => {
       deletedQuotaRetentionDays: 3650,
       denialRetentionDays: 30,
       eventRetentionDays: 365,
+      usageTimeZone: 'Europe/Berlin',
       webhookAllowPrivate: true,
     })
   })
@@ -184,6 +187,8 @@ describe('refused', () => {
     ['REQUIRE_COUNTRY', '1', 'is neither; accepted: true or false'],
     ['REQUIRE_COUNTRY', 'TRUE', 'is neither'],
     ['RATE_LIMIT_PER_MINUTE', '1.5', 'is not a whole number'],
+    ['USAGE_TIME_ZONE', '+02:00', 'is no time zone; accepted: an IANA time zone'],
+    ['USAGE_TIME_ZONE', 'Europe/Nowhere', 'is no time zone'],
     ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
     const issues = issuesOf({ [name]: value })

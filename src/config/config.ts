@@ -72,6 +72,8 @@ export interface Config {
   denialRetentionDays: number
   /** How many days an event is kept. */
   eventRetentionDays: number
+  /** The time zone of the days and months that usage is compacted into. */
+  usageTimeZone: string
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
@@ -207,6 +209,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
     denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
     eventRetentionDays: get('EVENT_RETENTION_DAYS'),
+    usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
   }
@@ -271,6 +274,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,
     DENIAL_RETENTION_DAYS: config.denialRetentionDays,
     EVENT_RETENTION_DAYS: config.eventRetentionDays,
+    USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
   }

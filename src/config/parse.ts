@@ -32,6 +32,18 @@ export function parseWord(text: string): string | Refusal {
   return /[\s\p{Cc}]/u.test(text) ? new Refusal('contains spaces') : text
 }
 
+/** The IANA name of a time zone; offsets are none. */
+export function parseTimeZone(text: string): string | Refusal {
+  const refusal = new Refusal('is no time zone')
+  if (!/^(?!systemv\/)[a-z][a-z0-9_+/-]*$/i.test(text)) return refusal
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text })
+    return text
+  } catch {
+    return refusal
+  }
+}
+
 export function parseHost(text: string): string | Refusal {
   const isName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z]([a-z0-9-]*[a-z0-9])?$/i.test(text)
   return isName || isIP(text) !== 0 ? text : new Refusal('is neither')

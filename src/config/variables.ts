@@ -12,6 +12,7 @@ import {
   parseJwksUrl,
   parseScope,
   parseText,
+  parseTimeZone,
   parseWord,
   Refusal,
   whole,
@@ -231,6 +232,13 @@ export const VARIABLES = {
     accepts: 'a whole number from 7 to 3650',
     fallback: '90',
     parse: whole(7, 3_650),
+  },
+  USAGE_TIME_ZONE: {
+    means:
+      'the time zone of the days and months that usage is compacted into after 35 days; reports of earlier days are exact in it only',
+    accepts: 'an IANA time zone, such as Europe/Berlin',
+    fallback: 'UTC',
+    parse: parseTimeZone,
   },
   WEBHOOK_ALLOW_PRIVATE: {
     means: 'whether webhooks may be sent to the local machine and to private networks',

@@ -1,15 +1,7 @@
 import type { Shard } from '../domain/shard.ts'
-import { type Database, isDataError, type Queryable } from './database.ts'
+import { type Database, isDataError } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import {
-  additionsTo,
-  entriesOf,
-  PENDING_SUMS,
-  sumsOf,
-  TOTAL_COUNTS,
-  USAGE_COUNTS,
-  type UsageCount,
-} from './usage-columns.ts'
+import { additionsTo, entriesOf, PENDING_SUMS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 
 /** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
 export const ROLLUP_PAGE = 64
@@ -37,7 +29,19 @@ export async function countPendingUsage(db: Database, max: number): Promise<numb
   return row?.pending ?? 0
 }
 
+/** What a page of batches comes to: an array of each. */
 const SUMMED = ['users', 'buckets', 'quotas', 'countries', 'message_types', ...USAGE_COUNTS] as const
+
+/** Most pages have no refund and no denial: an array without any count is null, which costs nothing to pass on. */
+const arrayOf = (name: string) => {
+  const array = `array_agg(${name})::text`
+  return /refunded|denied|no_quota|cap_reached|quota_exhausted/.test(name)
+    ? `case when bool_or(${name} <> 0) then ${array} end`
+    : array
+}
+
+/** A column of the rows that are added. */
+const column = (name: string) => (/refunded|denied/.test(name) ? `coalesce(${name}, 0) as ${name}` : name)
 
 /**
  * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
@@ -58,75 +62,70 @@ const TAKE = `
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
   )
   select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
-    ${SUMMED.map(name => `array_agg(${name})::text as ${name}`).join(', ')}
+    ${SUMMED.map(name => `${arrayOf(name)} as ${name}`).join(', ')}
   from summed`
 
-/** In the order of keys, so that two processes that add for the same users cannot deadlock. */
+/**
+ * Adds the sums, and the accounts of users who never had a quota: the directory of users reads accounts. The sums go
+ * to the rows of users, to the lists of top users, and to the totals of all users. In the order of keys, so that two
+ * processes that add for the same users cannot deadlock.
+ *
+ * Either list of top users may lack users whom the other one has: such a user committed at most what the list has
+ * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
+ * new list has missed.
+ */
 const ADD = `
+  with k as materialized (
+    select user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.map(column).join(', ')}
+    from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
+      ${USAGE_COUNTS.map((_, index) => `$${7 + index}::bigint[]`).join(', ')})
+      k (user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+  ), accounts as (
+    insert into account (shard, user_id)
+    select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
+    on conflict do nothing
+  ), top as (
+    insert into usage_top (shard, bucket, users, units, missed)
+    select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+      coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
+    from (
+      select *, row_number() over (partition by day order by units desc, user_id) as place
+      from (
+        select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
+        from k where committed > 0 group by 1, 2
+      ) summed
+    ) ranked
+    group by day order by day
+    on conflict (shard, bucket) do update set (users, units, missed) = (
+      select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+        array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+        coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
+      from (
+        select user_id, units, row_number() over (order by units desc, user_id) as place
+        from (
+          select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
+          from (
+            select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
+            union all
+            select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
+          ) of_both
+          group by user_id
+        ) bounds
+      ) ranked
+    )
+  ), total as (
+    insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
+    select 0, bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
+      coalesce(sum(committed) filter (where quota_id is null), 0),
+      coalesce(sum(committed_messages) filter (where quota_id is null), 0)
+    from k group by bucket, country, message_type order by bucket, country, message_type
+    on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+  )
   insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
-  select $1::smallint, * from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
-    ${parameters(7)})
+  select $1::smallint, * from k
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${additionsTo('usage', USAGE_COUNTS)}`
-
-/**
- * Adds to the list of the top users of each day. Either list may lack users whom the other one has: such a user committed
- * at most what the list has `missed`. Of the users of both, those who can have committed most are kept, and the first
- * that is dropped says what the new list has missed.
- */
-const ADD_TOP = `
-  insert into usage_top (shard, bucket, users, units, missed)
-  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-    array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-    coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
-  from (
-    select *, row_number() over (partition by day order by units desc, user_id) as place
-    from (
-      select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(units)::bigint as units
-      from unnest($2::bigint[], $3::timestamptz[], $4::bigint[]) k (user_id, bucket, units)
-      where units > 0 group by 1, 2
-    ) summed
-  ) ranked
-  group by day order by day
-  on conflict (shard, bucket) do update set (users, units, missed) = (
-    select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-      coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
-    from (
-      select user_id, units, row_number() over (order by units desc, user_id) as place
-      from (
-        select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
-        from (
-          select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
-          union all
-          select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
-        ) both_lists
-        group by user_id
-      ) bounds
-    ) ranked
-  )`
-
-/** The last statement, because all processes add to the same few rows, and hold them until they commit. */
-const ADD_TOTAL = `
-  insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
-  select 0, bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
-    coalesce(sum(committed) filter (where quota_id is null), 0),
-    coalesce(sum(committed_messages) filter (where quota_id is null), 0)
-  from unnest($1::timestamptz[], $2::bigint[], $3::text[], $4::text[], ${parameters(5)})
-    k (bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
-  group by bucket, country, message_type order by bucket, country, message_type
-  on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
-
-/** The arrays of counts, from a number on. */
-function parameters(first: number): string {
-  return USAGE_COUNTS.map((_, index) => `$${first + index}::bigint[]`).join(', ')
-}
-
-/** The directory of users reads accounts; these are the users of the page who never had a quota. In the order of keys, too. */
-const ADD_ACCOUNTS = `
-  insert into account (shard, user_id)
-  select $1::smallint, user_id from (select distinct unnest($2::bigint[]) as user_id) u order by user_id
-  on conflict do nothing`
 
 export interface RolledUp {
   batches: number
@@ -168,28 +167,13 @@ export function rollUpUsage(
     if (taken === undefined) throw new Error('the database returned no row')
     const { batches, first, rows } = taken
     try {
-      if (taken.users !== null) await add(tx, shard, taken)
+      if (taken.users !== null) {
+        await tx.query({ name: 'add-usage-sums', text: ADD, values: [shard, ...SUMMED.map(name => taken[name])] })
+      }
     } catch (error) {
       if (first === null || !isDataError(error)) throw error
       throw new UnusableBatches(first, batches, error)
     }
     return { batches, rows }
-  })
-}
-
-async function add(tx: Queryable, shard: Shard, taken: Taken): Promise<void> {
-  const { users, buckets, quotas, countries, message_types, committed } = taken
-  const counts = USAGE_COUNTS.map((name: UsageCount) => taken[name])
-  await tx.query({
-    name: 'add-rolled-up-usage',
-    text: ADD,
-    values: [shard, users, buckets, quotas, countries, message_types, ...counts],
-  })
-  await tx.query({ name: 'add-accounts', text: ADD_ACCOUNTS, values: [shard, users] })
-  await tx.query({ name: 'add-top-users', text: ADD_TOP, values: [shard, users, buckets, committed] })
-  await tx.query({
-    name: 'add-usage-totals',
-    text: ADD_TOTAL,
-    values: [buckets, quotas, countries, message_types, ...counts],
   })
 }

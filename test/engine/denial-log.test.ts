@@ -89,7 +89,10 @@ test('in locked mode, too', async () => {
   const user = someone()
   const ended = await bench.quota({ user_id: user, starts_at: clock.now - HOUR_MS, expires_at: clock.now })
   const explanation = [{ quota_id: ended.id, kind: 'grant', verdict: 'expired', units: 0, expires_at: clock.now }]
-  expect(await engine.submit(reserve(user, 'm', 1, { explain: true }))).toMatchObject({ outcome: 'denied', explanation })
+  expect(await engine.submit(reserve(user, 'm', 1, { explain: true }))).toMatchObject({
+    outcome: 'denied',
+    explanation,
+  })
   expect(engine.reports.at(-1)?.mode).toBe('locked')
   expect(await logged(user, 'id, reason, skipped')).toEqual([{ id: 'm', reason: 'no_quota', skipped: 0 }])
 })

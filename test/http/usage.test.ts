@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
+import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
 
@@ -10,6 +11,10 @@ const OWN = '/api/sms/quota/usage'
 const service = await startSender()
 const { call, ask, allow, someone, clock, db } = service
 
+interface Item {
+  committed: { units: number }
+  exact: boolean
+}
 const zero = { units: 0, messages: 0 }
 const NO_REASON = { no_quota: zero, cap_reached: zero, quota_exhausted: zero }
 const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero, denied_by_reason: NO_REASON }
@@ -147,7 +152,79 @@ test('administrators see all users together, and the top users', async () => {
   expect(top.body.items.map((item: { user_id: number }) => item.user_id)).toEqual([users[1], users[2], users[0]])
   expect(top.body.items[1]).toEqual({ user_id: users[2], ...NOTHING, committed: { units: 6, messages: 2 } })
   expect((await call('GET', `${ADMIN}/top?${period}&limit=1`)).body.items).toHaveLength(1)
-  expect((await call('GET', `${ADMIN}?${period}&interval=month&group_by=user`)).body.items).toHaveLength(3)
+  const all_of = ['user', 'quota', 'country', 'message_type', null].map(group =>
+    group === null ? '' : `&group_by=${group}`,
+  )
+  for (const group of all_of) {
+    const { body } = await call('GET', `${ADMIN}?${period}&interval=month${group}`)
+    expect(body.total).toEqual(all.body.total)
+    expect(body.items).toHaveLength(group === '&group_by=user' || group === '&group_by=quota' ? 3 : 1)
+  }
+  expect(top.body).toMatchObject({ exact: true, complete: true, unlisted_up_to: 0 })
+  expect((await call('GET', `${ADMIN}/top?${period}&limit=1`)).body).toMatchObject({
+    complete: true,
+    unlisted_up_to: 6,
+  })
+})
+
+test('denials are reported by reason, and those without a reason in the sum only', async () => {
+  const user = someone()
+  const began = clock.now
+  clock.now = Date.parse('2026-03-20T12:00:00Z')
+  await ask('consume', { user_id: user, id: 'a', units: 1 })
+  await allow({ user_id: user, limit: 10 })
+  await ask('consume', { user_id: user, id: 'b', units: 20 })
+  await ask('consume', { user_id: user, id: 'c', units: 30 })
+  await allow({ user_id: user, kind: 'cap', limit: 3 })
+  await ask('reserve', { user_id: user, id: 'd', units: 4 })
+  clock.now = began
+  // A denial of an earlier version.
+  await db.query({
+    text: `insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{null}', '{null}', '{null}', '{2}', '{7}', '{1}')`,
+    values: [shardOf(user), user],
+  })
+  for (const isRolledUp of [false, true]) {
+    if (isRolledUp) await createUsageRollup({ db, log }).rollUpOnce()
+    const query = 'from=2026-03-20T00:00:00Z&to=2026-03-20T12:15:00Z&interval=day'
+    const { body } = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
+    expect(body.total.denied).toEqual({ units: 62, messages: 5 })
+    expect(body.total.denied_by_reason).toEqual({
+      no_quota: { units: 1, messages: 1 },
+      quota_exhausted: { units: 50, messages: 2 },
+      cap_reached: { units: 4, messages: 1 },
+    })
+  }
+})
+
+test('intervals that cut a compacted day are marked as approximate', async () => {
+  const user = someone()
+  const now = Date.parse('2028-03-20T12:00:00Z')
+  await db.query({
+    text: `insert into usage select $1::smallint, $2::bigint, b, null, null, null, 1, 1, 0, 0, 0, 0
+      from unnest('{2028-01-10T22:00Z,2028-01-10T23:30Z,2028-03-19T22:00Z,2028-03-19T23:30Z}'::timestamptz[]) b`,
+    values: [shardOf(user), user],
+  })
+  const compaction = createUsageCompaction({ db, log, now: () => now, timeZone: 'Europe/Berlin' })
+  while ((await compaction.compactOnce(now)).isBehind);
+  const report = async (from: string, to: string, interval: string, zone: string) => {
+    const query = `user_id=${user}&from=${from}T00:00:00Z&to=${to}T00:00:00Z&interval=${interval}&time_zone=${zone}`
+    const { body } = await call('GET', `${ADMIN}?${query}`)
+    return [body.exact, ...body.items.map((item: Item) => [item.committed.units, item.exact])]
+  }
+  const berlin = 'user_id=%&from=2028-01-09T23:00:00Z&to=2028-01-11T23:00:00Z&interval=day&time_zone=Europe/Berlin'
+  const { body } = await call('GET', `${ADMIN}?${berlin.replace('%', String(user))}`)
+  expect(body).toMatchObject({
+    exact: true,
+    items: [
+      { committed: { units: 1 }, exact: true },
+      { committed: { units: 1 }, exact: true },
+    ],
+  })
+  // Days of UTC: each compacted day of Berlin counts where it begins, an hour earlier.
+  expect(await report('2028-01-09', '2028-01-12', 'day', 'UTC')).toEqual([true, [1, false], [1, false], [0, false]])
+  expect(await report('2028-01-10', '2028-01-11', 'day', 'UTC')).toEqual([false, [1, false]])
+  expect(await report('2028-01-01', '2028-02-01', 'month', 'UTC')).toEqual([true, [2, true]])
+  expect(await report('2028-03-19', '2028-03-21', 'day', 'UTC')).toEqual([true, [2, true], [0, true]])
 })
 
 test('usage that retention has rolled up stays in reports', async () => {
@@ -194,6 +271,20 @@ describe('is refused', () => {
     const { status, body } = await call('GET', `${ADMIN}?user_id=${user}&${DAILY}&group_by=quota`)
     expect([status, body.errors]).toMatchObject([400, [{ path: 'group_by' }]])
     expect((await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month&group_by=quota`)).status).toBe(200)
+  })
+
+  test('reports of all users by user or quota that read too many rows', async () => {
+    await db.query({
+      text: `insert into usage select n % 64, n, '2026-08-01'::timestamptz, null, null, null, 1, 1, 0, 0, 0, 0
+        from generate_series(1, 100001) n`,
+    })
+    const query = 'from=2026-08-01T00:00:00Z&to=2026-08-02T00:00:00Z&interval=day'
+    for (const group of ['user', 'quota']) {
+      const { status, body } = await call('GET', `${ADMIN}?${query}&group_by=${group}`)
+      expect([status, body.errors]).toMatchObject([400, [{ path: 'group_by' }]])
+      expect(body.errors[0].message).toContain('name a user_id')
+      expect((await call('GET', `${ADMIN}?user_id=7&${query}&group_by=${group}`)).status).toBe(200)
+    }
   })
 
   test.each([ADMIN, `${ADMIN}/top`, OWN])('%s without a token, or without the role', async path => {

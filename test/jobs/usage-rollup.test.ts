@@ -8,6 +8,7 @@ import { verify } from '../../src/db/verify/verify.ts'
 import type { Command } from '../../src/domain/command.ts'
 import { roll } from '../../src/domain/quota.ts'
 import type { DenialReason } from '../../src/domain/reservation.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
 import type { UsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
@@ -239,6 +240,55 @@ describe('the rollup', () => {
     await held.commit()
     expect(await rollUpAll()).toBe(1)
     expect(await totalOf(user)).toMatchObject({ committed: 1 })
+  })
+
+  test('leaves a batch that cannot be added up, names it, and does all others', async () => {
+    await rollUpAll()
+    const [user = 0, bad = 0] = neighbours(2)
+    const elsewhere = someone()
+    await bench.quota({ user_id: user, limit: 1_000 })
+    await bench.quota({ user_id: elsewhere, limit: 1_000 })
+    const errors: unknown[] = []
+    const rollup = createUsageRollup({ db, log: { ...log, error: fields => errors.push(fields) } })
+    const send = async (id: string) => {
+      for (const one of [user, elsewhere]) await engine.submit(draw('consume', one, id, 1))
+    }
+    for (let n = 0; n < 5; n++) await send(`a${n}`)
+    const [planted] = await db.query<{ number: number }>({
+      text: `insert into usage_pending values ($1, nextval('usage_number'), '2026-03-20', array[$2::bigint], '{1}',
+        '{null}', '{null}', '{0}', '{-7}', '{1}') returning number`,
+      values: [shardOf(bad), bad],
+    })
+    for (let n = 0; n < 5; n++) await send(`b${n}`)
+    while ((await rollup.rollUpOnce()).isBehind);
+    expect(errors).toMatchObject([{ shard: shardOf(bad), number: planted?.number }])
+    expect(await db.query({ text: 'select number from usage_pending' })).toEqual([planted])
+    for (const one of [user, elsewhere]) expect(await totalOf(one)).toMatchObject({ committed: 10 })
+    // It stays known, and costs the next steps nothing.
+    await send('c')
+    while ((await rollup.rollUpOnce()).isBehind);
+    expect(errors).toHaveLength(1)
+    expect(await countOf('usage_pending')).toBe(1)
+    await db.query({ text: 'truncate usage_pending' })
+  })
+
+  test('of a shard that fails does not hold up the others', async () => {
+    await rollUpAll()
+    const users = [someone(), someone()]
+    for (const user of users) {
+      await bench.quota({ user_id: user, limit: 100 })
+      await engine.submit(draw('consume', user, 'a', 1))
+    }
+    await rollUpAll()
+    for (const user of users) await engine.submit(draw('consume', user, 'b', 1))
+    const held = await openTransaction(db, tx =>
+      tx.query({ text: 'select from usage where user_id = $1 for update', values: [users[0] ?? 0] }),
+    )
+    await expect(createRollup().rollUpOnce()).rejects.toThrow('lock timeout')
+    expect(await countOf('usage_pending')).toBe(1)
+    await held.commit()
+    await rollUpAll()
+    for (const user of users) expect(await totalOf(user)).toMatchObject({ committed: 2 })
   })
 
   test('as a job it runs until the runner stops', async () => {

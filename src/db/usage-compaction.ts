@@ -1,0 +1,223 @@
+import type { Shard } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
+import { type Database, isDataError, type Queryable } from './database.ts'
+import { BY_KEYS } from './planner-settings.ts'
+import { additionsTo, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
+import { usersFrom, walk } from './usage-upkeep.ts'
+import { timestampParam } from './values.ts'
+
+/** Rows that are compacted at a time. Each page is a short transaction. */
+export const COMPACTION_PAGE = 2_000
+
+/** What is compacted into what. */
+export type Level = 'day' | 'month'
+
+const TABLES = {
+  day: { from: 'usage', to: 'usage_day' },
+  month: { from: 'usage_day', to: 'usage_month' },
+} as const
+
+/** The codes of `usage_total.span`. */
+const SPANS = { day: { from: 0, to: 1 }, month: { from: 1, to: 2 } }
+
+/** The beginning of the oldest usage that is to be compacted: of users, or in the totals; null if there is none. */
+export async function oldestUsage(db: Database, level: Level, before: EpochMs): Promise<EpochMs | null> {
+  const [row] = await db.query<{ oldest: EpochMs | null }>({
+    name: `oldest-${TABLES[level].from}`,
+    text: `select least((select bucket from ${TABLES[level].from} where bucket < $1 order by bucket fetch first 1 row only),
+      (select bucket from usage_total where span = ${SPANS[level].from} and bucket < $1 order by bucket fetch first 1 row only))
+      as oldest`,
+    values: [timestampParam(before)],
+  })
+  return row?.oldest ?? null
+}
+
+/** The beginning of the period that a row belongs to, of the periods that begin at `starts`. */
+const periodOf = (starts: string) => `(${starts}::timestamptz[])[width_bucket(bucket, ${starts}::timestamptz[])]`
+
+/**
+ * Deletes a page of the users' rows before `$3` and adds what the deletion returned. A row that the rollup changes
+ * meanwhile is left to the next walk. In the order of keys, so that no two processes can deadlock.
+ */
+function moveStatement(level: Level): string {
+  const { from, to } = TABLES[level]
+  return `
+    with page as materialized (
+      select r.user_id, r.place from unnest($2::bigint[]) k (user_id), lateral (
+        select u.user_id, u.ctid as place from ${from} u
+        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 order by u.bucket limit $5
+      ) r limit $5
+    ), taken as (
+      delete from ${from} where shard = $1 and ctid = any (array(select place from page)) returning *
+    ), moved as (
+      insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+      select shard, user_id, ${periodOf('$4')}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
+      from taken group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+      on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
+      set ${additionsTo(to, USAGE_COUNTS)}
+      returning bucket
+    )
+    select (select count(*) from page) as rows, (select max(user_id) from page) as last,
+      array(select distinct bucket from moved order by bucket) as periods`
+}
+
+const MOVE = { day: moveStatement('day'), month: moveStatement('month') }
+
+/** A busy user's sums hold only as long as the rows that they repeat. */
+const FORGET_SUMS = {
+  'forget-busy-usage': `delete from usage_busy where shard = $1 and user_id = any ($2::bigint[]) and bucket < $3`,
+  'shorten-busy-range': `update usage_busy_range set since = greatest(since, $3), until = greatest(until, $3)
+    where shard = $1 and user_id = any ($2::bigint[]) and since < $3`,
+}
+
+/** Rows of a user that PostgreSQL refuses to add up. Nothing was changed. */
+export class UnusableUsage extends Error {
+  override name = 'UnusableUsage'
+  readonly userId: number
+
+  constructor(userId: number, cause: unknown) {
+    super(`user ${userId}: ${cause}`, { cause })
+    this.userId = userId
+  }
+}
+
+export interface CompactionStep {
+  level: Level
+  /** Usage before it is compacted. */
+  before: EpochMs
+  /** The beginnings of the days or months from the oldest usage to `before`, ascending. */
+  starts: readonly EpochMs[]
+}
+
+/**
+ * Compacts a page of a shard's users: what lies before the beginning of a day or month.
+ *
+ * @param rows the most rows to move
+ * @param skipped users whose usage is left as it is
+ * @returns the rows that were moved, and whether the shard has more
+ * @throws UnusableUsage if the page was a single row and PostgreSQL refuses what it holds
+ */
+export async function compactUsers(
+  db: Database,
+  shard: Shard,
+  step: CompactionStep,
+  rows: number,
+  skipped: ReadonlySet<number>,
+): Promise<{ rows: number; hasMore: boolean }> {
+  const { level, before } = step
+  const { from: table } = TABLES[level]
+  let users: number[] = []
+  let moved = 0
+  try {
+    const hasMore = await walk(db, shard, level, before, async (tx, first, until) => {
+      const found = await usersFrom(tx, shard, table, first)
+      users = found.users.filter(user => !skipped.has(user))
+      const page = await movePage(tx, shard, users, until, step, rows)
+      moved = page.rows
+      // A full page may end within a user.
+      if (page.last !== null && page.rows >= rows) return page.last
+      const last = found.users.at(-1)
+      return found.isLast || last === undefined ? null : last + 1
+    })
+    return { rows: moved, hasMore }
+  } catch (error) {
+    if (!isDataError(error) || rows > 1) throw error
+    throw new UnusableUsage((await firstUserBefore(db, shard, table, users, before)) ?? Number.NaN, error)
+  }
+}
+
+interface MovedPage {
+  rows: number
+  last: number | null
+  periods: EpochMs[]
+}
+
+async function movePage(
+  tx: Queryable,
+  shard: Shard,
+  users: readonly number[],
+  until: EpochMs,
+  step: CompactionStep,
+  rows: number,
+): Promise<MovedPage> {
+  const keys = [shard, users, timestampParam(until)]
+  if (step.level === 'day') {
+    for (const [name, text] of Object.entries(FORGET_SUMS)) await tx.query({ name, text, values: keys })
+  }
+  const [page] = await tx.query<MovedPage>({
+    name: `compact-${step.level}`,
+    text: MOVE[step.level],
+    values: [...keys, startsOf(step), rows],
+  })
+  if (page === undefined) throw new Error('the database returned no row')
+  await addPeriods(tx, step, page.periods)
+  return page
+}
+
+const startsOf = ({ starts }: CompactionStep) => starts.map(start => timestampParam(start))
+
+/** Notes days or months, so that reports know what they cannot divide. */
+const ADD_PERIODS = `
+  insert into usage_period (bucket, until) select * from unnest($1::timestamptz[], $2::timestamptz[])
+  on conflict do nothing`
+
+async function addPeriods(tx: Queryable, { starts, before }: CompactionStep, periods: readonly EpochMs[]) {
+  if (periods.length === 0) return
+  const ends = periods.map(period => starts.find(start => start > period) ?? before)
+  await tx.query({
+    name: 'add-usage-periods',
+    text: ADD_PERIODS,
+    values: [periods.map(at => timestampParam(at)), ends.map(at => timestampParam(at))],
+  })
+}
+
+async function firstUserBefore(
+  db: Database,
+  shard: Shard,
+  table: string,
+  users: readonly number[],
+  before: EpochMs,
+): Promise<number | undefined> {
+  const rows = await db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    return tx.query<{ user_id: number }>({
+      text: `select k.user_id from unnest($2::bigint[]) with ordinality k (user_id, place), lateral (
+          select from ${table} u where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 limit 1
+        ) r order by place limit 1`,
+      values: [shard, users, timestampParam(before)],
+    })
+  })
+  return rows[0]?.user_id
+}
+
+/** Moves a page of the totals of all users, oldest first. It skips rows that another process moves. */
+const MOVE_TOTALS = `
+  with page as materialized (
+    select ctid as place from usage_total where span = $1 and bucket < $3
+    order by bucket limit $5 for update skip locked
+  ), taken as (
+    delete from usage_total where span = $1 and ctid = any (array(select place from page)) returning *
+  ), moved as (
+    insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
+    select $2::smallint, ${periodOf('$4')}, country, message_type, ${sumsOf(TOTAL_COUNTS)}
+    from taken group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    returning bucket
+  )
+  select (select count(*) from page) as rows, array(select distinct bucket from moved order by bucket) as periods`
+
+/** Compacts a page of the totals of all users. @returns the rows that were moved */
+export function compactTotals(db: Database, step: CompactionStep, rows: number): Promise<number> {
+  const { from, to } = SPANS[step.level]
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS })
+    const [page] = await tx.query<Omit<MovedPage, 'last'>>({
+      name: 'compact-totals',
+      text: MOVE_TOTALS,
+      values: [from, to, timestampParam(step.before), startsOf(step), rows],
+    })
+    if (page === undefined) throw new Error('the database returned no row')
+    await addPeriods(tx, step, page.periods)
+    return page.rows
+  })
+}

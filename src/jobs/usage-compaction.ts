@@ -1,0 +1,162 @@
+import { type Database, isDataError, type Log } from '../db/database.ts'
+import { hasPendingBefore, sumBusyUsers } from '../db/usage-busy.ts'
+import {
+  COMPACTION_PAGE,
+  type CompactionStep,
+  compactTotals,
+  compactUsers,
+  type Level,
+  oldestUsage,
+  UnusableUsage,
+} from '../db/usage-compaction.ts'
+import { shardsBehind } from '../db/usage-upkeep.ts'
+import { USAGE_DAYS_KEPT, USAGE_DETAIL_DAYS } from '../domain/bounds.ts'
+import type { Shard } from '../domain/shard.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
+import { lastBoundary, nextBoundary } from '../domain/window.ts'
+import { createPageSize, forEachApart } from './isolation.ts'
+import type { Job } from './runner.ts'
+
+/**
+ * Keeps usage small and quick to read: compacts old quarters of an hour into days, old days into months, and adds up the
+ * many rows of busy users. Any number of processes may run it.
+ */
+export interface UsageCompaction extends Job {
+  /**
+   * One step: a page of each shard that has something to do, each in a short transaction.
+   * @throws PartsFailed after the last shard, if some failed
+   */
+  compactOnce(now: EpochMs, signal?: AbortSignal): Promise<Compaction>
+}
+
+interface Compaction {
+  /** Rows that were compacted. */
+  rows: number
+  /** Whether there is more to do. */
+  isBehind: boolean
+}
+
+export interface UsageCompactionOptions {
+  db: Database
+  log: Log
+  now: () => EpochMs
+  /** The IANA name of the time zone whose days and months usage is compacted into. */
+  timeZone: string
+}
+
+const INTERVAL_MS = 60_000
+
+/** How long after a day's end its rows are taken for final: no process's clock is that far behind. */
+const SETTLED_MS = HOUR_MS / 2
+
+/** Users of a shard whose usage cannot be added up and is left. With more, the shard waits for an operator. */
+const MAX_UNUSABLE = 1_000
+
+const AGES = { day: USAGE_DETAIL_DAYS, month: USAGE_DAYS_KEPT }
+
+/** Compacts shards by pages, and remembers what cannot be compacted. */
+function createCompactor(db: Database, log: Log) {
+  const page = createPageSize(COMPACTION_PAGE)
+  /** Users by level and shard. They are tried again with the next day or month. */
+  const unusable = new Map<string, { before: EpochMs; users: Set<number> }>()
+
+  function skippedOf({ level, before }: CompactionStep, shard: Shard): Set<number> {
+    const key = `${level} ${shard}`
+    const known = unusable.get(key)
+    if (known?.before === before) return known.users
+    const users = new Set<number>()
+    unusable.set(key, { before, users })
+    return users
+  }
+
+  return {
+    totals: (step: CompactionStep) => page.run(rows => compactTotals(db, step, rows)),
+
+    /** A page of a shard. If it holds a row that is refused: the rows before that one, and then without its user. */
+    async users(shard: Shard, step: CompactionStep): Promise<{ rows: number; hasMore: boolean }> {
+      const skipped = skippedOf(step, shard)
+      let max = COMPACTION_PAGE
+      for (;;) {
+        try {
+          return await page.run(async rows => {
+            max = Math.min(max, rows)
+            return compactUsers(db, shard, step, max, skipped)
+          })
+        } catch (error) {
+          if (error instanceof UnusableUsage && skipped.size < MAX_UNUSABLE) {
+            const { userId: user_id } = error
+            log.error({ err: error, shard, user_id }, 'usage compaction: left usage that cannot be added up')
+            skipped.add(user_id)
+          } else if (isDataError(error) && max > 1) {
+            max = Math.floor(max / 2)
+          } else {
+            throw error
+          }
+        }
+      }
+    },
+  }
+}
+
+export function createUsageCompaction({ db, log, now: clock, timeZone }: UsageCompactionOptions): UsageCompaction {
+  const compactor = createCompactor(db, log)
+
+  /** The days or months to compact. */
+  async function stepOf(level: Level, now: EpochMs): Promise<CompactionStep> {
+    const before = lastBoundary(level, timeZone, now - AGES[level] * DAY_MS)
+    const oldest = await oldestUsage(db, level, before)
+    const starts: EpochMs[] = []
+    let start = oldest === null ? before : lastBoundary(level, timeZone, oldest)
+    for (; start < before; start = nextBoundary(level, timeZone, start)) starts.push(start)
+    return { level, before, starts }
+  }
+
+  async function compactLevel(level: Level, now: EpochMs, done: Compaction, signal?: AbortSignal): Promise<void> {
+    const step = await stepOf(level, now)
+    await forEachApart(await shardsBehind(db, level, step.before), signal, async shard => {
+      const { rows, hasMore } = await compactor.users(shard, step)
+      done.rows += rows
+      done.isBehind ||= hasMore
+    })
+    if (step.starts.length === 0) return
+    const totals = await compactor.totals(step)
+    done.rows += totals
+    done.isBehind ||= totals > 0
+  }
+
+  async function sumBusy(now: EpochMs, done: Compaction, signal?: AbortSignal): Promise<void> {
+    const until = floorDay(now - SETTLED_MS)
+    // The first whole day (UTC) that is not compacted.
+    const since = floorDay(lastBoundary('day', timeZone, now - AGES.day * DAY_MS) + DAY_MS - 1)
+    await forEachApart(await shardsBehind(db, 'busy', until), signal, async shard => {
+      if (await hasPendingBefore(db, shard, until)) return
+      done.isBehind ||= await sumBusyUsers(db, shard, since, until)
+    })
+  }
+
+  async function compactOnce(now: EpochMs, signal?: AbortSignal): Promise<Compaction> {
+    const done: Compaction = { rows: 0, isBehind: false }
+    await forEachApart(
+      [
+        () => compactLevel('day', now, done, signal),
+        () => compactLevel('month', now, done, signal),
+        () => sumBusy(now, done, signal),
+      ],
+      signal,
+      work => work(),
+    )
+    return done
+  }
+
+  return {
+    name: 'usage compaction',
+    compactOnce,
+    async step(signal) {
+      const { isBehind } = await compactOnce(clock(), signal)
+      // At most a third of the time: senders come first, and old usage only takes space.
+      return tookMs => (isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
+    },
+  }
+}
+
+const floorDay = (at: EpochMs) => Math.floor(at / DAY_MS) * DAY_MS

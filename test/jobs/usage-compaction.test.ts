@@ -1,0 +1,346 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { UsageSums } from '../../src/db/usage-columns.ts'
+import { sumTotals } from '../../src/db/usage-of-all.ts'
+import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
+import { type Shard, shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
+import type { UsageGroup } from '../../src/domain/usage.ts'
+import { lastBoundary, nextBoundary, type Period } from '../../src/domain/window.ts'
+import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
+import { freshDatabase } from '../support/database.ts'
+import { neighbours, openTransaction, someone } from '../support/engine.ts'
+import { seededRandom } from '../support/ledger.ts'
+
+const QUARTER_MS = 900_000
+const ZONE = 'Europe/Berlin'
+const NOW = Date.parse('2026-11-20T10:00:00Z')
+const { db } = await freshDatabase()
+const errors: unknown[] = []
+const log = { info() {}, warn() {}, error: (fields: object) => errors.push(fields) }
+
+beforeEach(async () => {
+  errors.length = 0
+  await db.query({
+    text: `truncate usage, usage_day, usage_month, usage_total, usage_busy, usage_busy_range, usage_period, usage_pending`,
+  })
+  await db.query({ text: `update usage_upkeep set until = '-infinity', next_user = null` })
+})
+
+interface Row {
+  user: number
+  at: EpochMs
+  quota: number | null
+  country: string | null
+  committed: number
+  refunded: number
+  denied: number
+}
+
+/** Writes usage as the rollup does, into rows of users and totals. */
+async function write(rows: readonly Row[]): Promise<void> {
+  for (const { user, at, quota, country, committed, refunded, denied } of rows) {
+    const bucket = new Date(at - (at % QUARTER_MS)).toISOString()
+    const counts = [committed, 1, refunded, 0, denied, denied === 0 ? 0 : 1]
+    const reasons = denied === 0 ? [null, null] : [denied, 1]
+    await db.query({
+      text: `insert into usage values ($1, $2, $3, $4, $5, null, $6, $7, $8, $9, $10, $11, $12, $13)
+        on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
+        set committed = usage.committed + excluded.committed, refunded = usage.refunded + excluded.refunded`,
+      values: [shardOf(user), user, bucket, quota, country, ...counts, ...reasons],
+    })
+    await db.query({
+      text: `insert into usage_total values (0, $1, $2, null, $3, $4, $5, $6, $7, $8, $9, $10, null, null, null, null, $11, 0)
+        on conflict (span, bucket, country, message_type) do update
+        set committed = usage_total.committed + excluded.committed, refunded = usage_total.refunded + excluded.refunded`,
+      values: [bucket, country, ...counts, ...reasons, quota === null ? committed : 0],
+    })
+  }
+}
+
+const compaction = () => createUsageCompaction({ db, log, now: () => NOW, timeZone: ZONE })
+
+/** Compacts all there is, and returns how many rows were moved. */
+async function compactAll(now = NOW, job = compaction()): Promise<number> {
+  let rows = 0
+  for (let step = 0; step < 1_000; step++) {
+    const done = await job.compactOnce(now)
+    rows += done.rows
+    if (!done.isBehind) return rows
+  }
+  throw new Error('the compaction does not end')
+}
+
+const starts = (period: Period, from: EpochMs, to: EpochMs) => {
+  const all: EpochMs[] = []
+  for (let at = lastBoundary(period, ZONE, from); at < to; at = nextBoundary(period, ZONE, at)) all.push(at)
+  return all
+}
+
+const byDay = { starts: starts('day', NOW - 430 * DAY_MS, NOW), to: NOW }
+const recentDays = { starts: starts('day', NOW - 390 * DAY_MS, NOW), to: NOW }
+const byMonth = { starts: starts('month', NOW - 900 * DAY_MS, NOW), to: NOW }
+
+async function countsOf(table: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>({ text: `select count(*) as count from ${table}` })
+  return row?.count ?? Number.NaN
+}
+
+/** All that reports show of users: by day, where days are kept, and by month. */
+async function reportsOf(users: readonly number[]) {
+  const groups: (UsageGroup | undefined)[] = [undefined, 'quota', 'country']
+  const reports = []
+  for (const user of users) {
+    for (const group of groups) {
+      reports.push(
+        await sumUsage(db, user, recentDays, group, 100_000),
+        await sumUsage(db, user, byMonth, group, 100_000),
+      )
+    }
+  }
+  for (const group of [undefined, 'country'] as const) {
+    reports.push(await sumTotals(db, recentDays, group, 100_000), await sumTotals(db, byMonth, group, 100_000))
+  }
+  return reports
+}
+
+function randomRows(users: readonly number[], count: number, seed: number): Row[] {
+  const random = seededRandom(seed)
+  const pick = <T>(choices: readonly T[]) => choices[Math.floor(random() * choices.length)] as T
+  return Array.from({ length: count }, () => ({
+    user: pick(users),
+    at: Math.floor(NOW - random() * pick([2, 40, 60, 450, 850]) * DAY_MS),
+    quota: pick([null, 64, 128]),
+    country: pick([null, 'DE', 'FR']),
+    committed: Math.floor(random() * 100),
+    refunded: Math.floor(random() * 5),
+    denied: pick([0, 0, 7]),
+  }))
+}
+
+describe('compaction', () => {
+  test('moves old quarters of an hour into days and old days into months, and changes no report by day or month', async () => {
+    const users = [...neighbours(3), someone()]
+    await write(randomRows(users, 600, 1))
+    const before = await reportsOf(users)
+    expect(await compactAll()).toBeGreaterThan(300)
+    expect(await reportsOf(users)).toEqual(before)
+    const cutoffs = {
+      usage: lastBoundary('day', ZONE, NOW - 35 * DAY_MS),
+      usage_day: lastBoundary('month', ZONE, NOW - 400 * DAY_MS),
+    }
+    for (const [table, cutoff] of Object.entries(cutoffs)) {
+      const [row] = await db.query<{ first: EpochMs; rows: number }>({
+        text: `select min(bucket) as first, count(*) as rows from ${table}`,
+      })
+      expect(row?.rows).toBeGreaterThan(10)
+      expect(row?.first).toBeGreaterThanOrEqual(cutoff)
+    }
+    expect(await countsOf('usage_month')).toBeGreaterThan(10)
+    for (const table of ['usage_day', 'usage_month']) {
+      const buckets = await db.query<{ bucket: EpochMs }>({ text: `select distinct bucket from ${table}` })
+      const period = table === 'usage_day' ? 'day' : 'month'
+      for (const { bucket } of buckets) expect(bucket).toBe(lastBoundary(period, ZONE, bucket))
+    }
+    // All that there was to do is done, and costs nothing more.
+    expect(await compactAll()).toBe(0)
+  })
+
+  test('by three processes, while reports are read, counts nothing twice and misses nothing', async () => {
+    const users = [...neighbours(4), someone(), someone()]
+    await write(randomRows(users, 800, 2))
+    const before = await reportsOf(users.slice(0, 2))
+    let isOver = false
+    const read = async () => {
+      let reads = 0
+      for (; !isOver; reads++) expect(await reportsOf(users.slice(0, 2))).toEqual(before)
+      return reads
+    }
+    const compact = async () => {
+      const rows = await Promise.all([compactAll(), compactAll(), compactAll()])
+      isOver = true
+      return rows.reduce((sum, one) => sum + one, 0)
+    }
+    const [reads, rows] = await Promise.all([read(), compact()])
+    expect(reads).toBeGreaterThan(0)
+    expect(rows).toBeGreaterThan(400)
+    expect(await reportsOf(users.slice(0, 2))).toEqual(before)
+  })
+
+  test('goes on the next day, also with usage that arrived late', async () => {
+    const user = someone()
+    const old = { user, quota: 64, country: 'DE', refunded: 0, denied: 0 }
+    await write([{ ...old, at: NOW - 50 * DAY_MS, committed: 1 }])
+    await compactAll()
+    await write([{ ...old, at: NOW - 50 * DAY_MS, committed: 2 }])
+    await compactAll(NOW + DAY_MS)
+    expect(await countsOf('usage')).toBe(0)
+    const rows = await db.query({ text: 'select committed from usage_day' })
+    expect(rows).toEqual([{ committed: 3 }])
+  })
+
+  test('does a user with more rows than a page, page by page', async () => {
+    const [one = 0, busy = 0, other = 0] = neighbours(3).toSorted((a, b) => a - b)
+    await db.query({
+      text: `insert into usage select $1::smallint, $2::bigint, '2026-09-01'::timestamptz + n * interval '15 min', n % 7, null, null, n, 1, 0, 0, 0, 0
+        from generate_series(0, 2999) n`,
+      values: [shardOf(busy), busy],
+    })
+    await write(
+      [one, other].map(user => ({
+        user,
+        at: NOW - 60 * DAY_MS,
+        quota: 1,
+        country: null,
+        committed: 5,
+        refunded: 0,
+        denied: 0,
+      })),
+    )
+    const before = await sumUsage(db, busy, byMonth, 'quota', 1_000)
+    const job = compaction()
+    const first = await job.compactOnce(NOW)
+    expect(first).toMatchObject({ isBehind: true })
+    // One page of the shard, and one of the totals.
+    expect(first.rows).toBeLessThanOrEqual(2_002)
+    expect(await sumUsage(db, busy, byMonth, 'quota', 1_000)).toEqual(before)
+    await compactAll()
+    expect(await sumUsage(db, busy, byMonth, 'quota', 1_000)).toEqual(before)
+    expect(await countsOf('usage')).toBe(0)
+  })
+
+  test('leaves the usage of a user that cannot be added up, names it, and does all others', async () => {
+    const [good = 0, bad = 0, last = 0] = neighbours(3).toSorted((a, b) => a - b)
+    const at = NOW - 60 * DAY_MS
+    const elsewhere = someone()
+    await write(
+      [good, bad, last, elsewhere].map(user => ({
+        user,
+        at,
+        quota: 1,
+        country: null,
+        committed: 5,
+        refunded: 0,
+        denied: 0,
+      })),
+    )
+    await db.query({
+      text: `insert into usage_day values ($1, $2, $3, 1, null, null, 9223372036854775806, 0, 0, 0, 0, 0)`,
+      values: [shardOf(bad), bad, new Date(lastBoundary('day', ZONE, at)).toISOString()],
+    })
+    await compactAll()
+    expect(errors).toMatchObject([{ shard: shardOf(bad), user_id: bad }])
+    expect(await db.query({ text: 'select user_id from usage' })).toEqual([{ user_id: bad }])
+    expect(await countsOf('usage_day')).toBe(4)
+  })
+
+  test('of a shard that fails does not hold up the others', async () => {
+    const users = [someone(), someone()]
+    const shards = users.map(shardOf)
+    expect(shards[0]).not.toBe(shards[1])
+    await write(
+      users.map(user => ({
+        user,
+        at: NOW - 60 * DAY_MS,
+        quota: 1,
+        country: null,
+        committed: 5,
+        refunded: 0,
+        denied: 0,
+      })),
+    )
+    const held = await openTransaction(db, tx =>
+      tx.query({ text: 'select from usage where user_id = $1 for update', values: [users[0] ?? 0] }),
+    )
+    await expect(compaction().compactOnce(NOW)).rejects.toThrow('lock timeout')
+    expect(await db.query({ text: 'select user_id from usage_day' })).toEqual([{ user_id: users[1] }])
+    await held.commit()
+    await compactAll()
+    expect(await countsOf('usage_day')).toBe(2)
+  })
+})
+
+describe('sums of busy users', () => {
+  /** 50 rows in each quarter of an hour of the last days, with some that no grant paid for. */
+  async function fill(user: number, days: number): Promise<void> {
+    await db.query({
+      text: `insert into usage select $1::smallint, $2::bigint, date_bin('15 min', $3::timestamptz - n * interval '15 min', 'epoch'),
+          nullif(k, 0), 'C' || k, null, 20 + n % 50, 10, 1 + k % 2, 1, k % 3, k % 2, k % 2, nullif(k % 3, 0)
+        from generate_series(0, $4::int - 1) n, generate_series(0, 9) k`,
+      values: [shardOf(user), user, new Date(NOW).toISOString(), days * 96],
+    })
+  }
+  const reports = async (user: number) => [
+    await sumUsage(db, user, recentDays, undefined, 10_000),
+    await sumUsage(db, user, byDay, 'user', 10_000),
+    await sumUsage(
+      db,
+      user,
+      { starts: [NOW - 3 * DAY_MS - QUARTER_MS, NOW - DAY_MS], to: NOW - QUARTER_MS },
+      undefined,
+      10,
+    ),
+    (await pastUsage(db, user, NOW)).days,
+  ]
+
+  test('change no report and no forecast, and are forgotten with the rows that they repeat', async () => {
+    const user = someone()
+    const usual = someone(shardOf(user))
+    await fill(user, 45)
+    await write(randomRows([usual], 50, 3))
+    const before = await reports(user)
+    const usualBefore = await reports(usual)
+    await compactAll()
+    expect(await reports(user)).toEqual(before)
+    expect(await reports(usual)).toEqual(usualBefore)
+    // The finished days (UTC) that are not compacted, of one user.
+    const sums = await db.query<{ user_id: number; rows: number }>({
+      text: 'select user_id, count(*) as rows from usage_busy group by 1',
+    })
+    expect(sums).toEqual([{ user_id: user, rows: 35 * 96 }])
+    // Two days later, nothing was sent since: the user is busy no more.
+    await compactAll(NOW + 2 * DAY_MS)
+    expect(await countsOf('usage_busy')).toBe(0)
+    expect((await sumUsage(db, user, recentDays, undefined, 10_000)).length).toBe(before[0]?.length)
+  })
+
+  test('wait until all usage of the day is rolled up', async () => {
+    const user = someone()
+    await fill(user, 3)
+    const before = await reports(user)
+    await db.query({
+      text: `insert into usage_pending values ($1, 1, '2026-11-18', array[$2::bigint], '{1}', '{null}', '{null}', '{0}', '{5}', '{1}')`,
+      values: [shardOf(user), user],
+    })
+    await compactAll()
+    expect(await countsOf('usage_busy')).toBe(0)
+    await db.query({ text: 'truncate usage_pending' })
+    await compactAll()
+    expect(await countsOf('usage_busy')).toBeGreaterThan(0)
+    expect(await reports(user)).toEqual(before)
+  })
+})
+
+test('a forecast stays as it is, also its first use', async () => {
+  const user = someone()
+  await write(randomRows([user], 200, 4))
+  const before = await pastUsage(db, user, NOW)
+  await compactAll()
+  const after = await pastUsage(db, user, NOW)
+  expect(after.days).toEqual(before.days)
+  // The beginning of the month of the first use.
+  expect(after.first).toBe(lastBoundary('month', ZONE, before.first ?? 0))
+})
+
+test('the sums of each quota survive exactly', async () => {
+  const users = neighbours(3)
+  await write(randomRows(users, 500, 5))
+  const sums = async () =>
+    db.query<UsageSums & { shard: Shard }>({
+      text: `select user_id, quota_id, sum(committed - refunded)::bigint as net, sum(denied)::bigint as denied, sum(no_quota)::bigint as no_quota
+        from (select * from usage union all select * from usage_day union all select * from usage_month) u
+        group by 1, 2 order by 1, 2`,
+    })
+  const before = await sums()
+  await compactAll()
+  expect(await sums()).toEqual(before)
+})
