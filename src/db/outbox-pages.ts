@@ -3,7 +3,7 @@ import type { EventKey } from '../domain/event.ts'
 import { SHARDS, type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
-import { type EventFilter, MAX_SCANNED, type Positions, type StoredEvent } from './outbox.ts'
+import { type EventFilter, IS_KEPT, MAX_SCANNED, type Positions, type StoredEvent } from './outbox.ts'
 
 /** A shard's outbox as a reader at some position sees it. */
 export interface OutboxHead {
@@ -201,13 +201,14 @@ function timeOfLastTaken({ numbers, times, next }: Source, number: number | unde
   return numbers[next - 1] === number ? times[next - 1] : undefined
 }
 
+/** The events with these keys, in their order; those of erased users are left out. */
 async function readByKeys(tx: Transaction, keys: readonly EventKey[]): Promise<StoredEvent[]> {
   if (keys.length === 0) return []
   return tx.query<StoredEvent>({
     name: 'outbox-events',
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, number, place)
-           join event e on e.shard = k.shard and e.number = k.number
+           join event e on e.shard = k.shard and e.number = k.number and ${IS_KEPT}
            order by k.place`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })

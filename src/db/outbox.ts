@@ -1,6 +1,6 @@
 /** Reads events. `outbox-writes.ts` writes them. */
 import type { EventKey } from '../domain/event.ts'
-import { SHARD_COUNT, SHARDS, type Shard, shardOf } from '../domain/shard.ts'
+import { SHARD_COUNT, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable } from './database.ts'
 
@@ -14,7 +14,7 @@ export interface StoredEvent extends EventKey {
 }
 
 /** SQL: that an event `e` is not one of a user whose data was erased. Such events keep their number, type and time only. */
-const IS_KEPT = "(e.user_id is not null or not e.data ? 'erased')"
+export const IS_KEPT = "(e.user_id is not null or not e.data ? 'erased')"
 
 export interface EventFilter {
   /** By default all. */
@@ -28,12 +28,6 @@ export type Positions = readonly number[]
 /** Whether a reader at these positions has events to read, given the ends of the outbox. */
 export function isBehind(positions: Positions, ends: Positions): boolean {
   return ends.some((end, shard) => end > (positions[shard] ?? 0))
-}
-
-export interface EventSlice {
-  events: StoredEvent[]
-  /** Where to go on: everything up to it was scanned. */
-  reached: Positions
 }
 
 /**
@@ -83,62 +77,6 @@ export async function readPositionsBefore(db: Queryable, ends: Positions, count:
   return start
 }
 
-/**
- * Reads on from a position, up to ends that were read before: older events first, as far as the order within each shard
- * allows. It may return fewer than `limit` events, even none, though there are more: then `reached` is before the ends.
- */
-export async function readEvents(
-  db: Queryable,
-  after: Positions,
-  ends: Positions,
-  { types, userId }: EventFilter,
-  limit: number,
-): Promise<EventSlice> {
-  const reached = [...after]
-  const spans = SHARDS.flatMap(shard => {
-    const end = ends[shard] ?? 0
-    const from = after[shard] ?? 0
-    if (end <= from) return []
-    if (userId !== undefined && shard !== shardOf(userId)) {
-      reached[shard] = end
-      return []
-    }
-    return [{ shard, from, until: Math.min(end, from + MAX_SCANNED) }]
-  })
-  if (spans.length === 0) return { events: [], reached }
-
-  const rows = await db.query<StoredEvent>({
-    name: 'outbox-read',
-    text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
-           from unnest($1::smallint[], $2::bigint[], $3::bigint[]) as u (shard, after, until)
-           cross join lateral (
-             select * from event e
-             where e.shard = u.shard and e.number > u.after and e.number <= u.until and ${IS_KEPT}
-               and ($4::text[] is null or e.type = any($4::text[])) and ($5::bigint is null or e.user_id = $5::bigint)
-             order by e.number limit $6
-           ) e
-           order by e.shard, e.number`,
-    values: [
-      spans.map(({ shard }) => shard),
-      spans.map(({ from }) => from),
-      spans.map(({ until }) => until),
-      types === undefined ? null : [...types],
-      userId ?? null,
-      limit,
-    ],
-  })
-  const events = oldestFirst(rows).slice(0, limit)
-  const read = countByShard(rows)
-  const taken = countByShard(events)
-  for (const { shard, until } of spans) {
-    const count = taken.get(shard) ?? 0
-    const isAllTaken = count === (read.get(shard) ?? 0)
-    if (isAllTaken && count < limit) reached[shard] = until
-    else reached[shard] = events.findLast(event => event.shard === shard)?.number ?? reached[shard] ?? 0
-  }
-  return { events, reached }
-}
-
 /** How many events there are of each type. */
 export type EventCounts = readonly { type: string; count: number }[]
 
@@ -160,22 +98,4 @@ export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<St
            join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
-}
-
-/** Clocks of processes differ a little, so within a shard an event counts as no older than those before it. */
-function oldestFirst(rows: readonly StoredEvent[]): StoredEvent[] {
-  const latest = new Map<Shard, EpochMs>()
-  const dated = rows.map(event => {
-    const at = Math.max(event.at, latest.get(event.shard) ?? event.at)
-    latest.set(event.shard, at)
-    return { event, at }
-  })
-  // Sorting is stable: events of the same age stay in the order of shard and number.
-  return dated.sort((one, other) => one.at - other.at).map(({ event }) => event)
-}
-
-function countByShard(events: readonly StoredEvent[]): Map<Shard, number> {
-  const counts = new Map<Shard, number>()
-  for (const { shard } of events) counts.set(shard, (counts.get(shard) ?? 0) + 1)
-  return counts
 }

@@ -17,9 +17,6 @@ export const SEQUENCE_TABLE = `
     from event where ${IN_RANGE} group by user_id
   )`
 
-/** SQL: the number up to which the events of a shard `h` of `shard_head` have been removed. Nothing removes events yet. */
-const REMOVED_UP_TO = '0'
-
 /**
  * The numbers of a shard's events have no gap up to the last one, and there is none beyond it: `$1` the shard, numbers above
  * `$2` and up to `$3`. It takes any snapshot, because numbers are in the order of commits and events never change.
@@ -38,7 +35,7 @@ export const NUMBERS = `
       (select count(*) from event e where e.shard = $1 and e.number > lower and e.number <= upper) as events,
       exists (select from event e where e.shard = $1 and e.number > last_event) as beyond
     from shard_head h, lateral (
-      select greatest($2::bigint, ${REMOVED_UP_TO}) as lower, greatest($2::bigint, ${REMOVED_UP_TO}, least($3::bigint, last_event)) as upper
+      select greatest($2::bigint, h.pruned) as lower, greatest($2::bigint, h.pruned, least($3::bigint, last_event)) as upper
     ) page
     where h.shard = $1
   ) counted`

@@ -2,7 +2,7 @@ import { IN_RANGE } from './ledger.ts'
 import type { RangeProof } from './proof.ts'
 
 /** Every table that usage is moved into, with the columns of `usage`. */
-const USAGE_TABLES = ['usage']
+const USAGE_TABLES = ['usage', 'usage_day', 'usage_month']
 
 /** Batches of usage that are not rolled up yet: with more in a shard, each range of users would read them all. */
 export const MAX_PENDING = 10_000

@@ -2,10 +2,14 @@ import type { Api } from '../../api/types.ts'
 import { day, oneOf, type StateOf } from '../url-state.ts'
 import { addDays, dayOf } from './days.ts'
 
-/** A counted quantity. */
-export type Measure = keyof Api['Usage']['total']
-
-export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
+/** The counted quantities of a report. */
+export const MEASURES = [
+  'committed',
+  'refunded',
+  'denied',
+  'unfunded',
+] as const satisfies readonly (keyof Api['Usage']['total'])[]
+export type Measure = (typeof MEASURES)[number]
 export const GROUPS = ['country', 'message_type', 'quota'] as const
 export type Group = (typeof GROUPS)[number]
 
