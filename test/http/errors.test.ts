@@ -106,7 +106,7 @@ const BAD: BadCall[] = [
   ['a page size of 0', 'GET', `${QUOTA}/list?page_size=0`, undefined, 400, 'invalid_request', ['page_size']],
   ['an unknown parameter', 'GET', `${QUOTA}/list?pagesize=5`, undefined, 400, 'invalid_request', ['pagesize']],
   ['an unknown status', 'GET', `${QUOTA}/list?status=live`, undefined, 400, 'invalid_request', ['status']],
-  ['an unknown sort', 'GET', `${QUOTA}/list?sort=name`, undefined, 400, 'invalid_request', ['sort']],
+  ['an unknown sort', 'GET', `${QUOTA}/list?sort=color`, undefined, 400, 'invalid_request', ['sort']],
   ['a forged cursor', 'GET', `${QUOTA}/list?cursor=${base64({ sort: 'name' })}`, undefined, 400, 'invalid_request', ['cursor']],
   ['a missing user', 'GET', `${QUOTA}/summary`, undefined, 400, 'invalid_request', ['user_id']],
   ['an invalid user', 'GET', `${QUOTA}/summary?user_id=07`, undefined, 400, 'invalid_request', ['user_id']],
@@ -146,7 +146,9 @@ test('a time outside the range is answered with the range', async () => {
 
 test('an unknown parameter is answered with the accepted ones', async () => {
   const { body } = await call('GET', `${QUOTA}/list?pagesize=5`)
-  expect(body.errors[0].message).toBe('is unknown; accepted are page, page_size, sort, kind, cursor, user_id, status')
+  expect(body.errors[0].message).toBe(
+    'is unknown; accepted are page, page_size, sort, kind, name, external_ref, expires_after, expires_before, cursor, user_id, status',
+  )
 })
 
 test('a problem has the Retry-After of its code, unless it names another', () => {
