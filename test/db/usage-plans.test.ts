@@ -1,0 +1,131 @@
+/** The statements of usage find their rows by keys, with and without statistics, however much usage there is. */
+import { describe, expect, test } from 'vitest'
+import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
+import { disableAutovacuum } from '../../bench/fill.ts'
+import type { Database, Queryable } from '../../src/db/database.ts'
+import { topUsers } from '../../src/db/top-users.ts'
+import { sumBusyUsers } from '../../src/db/usage-busy.ts'
+import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage-compaction.ts'
+import { sumByKey, sumTotals } from '../../src/db/usage-of-all.ts'
+import { rollUpUsage } from '../../src/db/usage-rollup.ts'
+import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
+import { shardFrom, shardOf } from '../../src/domain/shard.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const { db } = await freshDatabase()
+await disableAutovacuum(db)
+const NOW = Date.parse('2026-11-20T10:00:00Z')
+const SHARD = shardFrom(5)
+/** A user of the shard. */
+const USER = Array.from({ length: 1_000 }, (_, user) => user).find(user => shardOf(user) === SHARD) ?? 0
+
+// 60 days of 1,000 users of one shard, a row on each day, and 500 more of each day of all other shards.
+for (const table of ['usage', 'usage_day', 'usage_month']) {
+  const age = { usage: 0, usage_day: 60, usage_month: 500 }[table] ?? 0
+  await db.query({
+    text: `insert into ${table} select case when u < 1000 then ${SHARD} else u % 64 end, case when u = 0 then ${USER} else u end,
+        date_bin('15 min', $1::timestamptz - (d + $2) * interval '1 day', 'epoch'), 64, 'DE', null, 1, 1, 0, 0, 0, 0
+      from generate_series(0, 59) d, generate_series(0, 1499) u on conflict do nothing`,
+    values: [new Date(NOW).toISOString(), age],
+  })
+}
+await db.query({
+  text: `insert into usage_total select 0, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'C' || c, null,
+      1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0
+    from generate_series(0, 9000) n, generate_series(1, 5) c`,
+  values: [new Date(NOW).toISOString()],
+})
+await db.query({
+  text: `insert into usage_top select s, $1::timestamptz - d * interval '1 day', array_agg(u), array_agg(u), 3
+    from generate_series(0, 63) s, generate_series(0, 99) d, generate_series(1, 20) u group by 1, 2`,
+  values: ['2026-11-20T00:00:00Z'],
+})
+
+const literalOf = (value: unknown): string => {
+  if (value === null) return 'null'
+  return Array.isArray(value) ? `'{${value.map(item => item ?? 'null').join(',')}}'` : `'${value}'`
+}
+
+/** The plan for these values; for a statement that is planned once for all, the one that holds for any values. */
+async function planFor(tx: Queryable, { name, text, values = [] }: Statement, isGeneric: boolean): Promise<PlanNode> {
+  if (!isGeneric || name === undefined) return planOf(tx, { text, values })
+  await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
+  await tx.query({ text: `prepare "generic ${name}" as ${text}` })
+  return planOf(tx, { text: `execute "generic ${name}" (${values.map(literalOf).join(', ')})` })
+}
+
+/** The plans of the statements that `work` sends. What it writes is rolled back. */
+async function plansOf(work: (db: Database) => Promise<unknown>, isGeneric: boolean): Promise<Map<string, PlanNode>> {
+  const plans = new Map<string, PlanNode>()
+  const isPlanned = (text: string) => /^\s*(with|select|insert|delete)/.test(text)
+  const watch = (tx: Queryable): Queryable => ({
+    async query<R extends object>(statement: Statement): Promise<R[]> {
+      if (!isPlanned(statement.text)) return tx.query<R>(statement)
+      await tx.query({ text: 'savepoint here' })
+      plans.set(statement.name ?? statement.text.slice(0, 60), await planFor(tx, statement, isGeneric))
+      await tx.query({ text: 'rollback to here' })
+      if (isGeneric && statement.name !== undefined) await tx.query({ text: `deallocate "generic ${statement.name}"` })
+      return tx.query<R>(statement)
+    },
+  })
+  await db
+    .transaction(async tx => {
+      await work({ ...db, ...watch(tx), transaction: inside => inside(watch(tx)) })
+      throw new Error('rolled back')
+    })
+    .catch(error => {
+      if (error.message !== 'rolled back') throw error
+    })
+  return plans
+}
+
+const LARGE = /^usage(_day|_month|_top|_total|_busy)?$/
+function scansOf(plan: PlanNode): string[] {
+  return nodesOf(plan).flatMap(node => {
+    const table = node['Relation Name'] ?? ''
+    return LARGE.test(table) && /Seq Scan/.test(node['Node Type']) ? [`${node['Node Type']} ${table}`] : []
+  })
+}
+
+const day = { level: 'day', before: NOW - 35 * DAY_MS, starts: [NOW - 100 * DAY_MS, NOW - 36 * DAY_MS] } as const
+const month = { level: 'month', before: NOW - 90 * DAY_MS, starts: [NOW - 200 * DAY_MS] } as const
+const intervals = { starts: [NOW - 2 * DAY_MS, NOW - DAY_MS], to: NOW }
+/** Each with the most rows that a part of its plan may return. */
+const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: number][] = [
+  ['a report of a user', on => sumUsage(on, USER, intervals, undefined, 10), 50],
+  ['a report of a user by country', on => sumUsage(on, USER, intervals, 'country', 10), 50],
+  ['a forecast', on => pastUsage(on, USER, NOW), 80],
+  ['totals', on => sumTotals(on, intervals, 'country', 10), 1_000],
+  ['the top users', on => topUsers(on, NOW - DAY_MS, NOW, 10), 64 * 20 * 2 + 50],
+  ['all users by user', on => sumByKey(on, intervals, 'user', 10, 3_000), 3_001],
+  ['the oldest usage', on => oldestUsage(on, 'day', NOW), 1],
+  ['compaction by day', on => compactUsers(on, SHARD, day, 200, new Set()), 500],
+  ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
+  ['compaction of totals', on => compactTotals(on, day, 200), 200],
+  ['sums of busy users', on => sumBusyUsers(on, SHARD, NOW - 30 * DAY_MS, NOW - (NOW % DAY_MS)), 500],
+  ['the rollup', on => rollUpUsage(on, SHARD, 64, []), 100],
+]
+
+async function addPending(): Promise<void> {
+  await db.query({
+    text: `insert into usage_pending select ${SHARD}, n, '2026-11-20', array[n, n + 1], '{64,64}', '{DE,DE}', '{null,null}', '{0,0}', '{1,1}', '{1,1}'
+      from generate_series(1, 20) n on conflict do nothing`,
+  })
+}
+
+describe.each(['never analyzed', 'analyzed'])('on tables that were %s', state => {
+  test.each(WORK)('%s', async (_, work, most) => {
+    await addPending()
+    if (state === 'analyzed') await db.query({ text: 'analyze usage, usage_day, usage_month, usage_total, usage_top' })
+    for (const isGeneric of [false, true]) {
+      const plans = await plansOf(work, isGeneric)
+      expect(plans.size).toBeGreaterThan(0)
+      for (const [name, plan] of plans) {
+        expect(scansOf(plan), name).toEqual([])
+        const rows = Math.max(...nodesOf(plan).map(node => node['Actual Rows']))
+        expect(rows, name).toBeLessThanOrEqual(most)
+      }
+    }
+  })
+})
