@@ -212,7 +212,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createRetention({ db, now, retentionMs: config.retentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
-    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone }),
+    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

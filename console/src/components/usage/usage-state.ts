@@ -3,7 +3,7 @@ import { day, oneOf, type StateOf } from '../url-state.ts'
 import { addDays, dayOf } from './days.ts'
 
 /** A counted quantity. */
-export type Measure = keyof Api['Usage']['total']
+export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>
 
 export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
 export const GROUPS = ['country', 'message_type', 'quota'] as const
