@@ -4,6 +4,7 @@
  * quotas, where many sends would be denied.)
  */
 import type { Database } from '../src/db/database.ts'
+import { TOP_LIST } from '../src/db/usage-rollup.ts'
 import { timestampParam } from '../src/db/values.ts'
 import { SHARD_COUNT, shardOf } from '../src/domain/shard.ts'
 import type { EpochMs } from '../src/domain/time.ts'
@@ -116,6 +117,40 @@ export async function fillUsage(db: Database, users: UserRange, past: UsagePast,
   await db.query({ text: 'vacuum (analyze) usage' })
 }
 
+/** What the rollup keeps of all users beside their rows: totals, and the lists of the top users of each day. */
+export async function fillUsageOfAll(db: Database): Promise<void> {
+  await db.query({
+    text: `insert into usage_total
+      select 0, bucket, country, message_type, sum(committed), sum(committed_messages), sum(refunded),
+        sum(refunded_messages), sum(denied), sum(denied_messages), null, null, null, null, null, null, 0, 0
+      from usage group by bucket, country, message_type`,
+  })
+  await db.query({
+    text: `insert into usage_top
+      select shard, day, array_agg(user_id order by units desc) filter (where place <= $1),
+        array_agg(units order by units desc) filter (where place <= $1), coalesce(max(units) filter (where place > $1), 0)
+      from (
+        select *, row_number() over (partition by shard, day order by units desc) as place
+        from (
+          select shard, date_bin('1 day', bucket, 'epoch') as day, user_id, sum(committed) as units from usage group by 1, 2, 3
+        ) summed
+      ) ranked group by shard, day`,
+    values: [TOP_LIST],
+  })
+}
+
+/** Further totals, as of a platform that sends to `pairs` pairs of a country and a message type in each quarter. */
+export async function fillTotals(db: Database, pairs: number, days: number, now: EpochMs): Promise<void> {
+  await db.query({
+    text: `insert into usage_total
+      select 0, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'X' || pair, 'marketing', 500, 500, 1, 1,
+        2, 2, null, null, null, null, 2, 2, 0, 0
+      from generate_series(0, $2::int * 96 - 1) n, generate_series(1, $3::int) pair`,
+    values: [timestampParam(now), days, pairs],
+  })
+  await db.query({ text: 'vacuum (analyze) usage_total' })
+}
+
 function shardsOf({ first, count }: UserRange): number[] {
   return Array.from({ length: count }, (_, index) => shardOf(first + index))
 }
@@ -124,7 +159,10 @@ function shardsOf({ first, count }: UserRange): number[] {
  * Fills index pages as random insertions would. Packed pages, the default, split when they are first written to, and the
  * benchmark would measure that.
  */
-const AS_GROWN = 'with (fillfactor = 70)'
+const AS_GROWN = ' with (fillfactor = 70)'
+
+/** A table that is filled in parts has it from its first part. */
+const asGrown = (made: string) => (/ with \(/i.test(made) ? made : made.replace(/(?= WHERE |$)/, AS_GROWN))
 
 /** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
 export async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
@@ -144,8 +182,8 @@ export async function withoutIndexes(db: Database, table: string, work: () => Pr
   await db.transaction(async tx => {
     await tx.query({ text: `set local maintenance_work_mem = '512MB'` })
     for (const { name, made } of keys) {
-      await tx.query({ text: `alter table ${table} add constraint ${name} ${made} ${AS_GROWN}` })
+      await tx.query({ text: `alter table ${table} add constraint ${name} ${asGrown(made)}` })
     }
-    for (const { made } of indexes) await tx.query({ text: made.replace(/(?= WHERE |$)/, ` ${AS_GROWN}`) })
+    for (const { made } of indexes) await tx.query({ text: asGrown(made) })
   })
 }

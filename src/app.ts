@@ -227,7 +227,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
-    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone }),
+    createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }

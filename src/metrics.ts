@@ -3,6 +3,7 @@ import type { EventCounts } from './db/outbox.ts'
 import type { BatchReport } from './engine/batch-report.ts'
 import type { QueueReport } from './engine/scheduler.ts'
 import type { Settled } from './events/settle-delivery.ts'
+import type { UsageCompactionOptions } from './jobs/usage-compaction.ts'
 import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
 
 /** What operators watch, in Prometheus's text format. No label contains a user: there may be millions. */
@@ -21,6 +22,8 @@ export interface Metrics {
   pendingDeliveries(count: number): void
   /** The usage rollup has done a step. */
   rollup: NonNullable<UsageRollupOptions['onRollup']>
+  /** The usage compaction has done a step. */
+  compaction: NonNullable<UsageCompactionOptions['onCompaction']>
   /** Events that all processes have emitted since the last call. */
   events(counts: EventCounts): void
   /** Read at each scrape: how many requests wait for the feed's next event. */
@@ -149,7 +152,7 @@ function deliveryMetrics(registers: Registry[]): Pick<Metrics, 'delivery' | 'pen
   }
 }
 
-function rollupMetrics(registers: Registry[]): Pick<Metrics, 'rollup'> {
+function rollupMetrics(registers: Registry[]): Pick<Metrics, 'rollup' | 'compaction'> {
   const rollupBatches = new Counter({
     name: 'sms_quota_usage_rollup_batches_total',
     help: 'Batches whose usage this process has rolled up.',
@@ -165,7 +168,13 @@ function rollupMetrics(registers: Registry[]): Pick<Metrics, 'rollup'> {
     help: 'Batches whose usage is not rolled up yet, over all processes, counted up to 100000.',
     registers,
   })
+  const compactedRows = new Counter({
+    name: 'sms_quota_usage_compacted_rows_total',
+    help: 'Rows of old usage that this process has compacted into days or months.',
+    registers,
+  })
   return {
+    compaction: ({ rows }) => compactedRows.inc(rows),
     rollup({ batches, rows, pending }) {
       rollupBatches.inc(batches)
       rollupRows.inc(rows)

@@ -10,7 +10,7 @@ export type UpkeepTask = 'day' | 'month' | 'busy'
 /** Users of a page of a walk. */
 const USERS_PAGE = 500
 
-export interface Walk {
+interface Walk {
   until: EpochMs
   /** The user with whom the walk goes on; null: it has ended. */
   next_user: number | null

@@ -36,12 +36,16 @@ interface Compaction {
   isBehind: boolean
 }
 
+const nothing = (): Compaction => ({ rows: 0, isBehind: false })
+
 export interface UsageCompactionOptions {
   db: Database
   log: Log
   now: () => EpochMs
   /** The IANA name of the time zone whose days and months usage is compacted into. */
   timeZone: string
+  /** Called after every step of the job. */
+  onCompaction?: (compaction: Compaction) => void
 }
 
 const INTERVAL_MS = 60_000
@@ -98,7 +102,8 @@ function createCompactor(db: Database, log: Log) {
   }
 }
 
-export function createUsageCompaction({ db, log, now: clock, timeZone }: UsageCompactionOptions): UsageCompaction {
+export function createUsageCompaction(options: UsageCompactionOptions): UsageCompaction {
+  const { db, log, now: clock, timeZone, onCompaction } = options
   const compactor = createCompactor(db, log)
 
   /** The days or months to compact. */
@@ -134,8 +139,7 @@ export function createUsageCompaction({ db, log, now: clock, timeZone }: UsageCo
     })
   }
 
-  async function compactOnce(now: EpochMs, signal?: AbortSignal): Promise<Compaction> {
-    const done: Compaction = { rows: 0, isBehind: false }
+  async function compactInto(done: Compaction, now: EpochMs, signal?: AbortSignal): Promise<void> {
     await forEachApart(
       [
         () => compactLevel('day', now, done, signal),
@@ -145,16 +149,24 @@ export function createUsageCompaction({ db, log, now: clock, timeZone }: UsageCo
       signal,
       work => work(),
     )
-    return done
   }
 
   return {
     name: 'usage compaction',
-    compactOnce,
+    async compactOnce(now, signal) {
+      const done = nothing()
+      await compactInto(done, now, signal)
+      return done
+    },
     async step(signal) {
-      const { isBehind } = await compactOnce(clock(), signal)
+      const done = nothing()
+      try {
+        await compactInto(done, clock(), signal)
+      } finally {
+        onCompaction?.(done)
+      }
       // At most a third of the time: senders come first, and old usage only takes space.
-      return tookMs => (isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
+      return tookMs => (done.isBehind ? 5 + 2 * tookMs : Math.max(INTERVAL_MS, 2 * tookMs))
     },
   }
 }

@@ -57,6 +57,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await runningOut.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
   await today.getByText('800', { exact: true }).first().waitFor()
   await panel(page, 'Denied in the last hour').getByText('message, 500 units, since 12:00').waitFor()
+  await panel(page, 'Denied in the last hour').getByText('Quota exhausted').waitFor()
   await page.getByRole('status').filter({ hasText: '800 units used today' }).waitFor({ state: 'attached' })
 
   const { body } = await call('GET', '/api/sms/admin/quota/alerts')

@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import type { Api } from '../../api/types.ts'
@@ -11,7 +12,7 @@ import { formatDailyRate } from '../user/forecast-text.tsx'
 import { useQuotaNames } from '../user/quota-names.ts'
 import { type ViewedUser, viewedUserQuery } from '../user/viewed-user.ts'
 import { chartDataOf, withForecast } from './chart-data.ts'
-import { addDays, dayOf, startOfDay, TIME_ZONE } from './days.ts'
+import { addDays, dayOf, fullDay, startOfDay, TIME_ZONE } from './days.ts'
 import { Legend } from './legend.tsx'
 import { Measures } from './measures.tsx'
 import classes from './usage.module.css'
@@ -66,10 +67,22 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
           className={classes.report}
         >
           <Measures total={usage.data.total} shown={state.measure} onShow={measure => change({ measure })} />
+          <Approximate items={usage.data.items} />
           <ChartOrTable user={user} summary={summary} usage={usage.data} state={state} last={period.last} />
         </div>
       )}
     </>
+  )
+}
+
+/** Says up to which day figures are approximate, because older days are kept in the time zone of the service. */
+function Approximate({ items }: { items: Api['Usage']['items'] }) {
+  const last = items.findLast(item => !item.exact)
+  if (last === undefined) return null
+  return (
+    <Text size="xs" c="dimmed">
+      Days up to {fullDay(last.start)} are approximate: usage of that age is kept by the day of another time zone.
+    </Text>
   )
 }
 

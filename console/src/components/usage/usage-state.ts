@@ -2,14 +2,10 @@ import type { Api } from '../../api/types.ts'
 import { day, oneOf, type StateOf } from '../url-state.ts'
 import { addDays, dayOf } from './days.ts'
 
-/** The counted quantities of a report. */
-export const MEASURES = [
-  'committed',
-  'refunded',
-  'denied',
-  'unfunded',
-] as const satisfies readonly (keyof Api['Usage']['total'])[]
-export type Measure = (typeof MEASURES)[number]
+/** A counted quantity. */
+export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>
+
+export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
 export const GROUPS = ['country', 'message_type', 'quota'] as const
 export type Group = (typeof GROUPS)[number]
 
