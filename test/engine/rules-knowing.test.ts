@@ -161,6 +161,30 @@ describe('memory is emptied when a connection is lost', () => {
 })
 
 describe('after conflicts with another process', () => {
+  /** Asks the engine. Strangers change the row, each after the one before, between a read and a write, until it answers. */
+  async function askWhileChanged<Answer>(id: number, ask: () => Promise<Answer>): Promise<Answer> {
+    const change = `begin; update quota set seq = seq + 1 where id = ${id}`
+    let holder = await bench.stranger()
+    await holder.query(change)
+    const answer = ask()
+    let isAnswered = false
+    const answered = answer.then(() => {
+      isAnswered = true
+    })
+    while (!isAnswered) {
+      const next = await bench.stranger()
+      await Promise.race([answered, untilWaiting(db, 1)])
+      const changed = next.query(change)
+      if (!isAnswered) await untilWaiting(db, 2, '%')
+      await holder.query('commit')
+      await changed
+      holder = next
+      await Promise.race([answered, untilWaiting(db, 1)])
+    }
+    await holder.query('rollback')
+    return answer
+  }
+
   test('over one user, the batch reads again and answers', async () => {
     const [one, other] = [bench.engine(), bench.engine()]
     const user = someone()
@@ -181,28 +205,12 @@ describe('after conflicts with another process', () => {
     const { id } = await bench.quota({ user_id: user })
     await bench.quota({ user_id: quiet })
     await warm(engine, user)
-    const change = `begin; update quota set seq = seq + 1 where id = ${id}`
-    let holder = await bench.stranger()
-    await holder.query(change)
-    const asked = [engine.submit(reserve(user, 'm0', 1)), engine.submit(reserve(quiet, 'm0', 1))]
-    // Each stranger changes the row after the one before, between a read and a write of the engine, until it locks the row
-    // before it reads.
-    let isAnswered = false
-    const answered = Promise.all(asked).then(() => {
-      isAnswered = true
-    })
-    while (!isAnswered) {
-      const next = await bench.stranger()
-      await Promise.race([answered, untilWaiting(db, 1)])
-      const changed = next.query(change)
-      if (!isAnswered) await untilWaiting(db, 2, '%')
-      await holder.query('commit')
-      await changed
-      holder = next
-      await Promise.race([answered, untilWaiting(db, 1)])
+    // The engine may get the row between two strangers, as PostgreSQL wakes those who wait: then it is asked again.
+    for (let round = 0; !engine.reports.some(({ mode }) => mode === 'locked'); round++) {
+      const ask = () => Promise.all([user, quiet].map(one => engine.submit(reserve(one, `round-${round}`, 1))))
+      const outcomes = await askWhileChanged(id, ask)
+      expect(outcomes).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     }
-    await holder.query('rollback')
-    expect(await Promise.all(asked)).toMatchObject([{ outcome: 'granted' }, { outcome: 'granted' }])
     engine.reports.length = 0
     for (let n = 1; n <= 50; n++) {
       await Promise.all([user, quiet].map(user => engine.submit(reserve(user, `m${n}`, 1))))
