@@ -165,7 +165,7 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await settings.getByLabel('Selected events').check()
   await settings.getByRole('button', { name: 'Save' }).click()
   await settings.getByText(/of at most 200 characters/).waitFor()
-  await settings.getByText(/Must be a list of 1 to 7/).waitFor()
+  await settings.getByText(/Must be a list of 1 to 8/).waitFor()
   expect(await settings.getByLabel('Description').inputValue()).toHaveLength(10_000)
   await expectAccessible(page)
   await settings.getByRole('button', { name: 'Discard changes' }).click()
