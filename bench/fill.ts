@@ -121,9 +121,10 @@ export async function fillUsage(db: Database, users: UserRange, past: UsagePast,
 export async function fillUsageOfAll(db: Database): Promise<void> {
   await db.query({
     text: `insert into usage_total
-      select 0, bucket, country, message_type, sum(committed), sum(committed_messages), sum(refunded),
+      select 0, case grouping(country, message_type) when 3 then 0 when 1 then 1 else 2 end, bucket,
+        case grouping(country, message_type) when 1 then country when 2 then message_type end, sum(committed), sum(committed_messages), sum(refunded),
         sum(refunded_messages), sum(denied), sum(denied_messages), null, null, null, null, null, null, 0, 0
-      from usage group by bucket, country, message_type`,
+      from usage group by grouping sets ((bucket), (bucket, country), (bucket, message_type))`,
   })
   await db.query({
     text: `insert into usage_top
@@ -139,14 +140,14 @@ export async function fillUsageOfAll(db: Database): Promise<void> {
   })
 }
 
-/** Further totals, as of a platform that sends to `pairs` pairs of a country and a message type in each quarter. */
-export async function fillTotals(db: Database, pairs: number, days: number, now: EpochMs): Promise<void> {
+/** Further totals, as of a platform that sends to so many countries in each quarter of an hour. */
+export async function fillTotals(db: Database, countries: number, days: number, now: EpochMs): Promise<void> {
   await db.query({
     text: `insert into usage_total
-      select 0, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'X' || pair, 'marketing', 500, 500, 1, 1,
+      select 0, 1, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'X' || country, 500, 500, 1, 1,
         2, 2, null, null, null, null, 2, 2, 0, 0
-      from generate_series(0, $2::int * 96 - 1) n, generate_series(1, $3::int) pair`,
-    values: [timestampParam(now), days, pairs],
+      from generate_series(0, $2::int * 96 - 1) n, generate_series(1, $3::int) country`,
+    values: [timestampParam(now), days, countries],
   })
   await db.query({ text: 'vacuum (analyze) usage_total' })
 }

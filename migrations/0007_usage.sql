@@ -80,14 +80,16 @@ create table usage_busy_range (
   primary key (shard, user_id)
 );
 
--- The usage of all users together. It is no user's data, and small: one row per country and message type that were used
--- in a quarter of an hour, a day or a month. The usage rollup adds to it, and compaction moves its rows like those above.
+-- The usage of all users together: in all, by country, and by message type, each on its own, because no report shows both.
+-- It is no user's data, and small: it has a row per country and one per message type that was used in a quarter of an
+-- hour, a day or a month. The usage rollup adds to it, and compaction moves its rows like those above.
 create table usage_total (
   -- What `bucket` begins: 0 a quarter of an hour, 1 a day, 2 a month.
   span                     smallint    not null,
+  -- What `key` is: 0 nothing, 1 the country, 2 the message type.
+  dimension                smallint    not null,
   bucket                   timestamptz not null,
-  country                  text        collate "C",
-  message_type             text        collate "C",
+  key                      text        collate "C",
   committed                bigint      not null,
   committed_messages       bigint      not null,
   refunded                 bigint      not null,
@@ -103,7 +105,7 @@ create table usage_total (
   -- The part of `committed` that no grant paid for.
   unfunded                 bigint      not null,
   unfunded_messages        bigint      not null,
-  unique nulls not distinct (span, bucket, country, message_type)
+  unique nulls not distinct (span, dimension, bucket, key)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02);
 
 -- The users of a shard who committed most units on a day (UTC), at most 128, for reports of the top users. An entry of
@@ -119,11 +121,12 @@ create table usage_top (
 ) with (fillfactor = 50);
 
 insert into usage_total
-select 0, bucket, country, message_type, sum(committed), sum(committed_messages), sum(refunded), sum(refunded_messages),
-  sum(denied), sum(denied_messages), null, null, null, null, null, null,
+select 0, case grouping(country, message_type) when 3 then 0 when 1 then 1 else 2 end, bucket,
+  case grouping(country, message_type) when 1 then country when 2 then message_type end,
+  sum(committed), sum(committed_messages), sum(refunded), sum(refunded_messages), sum(denied), sum(denied_messages), null, null, null, null, null, null,
   coalesce(sum(committed) filter (where quota_id is null), 0),
   coalesce(sum(committed_messages) filter (where quota_id is null), 0)
-from usage group by bucket, country, message_type;
+from usage group by grouping sets ((bucket), (bucket, country), (bucket, message_type));
 
 insert into usage_top
 select shard, day, array_agg(user_id order by units desc, user_id) filter (where place <= 128),

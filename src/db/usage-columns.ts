@@ -29,6 +29,9 @@ export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
 /** What a row of `usage_total` and `usage_busy` counts. */
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
 
+/** The codes of `usage_total.dimension`: what its `key` is. */
+export const DIMENSIONS = { none: 0, country: 1, message_type: 2 }
+
 /** Units and messages of each kind. */
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
 

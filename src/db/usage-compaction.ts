@@ -2,7 +2,7 @@ import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { type Database, isDataError, type Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import { additionsTo, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
+import { additionsTo, DIMENSIONS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 import { usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
@@ -25,7 +25,9 @@ export async function oldestUsage(db: Database, level: Level, before: EpochMs): 
   const [row] = await db.query<{ oldest: EpochMs | null }>({
     name: `oldest-${TABLES[level].from}`,
     text: `select least((select bucket from ${TABLES[level].from} where bucket < $1 order by bucket fetch first 1 row only),
-      (select bucket from usage_total where span = ${SPANS[level].from} and bucket < $1 order by bucket fetch first 1 row only))
+      (select min(t.bucket) from unnest('{${Object.values(DIMENSIONS).join(',')}}'::smallint[]) d (dimension), lateral (
+        select bucket from usage_total u where u.span = ${SPANS[level].from} and u.dimension = d.dimension and u.bucket < $1
+        order by u.bucket fetch first 1 row only) t))
       as oldest`,
     values: [timestampParam(before)],
   })
@@ -190,18 +192,19 @@ async function firstUserBefore(
   return rows[0]?.user_id
 }
 
-/** Moves a page of the totals of all users, oldest first. It skips rows that another process moves. */
+/** Moves a page of the totals of all users. It skips rows that another process moves. */
 const MOVE_TOTALS = `
   with page as materialized (
-    select ctid as place from usage_total where span = $1 and bucket < $3
-    order by bucket limit $5 for update skip locked
+    select ctid as place from usage_total
+    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $3
+    limit $5 for update skip locked
   ), taken as (
     delete from usage_total where span = $1 and ctid = any (array(select place from page)) returning *
   ), moved as (
-    insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
-    select $2::smallint, ${periodOf('$4')}, country, message_type, ${sumsOf(TOTAL_COUNTS)}
+    insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
+    select $2::smallint, dimension, ${periodOf('$4')}, key, ${sumsOf(TOTAL_COUNTS)}
     from taken group by 1, 2, 3, 4 order by 1, 2, 3, 4
-    on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
     returning bucket
   )
   select (select count(*) from page) as rows, array(select distinct bucket from moved order by bucket) as periods`

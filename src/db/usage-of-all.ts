@@ -2,7 +2,15 @@
 import type { UsageGroup } from '../domain/usage.ts'
 import type { Database, Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import { entriesOf, PENDING_COUNTS, REPORTED, TOTAL_COUNTS, UNFUNDED_OF_GRANTS, USAGE_COUNTS } from './usage-columns.ts'
+import {
+  DIMENSIONS,
+  entriesOf,
+  PENDING_COUNTS,
+  REPORTED,
+  TOTAL_COUNTS,
+  UNFUNDED_OF_GRANTS,
+  USAGE_COUNTS,
+} from './usage-columns.ts'
 import { GROUP_COLUMN, INTERVAL, type Intervals, intervalParams, type UsageRow } from './usage-sums.ts'
 
 const COUNTS = USAGE_COUNTS.join(', ')
@@ -21,14 +29,14 @@ export function sumTotals(
 ): Promise<UsageRow[]> {
   return db.query<UsageRow>({
     text: `
-      select ${INTERVAL} as interval, ${group ?? 'null::text'} as key, ${REPORTED}
+      select ${INTERVAL} as interval, key, ${REPORTED}
       from (
-        select bucket, country, message_type, ${TOTAL_COUNTS.join(', ')} from usage_total
-        where span = any ('{0,1,2}') and bucket >= $1 and bucket < $2
+        select bucket, key, ${TOTAL_COUNTS.join(', ')} from usage_total
+        where span = any ('{0,1,2}') and dimension = $5 and bucket >= $1 and bucket < $2
         union all
-        select bucket, country, message_type, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
+        select bucket, ${group ?? 'null::text'}, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
       ) u group by 1, 2 order by 1, 2 limit $4`,
-    values: [...intervalParams(intervals), maxRows],
+    values: [...intervalParams(intervals), maxRows, DIMENSIONS[group ?? 'none']],
   })
 }
 

@@ -1,7 +1,15 @@
 import type { Shard } from '../domain/shard.ts'
 import { type Database, isDataError } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
-import { additionsTo, entriesOf, PENDING_SUMS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
+import {
+  additionsTo,
+  DIMENSIONS,
+  entriesOf,
+  PENDING_SUMS,
+  sumsOf,
+  TOTAL_COUNTS,
+  USAGE_COUNTS,
+} from './usage-columns.ts'
 
 /** Batches rolled up at a time, of up to a thousand commands each. Each page is a short transaction. */
 export const ROLLUP_PAGE = 64
@@ -114,13 +122,18 @@ const ADD = `
         ) bounds
       ) ranked
     )
+  ), paired as (
+    select bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
+      coalesce(sum(committed) filter (where quota_id is null), 0) as unfunded,
+      coalesce(sum(committed_messages) filter (where quota_id is null), 0) as unfunded_messages
+    from k group by bucket, country, message_type
   ), total as (
-    insert into usage_total (span, bucket, country, message_type, ${TOTAL_COUNTS.join(', ')})
-    select 0, bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
-      coalesce(sum(committed) filter (where quota_id is null), 0),
-      coalesce(sum(committed_messages) filter (where quota_id is null), 0)
-    from k group by bucket, country, message_type order by bucket, country, message_type
-    on conflict (span, bucket, country, message_type) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
+    select 0, case grouping(country, message_type) when 3 then ${DIMENSIONS.none} when 1 then ${DIMENSIONS.country}
+        else ${DIMENSIONS.message_type} end, bucket,
+      case grouping(country, message_type) when 1 then country when 2 then message_type end, ${sumsOf(TOTAL_COUNTS)}
+    from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
+    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
   )
   insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
   select $1::smallint, * from k
