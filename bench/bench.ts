@@ -13,6 +13,7 @@ import { clientsCase } from './cases/clients.ts'
 import { consoleCase } from './cases/console.ts'
 import { denialOverheadCase } from './cases/denial-overhead.ts'
 import { engineCase } from './cases/engine.ts'
+import { eventsCase } from './cases/events.ts'
 import { freshCase } from './cases/fresh.ts'
 import { growthCase } from './cases/growth.ts'
 import { heldCase } from './cases/held.ts'
@@ -26,6 +27,7 @@ import { soakCase } from './cases/soak.ts'
 import { usageCase } from './cases/usage.ts'
 import { usageOverheadCase } from './cases/usage-overhead.ts'
 import { webhooksCase } from './cases/webhooks.ts'
+import { yearsCase } from './cases/years.ts'
 import { factsOf, render } from './report.ts'
 import { startPostgres } from './servers/postgres.ts'
 import { createCleanup } from './servers/processes.ts'
@@ -50,6 +52,8 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   console: consoleCase,
   soak: soakCase,
   webhooks: webhooksCase,
+  events: eventsCase,
+  years: yearsCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
 const QUICK_CASES = ['http', 'clients', 'ledger', 'engine', 'mixed']

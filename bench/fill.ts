@@ -163,13 +163,13 @@ function shardsOf({ first, count }: UserRange): number[] {
 const AS_GROWN = ' with (fillfactor = 70)'
 
 /** A table that is filled in parts has it from its first part. */
-const asGrown = (made: string) => (/ with \(/i.test(made) ? made : made.replace(/(?= WHERE |$)/, AS_GROWN))
+const asGrown = (made: string) => (/ with \(|using brin/i.test(made) ? made : made.replace(/(?= WHERE |$)/, AS_GROWN))
 
 /** Drops the table's indexes during `work` and creates them again afterwards, which is far faster. */
 export async function withoutIndexes(db: Database, table: string, work: () => Promise<unknown>): Promise<void> {
   const keys = await db.query<{ name: string; made: string }>({
     text: `select conname as name, pg_get_constraintdef(oid) as made from pg_constraint
-      where conrelid = $1::regclass and contype = 'p'`,
+      where conrelid = $1::regclass and contype in ('p', 'u')`,
     values: [table],
   })
   const indexes = await db.query<{ name: string; made: string }>({
