@@ -1,7 +1,7 @@
 /** Sums of users with very many rows of usage: by quarter of an hour, without quotas, countries and message types. */
 import type { Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
-import type { Database, Queryable } from './database.ts'
+import { type Database, isDataError, type Queryable } from './database.ts'
 import { sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 import { usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
@@ -63,9 +63,16 @@ export async function hasPendingBefore(db: Database, shard: Shard, before: Epoch
  *
  * @param since the beginning of the first day (UTC) whose rows are all in `usage`
  * @param until the end of the last day (UTC) whose rows are final
+ * @param onRefused called with a user whose rows PostgreSQL refuses to add up: reports read them one by one
  * @returns whether the shard has more
  */
-export function sumBusyUsers(db: Database, shard: Shard, since: EpochMs, until: EpochMs): Promise<boolean> {
+export function sumBusyUsers(
+  db: Database,
+  shard: Shard,
+  since: EpochMs,
+  until: EpochMs,
+  onRefused: (userId: number, error: unknown) => void,
+): Promise<boolean> {
   return walk(db, shard, 'busy', until, async (tx, first, goal) => {
     const { users, isLast } = await usersFrom(tx, shard, 'usage', first)
     const found = await tx.query<{ user_id: number; summed_until: EpochMs | null; is_busy: boolean }>({
@@ -80,7 +87,15 @@ export function sumBusyUsers(db: Database, shard: Shard, since: EpochMs, until: 
         continue
       }
       let day = summed_until ?? since
-      for (; day < goal && days < DAYS_PAGE; days++) day = await addDay(tx, shard, user_id, day, since)
+      await tx.query({ text: 'savepoint busy_user' })
+      try {
+        for (; day < goal && days < DAYS_PAGE; days++) day = await addDay(tx, shard, user_id, day, since)
+      } catch (error) {
+        if (!isDataError(error)) throw error
+        await tx.query({ text: 'rollback to busy_user' })
+        onRefused(user_id, error)
+        continue
+      }
       if (day < goal) return user_id
     }
     const last = users.at(-1)

@@ -124,7 +124,8 @@ export async function compactUsers(
     return { rows: moved, hasMore }
   } catch (error) {
     if (!isDataError(error) || rows > 1) throw error
-    throw new UnusableUsage((await firstUserBefore(db, shard, table, users, before)) ?? Number.NaN, error)
+    const user = await firstUserBefore(db, shard, table, users, before)
+    throw user === undefined ? error : new UnusableUsage(user, error)
   }
 }
 

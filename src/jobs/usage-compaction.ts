@@ -102,22 +102,22 @@ function createCompactor(db: Database, log: Log) {
   }
 }
 
+/** The days or months to compact. */
+async function stepOf(db: Database, timeZone: string, level: Level, now: EpochMs): Promise<CompactionStep> {
+  const before = lastBoundary(level, timeZone, now - AGES[level] * DAY_MS)
+  const oldest = await oldestUsage(db, level, before)
+  const starts: EpochMs[] = []
+  let start = oldest === null ? before : lastBoundary(level, timeZone, oldest)
+  for (; start < before; start = nextBoundary(level, timeZone, start)) starts.push(start)
+  return { level, before, starts }
+}
+
 export function createUsageCompaction(options: UsageCompactionOptions): UsageCompaction {
   const { db, log, now: clock, timeZone, onCompaction } = options
   const compactor = createCompactor(db, log)
 
-  /** The days or months to compact. */
-  async function stepOf(level: Level, now: EpochMs): Promise<CompactionStep> {
-    const before = lastBoundary(level, timeZone, now - AGES[level] * DAY_MS)
-    const oldest = await oldestUsage(db, level, before)
-    const starts: EpochMs[] = []
-    let start = oldest === null ? before : lastBoundary(level, timeZone, oldest)
-    for (; start < before; start = nextBoundary(level, timeZone, start)) starts.push(start)
-    return { level, before, starts }
-  }
-
   async function compactLevel(level: Level, now: EpochMs, done: Compaction, signal?: AbortSignal): Promise<void> {
-    const step = await stepOf(level, now)
+    const step = await stepOf(db, timeZone, level, now)
     await forEachApart(await shardsBehind(db, level, step.before), signal, async shard => {
       const { rows, hasMore } = await compactor.users(shard, step)
       done.rows += rows
@@ -135,7 +135,10 @@ export function createUsageCompaction(options: UsageCompactionOptions): UsageCom
     const since = floorDay(lastBoundary('day', timeZone, now - AGES.day * DAY_MS) + DAY_MS - 1)
     await forEachApart(await shardsBehind(db, 'busy', until), signal, async shard => {
       if (await hasPendingBefore(db, shard, until)) return
-      done.isBehind ||= await sumBusyUsers(db, shard, since, until)
+      const hasMore = await sumBusyUsers(db, shard, since, until, (user_id, error) =>
+        log.error({ err: error, shard, user_id }, 'usage compaction: left a busy user without sums'),
+      )
+      done.isBehind ||= hasMore
     })
   }
 

@@ -103,7 +103,7 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['compaction by day', on => compactUsers(on, SHARD, day, 200, new Set()), 500],
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
   ['compaction of totals', on => compactTotals(on, day, 200), 200],
-  ['sums of busy users', on => sumBusyUsers(on, SHARD, NOW - 30 * DAY_MS, NOW - (NOW % DAY_MS)), 500],
+  ['sums of busy users', on => sumBusyUsers(on, SHARD, NOW - 30 * DAY_MS, NOW - (NOW % DAY_MS), () => {}), 500],
   ['the rollup', on => rollUpUsage(on, SHARD, 64, []), 100],
 ]
 

@@ -305,6 +305,22 @@ describe('sums of busy users', () => {
     expect((await sumUsage(db, user, recentDays, undefined, 10_000)).length).toBe(before[0]?.length)
   })
 
+  test('leave out a user whose rows cannot be added up, and do the others', async () => {
+    const [bad = 0, good = 0] = neighbours(2).toSorted((a, b) => a - b)
+    await fill(bad, 3)
+    await fill(good, 3)
+    await db.query({
+      text: `insert into usage select $1::smallint, $2::bigint, '2026-11-18', null, k, null, 9223372036854775806, 0, 0, 0, 0, 0
+        from unnest('{AA,BB}'::text[]) k`,
+      values: [shardOf(bad), bad],
+    })
+    await compactAll()
+    expect(errors).toMatchObject([{ shard: shardOf(bad), user_id: bad }])
+    // The days before that one have sums.
+    const later = await db.query({ text: `select user_id from usage_busy_range where until > '2026-11-18'` })
+    expect(later).toEqual([{ user_id: good }])
+  })
+
   test('wait until all usage of the day is rolled up', async () => {
     const user = someone()
     await fill(user, 3)
