@@ -15,7 +15,7 @@ export const live: RangeProof = {
       end as message
     from (
       select a.user_id, a.live, a.live_at, count(q.quota_id) as quotas,
-        count(*) filter (where q.deleted_at is null and coalesce(q.expires_at, 'infinity') > a.live_at) as found
+        count(q.quota_id) filter (where q.deleted_at is null and coalesce(q.expires_at, 'infinity') > a.live_at) as found
       from (select user_id, live, live_at from account where ${IN_RANGE}) a left join mine q using (user_id)
       group by a.user_id, a.live, a.live_at
     ) accounts
