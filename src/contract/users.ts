@@ -9,7 +9,7 @@ export const UsersQuery = Type.Object(cursorQuery, closed)
 
 const lastActivity = nullable(time(), {
   description:
-    'When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied. null: never.',
+    'When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied; after five weeks the beginning of that day, later of that month. null: never.',
 })
 
 const userEntry = {

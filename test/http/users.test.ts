@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
@@ -18,6 +19,7 @@ describe('the directory', async () => {
   await ask('consume', { user_id: 40, id: 'denied', units: 1 })
   await ask('consume', { user_id: 41, id: 'forced', units: 1, force: true })
   const at = new Date(clock.now).toISOString()
+  let lastUser = 60
   await createUsageRollup({ db, log: console }).rollUpOnce()
 
   test('lists everyone with quotas or usage by id, with totals', async () => {
@@ -77,6 +79,24 @@ describe('the directory', async () => {
     // A denial counts at once, before it is rolled up.
     await ask('reserve', { user_id: 52, id: 'm', units: 1 })
     expect((await call('GET', `${USERS}/52`)).status).toBe(200)
+  })
+
+  const SUMS = 'null, null, null, 1, 1, 0, 0, 0, 0'
+  test.each([
+    ['usage_day', `$3, ${SUMS}`, '2025-11-03T00:00:00.000Z'],
+    ['usage_month', `$3, ${SUMS}`, '2025-11-03T00:00:00.000Z'],
+    ['denial', `$3, 1, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null`, null],
+    ['event_sequence', 'extract(epoch from $3::timestamptz)', null],
+  ])('knows a user of whom only %s is left', async (table, columns, last_activity_at) => {
+    const user = lastUser++
+    expect((await call('GET', `${USERS}/${user}`)).status).toBe(404)
+    await db.query({
+      text: `insert into ${table} select $1, $2, ${columns}`,
+      values: [shardOf(user), user, '2025-11-03T00:00:00.000Z'],
+    })
+    const { status, body } = await call('GET', `${USERS}/${user}`)
+    expect([status, body.last_activity_at]).toEqual([200, last_activity_at])
+    expect((await call('DELETE', `${USERS}/${user}/data`)).status).toBe(202)
   })
 
   test.each(['01', '-1', '1.0', '9007199254740992', 'x'])('refuses the id %s', async id => {
