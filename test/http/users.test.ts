@@ -126,6 +126,21 @@ describe('an export', async () => {
   await allow({ user_id: user + 1, limit: 5, name: 'of another user' })
   const rollup = createUsageRollup({ db, log: console })
   while ((await rollup.rollUpOnce()).batches > 0);
+  await db.query({
+    text: `insert into denial select $1, $2, $3, n, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null
+           from generate_series(1, 450) n`,
+    values: [shardOf(user), user, '2026-03-15T12:00:00.000Z'],
+  })
+  // What compaction has left of long ago.
+  for (const [table, days] of [
+    ['usage_day', 250],
+    ['usage_month', 3],
+  ] as const)
+    await db.query({
+      text: `insert into ${table} select $1, $2, $3::timestamptz - n * interval '1 day', $4, 'FR', 'otp', 5, 4, 3, 2, 7, 6, 7, 6, null, null, null, null
+             from generate_series(1, ${days}) n`,
+      values: [shardOf(user), user, '2025-12-01T00:00:00.000Z', quota],
+    })
 
   const answer = await call('GET', `${USERS}/${user}/data`)
   const lines: { record: string; [field: string]: unknown }[] = String(answer.body)
@@ -165,12 +180,40 @@ describe('an export', async () => {
       { quota_id: quota, country: 'DE', committed: { units: 450, messages: 450 } },
       { quota_id: null, country: null, denied: { units: 5_000, messages: 1 } },
     ])
+    const none = { units: 0, messages: 0 }
+    for (const [record, days] of [
+      ['usage_day', 250],
+      ['usage_month', 3],
+    ] as const) {
+      expect(new Set(of(record).map(({ start }) => start)).size).toBe(days)
+      expect(of(record).at(-1)).toEqual({
+        record,
+        start: '2025-11-30T00:00:00.000Z',
+        quota_id: quota,
+        country: 'FR',
+        message_type: 'otp',
+        committed: { units: 5, messages: 4 },
+        refunded: { units: 3, messages: 2 },
+        unfunded: none,
+        denied: { units: 7, messages: 6 },
+        denied_by_reason: { no_quota: { units: 7, messages: 6 }, cap_reached: none, quota_exhausted: none },
+      })
+    }
     expect(of('event').map(({ type, sequence }) => [type, sequence])).toEqual([
       ['quota.created', 1],
       ['quota.updated', 2],
       ['quota.created', 3],
       ['quota.deleted', 4],
     ])
+  })
+
+  test('has every denial, with its explanation', async () => {
+    const [denial] = (await call('GET', `/api/sms/admin/denials?user_id=${user}&id=denied`)).body.items
+    const { body: detail } = await call('GET', `/api/sms/admin/denials/${denial.denial_id}`)
+    expect(detail.explain).toHaveLength(1)
+    const denials = of('denial')
+    expect(denials.at(-1)).toEqual({ record: 'denial', ...detail })
+    expect(new Set(denials.map(({ denial_id }) => denial_id)).size).toBe(451)
   })
 
   test('has nothing of another user', () => {
