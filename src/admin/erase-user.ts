@@ -4,11 +4,11 @@ import {
   type Erasure,
   type ErasureKey,
   findErasure,
-  finishErasure,
   hasReservedUnits,
   insertErasure,
   lockUndeletedQuotas,
 } from '../db/erasure.ts'
+import { finishErasure } from '../db/erasure-pages.ts'
 import { appendEvents, appendSystemEvent } from '../db/outbox-writes.ts'
 import { BY_KEYS } from '../db/planner-settings.ts'
 import { lockAccount, setLiveQuotas } from '../db/quotas.ts'

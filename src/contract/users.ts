@@ -9,7 +9,7 @@ export const UsersQuery = Type.Object(cursorQuery, closed)
 
 const lastActivity = nullable(time(), {
   description:
-    'When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied. null: never.',
+    'When the user last reserved or consumed. If that reservation is not kept any more: the quarter of an hour in which the user last sent, refunded or was denied; after five weeks the beginning of that day, later of that month. null: never.',
 })
 
 const userEntry = {
@@ -75,13 +75,25 @@ export const EraseQuery = Type.Object(
 
 export const ExportRecord = Type.Object(
   {
-    record: Type.Enum(['export', 'quota', 'quota_window', 'quota_change', 'reservation', 'usage', 'event', 'end']),
+    record: Type.Enum([
+      'export',
+      'quota',
+      'quota_window',
+      'quota_change',
+      'reservation',
+      'denial',
+      'usage',
+      'usage_day',
+      'usage_month',
+      'event',
+      'end',
+    ]),
   },
   {
     $id: 'ExportRecord',
     additionalProperties: true,
     description:
-      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type. `event` is an `Event`. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
+      'A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them, unless it was compacted while the export was read. `event` is an `Event`. `end` is the last line and has the number of `records` between: an export without it is incomplete.',
   },
 )
 

@@ -4,7 +4,7 @@ import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
 
 /** Tables whose key begins with shard and quota_id, beside windows and the archive, which are removed together. */
-const TABLES_OF_QUOTA = ['quota_change'] as const
+const TABLES_OF_QUOTA = ['quota_change', 'quota_alert'] as const
 
 export interface RemovedRows {
   /** How many rows were removed, by table. */
@@ -26,7 +26,7 @@ const REMOVE_WINDOWS = `
   select count(*) as removed from removed`
 
 /**
- * Removes up to `rows` windows and changes of a deleted quota, and the quota itself if that is all. No reservation may
+ * Removes up to `rows` windows, changes and marks each of a deleted quota, and the quota itself if that is all. No reservation may
  * draw on it any more. To be called in a transaction with `BY_KEYS`, as its last statements: it may lock the totals of the
  * shard.
  */

@@ -27,6 +27,19 @@ export async function shardsBehind(db: Database, task: UpkeepTask, until: EpochM
 }
 
 /**
+ * Locks the upkeep of a shard until the commit, and returns how far each task has come; undefined if another process works
+ * in the shard. Each task locks all rows of the shard, because the tasks change the same usage.
+ */
+export async function lockUpkeep(tx: Queryable, shard: Shard): Promise<Map<UpkeepTask, Walk> | undefined> {
+  const rows = await tx.query<Walk & { task: UpkeepTask }>({
+    name: 'lock-usage-upkeep',
+    text: `select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
+    values: [shard],
+  })
+  return rows.length < 3 ? undefined : new Map(rows.map(row => [row.task, row]))
+}
+
+/**
  * Does one page of a walk in a transaction of its own, up to `until`, or up to the end of a walk that is under way.
  *
  * @param work does the page from a user on, and returns the user with whom the next one begins; null after the last
@@ -41,14 +54,8 @@ export function walk(
 ): Promise<boolean> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const rows = await tx.query<Walk & { task: UpkeepTask }>({
-      name: 'lock-usage-upkeep',
-      text: `select task, until, next_user from usage_upkeep where shard = $1 order by task for update skip locked`,
-      values: [shard],
-    })
-    const held = rows.find(row => row.task === task)
-    // All rows of the shard, because the tasks change the same usage.
-    if (held === undefined || rows.length < 3) return false
+    const held = (await lockUpkeep(tx, shard))?.get(task)
+    if (held === undefined) return false
     if (held.next_user === null && held.until >= until) return false
     const isUnderWay = held.next_user !== null
     const goal = isUnderWay ? held.until : until

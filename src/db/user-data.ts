@@ -1,11 +1,16 @@
 /** Everything of one user, in pages, for an export. What lists of quotas and reservations read is not repeated here. */
+import type { DenialKey } from '../domain/denial.ts'
+import type { ExplanationView } from '../domain/explanation.ts'
 import type { Quota } from '../domain/quota.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, SqlValue } from './database.ts'
+import type { LoggedDenial } from './denials.ts'
+import { DENIAL_COLUMNS } from './ledger/add-denials.ts'
 import type { StoredEvent } from './outbox.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
+import { UNFUNDED_OF_GRANTS, USAGE_COUNTS, type UsageSums } from './usage-columns.ts'
 import { timestampParam } from './values.ts'
 
 /** The user's quotas whose id is above `after`, by id: the undeleted ones or the deleted ones. */
@@ -25,28 +30,50 @@ export function quotasAfter(
   )
 }
 
-/** What a user sent, gave back and was denied in a quarter of an hour. */
-export interface UsageOfQuarter {
+/** Usage by its age: `usage` has quarters of an hour, the others days and months. */
+export type UsageTable = 'usage' | 'usage_day' | 'usage_month'
+
+/** What a user sent, gave back and was denied in a quarter of an hour, a day or a month from `bucket` on. */
+export interface StoredUsage extends UsageSums {
   bucket: EpochMs
   quota_id: number | null
   country: string | null
   message_type: string | null
-  committed: number
-  committed_messages: number
-  refunded: number
-  refunded_messages: number
-  denied: number
-  denied_messages: number
 }
 
-/** The user's usage of the quarters of an hour behind `after`: whole quarters, so it may be more than `size`. */
-export function usageAfter(db: Database, userId: number, after: EpochMs, size: number): Promise<UsageOfQuarter[]> {
+const USAGE_COLUMNS = `bucket, quota_id, country, message_type, ${UNFUNDED_OF_GRANTS},
+  ${USAGE_COUNTS.map(name => `coalesce(${name}, 0) as ${name}`).join(', ')}`
+
+/** The user's usage that begins behind `after`: all of the last `bucket`, so it may be more than `size`. */
+export function usageAfter(
+  db: Database,
+  table: UsageTable,
+  userId: number,
+  after: EpochMs,
+  size: number,
+): Promise<StoredUsage[]> {
   return read(
     db,
-    `select bucket, quota_id, country, message_type, committed, committed_messages, refunded, refunded_messages,
-       denied, denied_messages
-     from usage where shard = $1 and user_id = $2 and bucket > $3 order by bucket fetch first $4 rows with ties`,
+    `select ${USAGE_COLUMNS} from ${table} where shard = $1 and user_id = $2 and bucket > $3
+     order by bucket fetch first $4 rows with ties`,
     [shardOf(userId), userId, timestampParam(after), size],
+  )
+}
+
+const DENIAL_FIELDS = ['at', 'number', ...DENIAL_COLUMNS, 'explanation'].join(', ')
+
+/** The user's logged denials behind `after`, oldest first, each with its explanation as it was logged. */
+export function denialsAfter(
+  db: Database,
+  userId: number,
+  after: Pick<DenialKey, 'at' | 'number'>,
+  size: number,
+): Promise<(LoggedDenial & { explanation: ExplanationView[] })[]> {
+  return read(
+    db,
+    `select ${DENIAL_FIELDS} from denial where shard = $1 and user_id = $2 and (at, number) > ($3, $4)
+     order by at, number limit $5`,
+    [shardOf(userId), userId, timestampParam(after.at), after.number, size],
   )
 }
 

@@ -11,13 +11,16 @@ export interface ListedUser {
   user_id: number
   /** Quotas that are neither deleted nor expired. */
   quotas: number
-  /** The newest reservation, or the newest quarter of an hour with usage; null: neither was ever. */
+  /** The newest reservation, or the newest quarter of an hour with usage, a day or month once compacted; null: neither was ever. */
   last_activity_at: EpochMs | null
 }
 
 export interface UserRecord extends Omit<ListedUser, 'quotas'> {
   quotas: { unexpired: number; expired: number; deleted: number }
 }
+
+const newestIn = (table: string) => `(select u.bucket from ${table} u where u.shard = a.shard and u.user_id = a.user_id
+     order by u.bucket desc limit 1)`
 
 /** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. */
 const SHOWN = `
@@ -26,8 +29,8 @@ const SHOWN = `
   greatest(
     (select r.created_at from reservation r where r.shard = a.shard and -r.user_id = -a.user_id
      order by r.created_at desc limit 1),
-    (select u.bucket from usage u where u.shard = a.shard and u.user_id = a.user_id
-     order by u.bucket desc limit 1)) as last_activity_at`
+    -- Compaction moves the oldest, so no day is later than what is left in detail.
+    coalesce(${newestIn('usage')}, ${newestIn('usage_day')}, ${newestIn('usage_month')})) as last_activity_at`
 
 /** Users whose id is above `after`, by id. In the words of the index, which no other statement may take. */
 export function listUsers(db: Database, after: number, size: number, now: EpochMs): Promise<Slice<ListedUser>> {
@@ -76,7 +79,11 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
     text: `select exists (select from account where shard = $1 and user_id = $2)
              or exists (select from reservation where shard = $1 and user_id = $2)
              or exists (select from usage where shard = $1 and user_id = $2)
+             or exists (select from usage_day where shard = $1 and user_id = $2)
+             or exists (select from usage_month where shard = $1 and user_id = $2)
+             or exists (select from denial where shard = $1 and user_id = $2)
              or exists (select from event where shard = $1 and user_id = $2)
+             or exists (select from event_sequence where shard = $1 and user_id = $2)
              or exists (select from usage_pending where shard = $1 and $2 = any(users)) as known`,
     values: [shardOf(userId), userId],
   })

@@ -1,16 +1,17 @@
 import { endErasure } from '../admin/erase-user.ts'
 import type { Database } from '../db/database.ts'
+import type { Erasure } from '../db/erasure.ts'
 import {
-  type Erasure,
   eraseAnswers,
   eraseEvents,
   eraseQuota,
   eraseReservations,
   eraseRows,
+  eraseTopUsers,
   hasPendingUsage,
   newestPendingUsage,
   TAKEN,
-} from '../db/erasure.ts'
+} from '../db/erasure-pages.ts'
 import { rollUpUsage } from '../db/usage-rollup.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -42,6 +43,7 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => eraseAnswers(db, erasure))
   yield* pendingUsagePages(db, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
+  yield* repeat(() => size.run(rows => eraseTopUsers(db, erasure, rows)))
   await endErasure(db, erasure, now())
 }
 

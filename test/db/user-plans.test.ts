@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
-import { eraseEvents, eraseQuota, eraseReservations, eraseRows } from '../../src/db/erasure.ts'
+import { eraseEvents, eraseQuota, eraseReservations, eraseRows, eraseTopUsers } from '../../src/db/erasure-pages.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
 import { search } from '../../src/db/search.ts'
-import { eventsAfter, quotasAfter, usageAfter } from '../../src/db/user-data.ts'
+import { denialsAfter, eventsAfter, quotasAfter, usageAfter } from '../../src/db/user-data.ts'
 import { findUser, listUsers } from '../../src/db/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -33,8 +33,9 @@ const at = [new Date(NOW).toISOString()]
 await loader.query({
   text: `insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
            alert_at, enabled, external_ref, metadata, window_start, created_at, created_by, updated_at, updated_by, deleted_at)
-         select shard, key * 64 + shard, user_id, 'grant', 'Plan ' || n, 5, 'UTC', 0, 0, 1, at, '{}', true, 'ref-' || n, '{}',
-           at, at, 'a', at, 'a', case when n % 2 = 0 then at end
+         select shard, key * 64 + shard, user_id, 'grant',
+           case when n % 3 > 0 then 'Plan ' || n end, 5, 'UTC', 0, 0, 1, at, '{}', true,
+           case when n % 3 > 0 then 'ref-' || n end, '{}', at, at, 'a', at, 'a', case when n % 2 = 0 then at end
          from ${ROWS}`,
   values: at,
 })
@@ -49,6 +50,32 @@ await loader.query({
   text: `insert into usage select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
   values: at,
 })
+for (const table of ['usage_day', 'usage_month'])
+  await loader.query({
+    text: `insert into ${table} select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
+    values: at,
+  })
+await loader.query({
+  text: `insert into usage_busy select shard, user_id, at, 1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 1 from ${ROWS}`,
+  values: at,
+})
+await loader.query({
+  text: `insert into usage_busy_range select shard, user_id, $1, $1 from account`,
+  values: at,
+})
+// Three years of lists.
+await loader.query({
+  text: `insert into usage_top select shard, $1::timestamptz - day * interval '1 day', users, users, 0
+         from (select shard, (array_agg(user_id order by user_id))[:128] as users from account group by shard) listed,
+           generate_series(1, 1100) day`,
+  values: at,
+})
+await loader.query({
+  text: `insert into denial select shard, user_id, at, n, 'm' || n, 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', 0
+         from ${ROWS}`,
+  values: at,
+})
+await loader.query({ text: 'insert into event_sequence select shard, user_id, 1 from account' })
 await loader.query({
   text: `insert into event select shard, row_number() over (partition by shard order by user_id, n), user_id, n, 'quota.updated', at, '{}'
          from ${ROWS}`,
@@ -68,6 +95,10 @@ await loader.query({
          from ${ROWS}`,
   values: at,
 })
+await loader.query({
+  text: `insert into quota_alert select shard, key * 64 + shard, 80, at, 'infinity' from ${ROWS}`,
+  values: at,
+})
 
 await loader.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
 await loader.close()
@@ -76,6 +107,14 @@ const TABLES = [
   'quota',
   'reservation',
   'usage',
+  'usage_day',
+  'usage_month',
+  'usage_busy',
+  'usage_busy_range',
+  'usage_top',
+  'denial',
+  'event_sequence',
+  'quota_alert',
   'event',
   'quota_window',
   'archive',
@@ -134,17 +173,22 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a search for a number', on => search(on, '12', 21, NOW)],
   ['a search for a name that most quotas begin with', on => search(on, 'plan', 21, NOW)],
   ['a search for a reference that most quotas begin with', on => search(on, 'ref-', 21, NOW)],
+  ['a search for what stands for no name', on => search(on, '\u{10FFFF}', 21, NOW)],
   ['a search for an id that all users have', on => search(on, 'm1', 21, NOW)],
   ['a page of users', on => listUsers(on, 2_000, 20, NOW)],
   ['a user', on => findUser(on, 77, NOW)],
   ['an export of quotas', on => quotasAfter(on, BUSY, 0, 'deleted', 200)],
-  ['an export of usage', on => usageAfter(on, BUSY, 0, 200)],
+  ['an export of usage', on => usageAfter(on, 'usage', BUSY, 0, 200)],
+  ['an export of the usage of days', on => usageAfter(on, 'usage_day', BUSY, 0, 200)],
+  ['an export of the usage of months', on => usageAfter(on, 'usage_month', BUSY, 0, 200)],
+  ['an export of denials', on => denialsAfter(on, BUSY, { at: NOW - 2_000 * HOUR_MS, number: 7 }, 200)],
   ['an export of events', on => eventsAfter(on, BUSY, 7, 200)],
   ['a request to erase a user', on => requestErasure(on, 77, false, author)],
   ['a page of reservations to erase', erasing(77, on => eraseReservations(on, erasure(77), '', 500))],
   ['a quota to erase', erasing(77, on => eraseQuota(on, erasure(77), 500))],
   ['a page of events to erase', erasing(77, on => eraseEvents(on, erasure(77), 500))],
-  ['a page of usage to erase', erasing(77, on => eraseRows(on, erasure(77), 500))],
+  ['a page of usage and denials to erase', erasing(77, on => eraseRows(on, erasure(77), 500))],
+  ['a page of lists of top users to erase', erasing(77, on => eraseTopUsers(on, erasure(77), 50))],
   ['a page of windows to remove', on => removeWindows(on, shardOf(77), 0, NOW - 2 * DAY_MS, 20)],
   ['a page of deleted quotas', on => findDeletedQuotas(on, shardOf(77), { id: 0, deleted_at: 0 }, NOW, 20)],
   ['a deleted quota to remove', on => removeDeletedQuota(on, shardOf(77), (77 * 100_000 + 2) * 64 + shardOf(77), 500)],
@@ -157,6 +201,11 @@ test.each(['without', 'with'])('no statement reads a whole table, %s statistics'
       const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')
       const read = scans.map(node => node['Relation Name'] ?? '').filter(table => TABLES.includes(table))
       expect(read, `${name}: ${statement.text}`).toEqual([])
+      const searched = /^search-quotas-by-(name|external_ref)$/.exec(statement.name ?? '')?.[1]
+      if (searched !== undefined) {
+        const indexes = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
+        expect(indexes, name).toEqual([`quota_list_by_${searched}`])
+      }
       expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_500)
     }
   }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import type { Database } from '../../src/db/database.ts'
-import { removeSettled } from '../../src/db/retention.ts'
+import { removeDeletedQuota, removeSettled } from '../../src/db/retention.ts'
 import { rollUpUsage } from '../../src/db/usage-rollup.ts'
 import { PROOFS, type ProofName } from '../../src/db/verify/proof.ts'
 import { MAX_PENDING } from '../../src/db/verify/usage.ts'
@@ -96,6 +96,14 @@ describe('finds nothing wrong', () => {
   test('with deleted quotas', async () => {
     const { user, quota } = await aUser()
     await deleteQuota(db, quota, bench.author(), () => true)
+    expect(await judge(user)).toEqual(RIGHT)
+  })
+
+  test('with an account whose last quota was removed', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await deleteQuota(db, id, bench.author(), () => true)
+    await removeDeletedQuota(db, shardOf(user), id, 100)
     expect(await judge(user)).toEqual(RIGHT)
   })
 

@@ -119,8 +119,12 @@ test('events of the user are shown and sent no more, an event says so, and curso
   const sent = receiver.deliveries.length
   const deleted = await allow({ user_id: user, limit: 10 })
   await call('DELETE', `/api/sms/admin/quota/${deleted}`)
+  // Its position is the user's last event, which proves later that the feed has lost nothing.
+  const { next: exactly } = (await call('GET', `/api/sms/admin/events?after=${before}`)).body
   await erase(user)
   await finish()
+  const onBlanked = await call('GET', `/api/sms/admin/events?after=${exactly}`)
+  expect([onBlanked.status, onBlanked.body.items]).toMatchObject([200, [{ type: 'user.erased' }]])
 
   const { body } = await call('GET', `/api/sms/admin/events?after=${before}`)
   expect(body.items).toMatchObject([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import { startSender } from './sender-fixture.ts'
@@ -18,6 +19,7 @@ describe('the directory', async () => {
   await ask('consume', { user_id: 40, id: 'denied', units: 1 })
   await ask('consume', { user_id: 41, id: 'forced', units: 1, force: true })
   const at = new Date(clock.now).toISOString()
+  let lastUser = 60
   await createUsageRollup({ db, log: console }).rollUpOnce()
 
   test('lists everyone with quotas or usage by id, with totals', async () => {
@@ -79,6 +81,24 @@ describe('the directory', async () => {
     expect((await call('GET', `${USERS}/52`)).status).toBe(200)
   })
 
+  const SUMS = 'null, null, null, 1, 1, 0, 0, 0, 0'
+  test.each([
+    ['usage_day', `$3, ${SUMS}`, '2025-11-03T00:00:00.000Z'],
+    ['usage_month', `$3, ${SUMS}`, '2025-11-03T00:00:00.000Z'],
+    ['denial', `$3, 1, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null`, null],
+    ['event_sequence', 'extract(epoch from $3::timestamptz)', null],
+  ])('knows a user of whom only %s is left', async (table, columns, last_activity_at) => {
+    const user = lastUser++
+    expect((await call('GET', `${USERS}/${user}`)).status).toBe(404)
+    await db.query({
+      text: `insert into ${table} select $1, $2, ${columns}`,
+      values: [shardOf(user), user, '2025-11-03T00:00:00.000Z'],
+    })
+    const { status, body } = await call('GET', `${USERS}/${user}`)
+    expect([status, body.last_activity_at]).toEqual([200, last_activity_at])
+    expect((await call('DELETE', `${USERS}/${user}/data`)).status).toBe(202)
+  })
+
   test.each(['01', '-1', '1.0', '9007199254740992', 'x'])('refuses the id %s', async id => {
     expect((await call('GET', `${USERS}/${id}`)).status).toBe(400)
   })
@@ -106,6 +126,21 @@ describe('an export', async () => {
   await allow({ user_id: user + 1, limit: 5, name: 'of another user' })
   const rollup = createUsageRollup({ db, log: console })
   while ((await rollup.rollUpOnce()).batches > 0);
+  await db.query({
+    text: `insert into denial select $1, $2, $3, n, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null
+           from generate_series(1, 450) n`,
+    values: [shardOf(user), user, '2026-03-15T12:00:00.000Z'],
+  })
+  // What compaction has left of long ago.
+  for (const [table, days] of [
+    ['usage_day', 250],
+    ['usage_month', 3],
+  ] as const)
+    await db.query({
+      text: `insert into ${table} select $1, $2, $3::timestamptz - n * interval '1 day', $4, 'FR', 'otp', 5, 4, 3, 2, 7, 6, 7, 6, null, null, null, null
+             from generate_series(1, ${days}) n`,
+      values: [shardOf(user), user, '2025-12-01T00:00:00.000Z', quota],
+    })
 
   const answer = await call('GET', `${USERS}/${user}/data`)
   const lines: { record: string; [field: string]: unknown }[] = String(answer.body)
@@ -145,12 +180,40 @@ describe('an export', async () => {
       { quota_id: quota, country: 'DE', committed: { units: 450, messages: 450 } },
       { quota_id: null, country: null, denied: { units: 5_000, messages: 1 } },
     ])
+    const none = { units: 0, messages: 0 }
+    for (const [record, days] of [
+      ['usage_day', 250],
+      ['usage_month', 3],
+    ] as const) {
+      expect(new Set(of(record).map(({ start }) => start)).size).toBe(days)
+      expect(of(record).at(-1)).toEqual({
+        record,
+        start: '2025-11-30T00:00:00.000Z',
+        quota_id: quota,
+        country: 'FR',
+        message_type: 'otp',
+        committed: { units: 5, messages: 4 },
+        refunded: { units: 3, messages: 2 },
+        unfunded: none,
+        denied: { units: 7, messages: 6 },
+        denied_by_reason: { no_quota: { units: 7, messages: 6 }, cap_reached: none, quota_exhausted: none },
+      })
+    }
     expect(of('event').map(({ type, sequence }) => [type, sequence])).toEqual([
       ['quota.created', 1],
       ['quota.updated', 2],
       ['quota.created', 3],
       ['quota.deleted', 4],
     ])
+  })
+
+  test('has every denial, with its explanation', async () => {
+    const [denial] = (await call('GET', `/api/sms/admin/denials?user_id=${user}&id=denied`)).body.items
+    const { body: detail } = await call('GET', `/api/sms/admin/denials/${denial.denial_id}`)
+    expect(detail.explain).toHaveLength(1)
+    const denials = of('denial')
+    expect(denials.at(-1)).toEqual({ record: 'denial', ...detail })
+    expect(new Set(denials.map(({ denial_id }) => denial_id)).size).toBe(451)
   })
 
   test('has nothing of another user', () => {

@@ -3,12 +3,19 @@ import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findErasure } from '../../src/db/erasure.ts'
+import { eraseEvents, eraseRows, eraseTopUsers, TAKEN } from '../../src/db/erasure-pages.ts'
+import { topUsers } from '../../src/db/top-users.ts'
+import { TOP_LIST } from '../../src/db/usage-rollup.ts'
+import { timestampParam } from '../../src/db/values.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { USAGE_DETAIL_DAYS } from '../../src/domain/bounds.ts'
 import { shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createEraser } from '../../src/jobs/erasure.ts'
+import { createEventRetention } from '../../src/jobs/event-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
+import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import {
   createBench,
@@ -17,7 +24,6 @@ import {
   openTransaction,
   reserve,
   settle,
-  someone,
   untilWaiting,
   warm,
 } from '../support/engine.ts'
@@ -47,84 +53,174 @@ async function expectEqual(): Promise<void> {
   expect(totals?.wrong).toBe(0)
 }
 
-/** A user with something in every table. Returns the ids of the quotas. */
-async function createHistory(user: number): Promise<number[]> {
-  const hourly = await bench.quota({ user_id: user, period: 'hour', limit: 500, alert_at: [1] })
-  const cap = await bench.quota({ user_id: user, kind: 'cap', limit: 5_000 })
-  const deleted = await bench.quota({ user_id: user, limit: 5 })
-  await deleteQuota(db, deleted.id, bench.author(), () => true)
-  for (let hour = 0; hour < 3; hour++) {
-    for (let n = 0; n < 10; n++) await engine.submit(draw('consume', user, `h${hour}-${n}`, 2))
-    clock.now += HOUR_MS
-  }
-  await engine.submit(settle('refund', user, 'h0-1', 1))
-  await engine.submit(draw('consume', user, 'denied', 9_000))
-  await createUsageRollup({ db, log: console }).rollUpOnce()
-  // Retention has removed some reservations.
-  clock.now += DAY_MS
-  await engine.submit(draw('consume', user, 'retired', 1))
-  clock.now += 2
-  await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
-  for (let n = 0; n < 31; n++) await engine.submit(draw('consume', user, `kept-${n}`, 1))
-  await engine.submit(draw('consume', user, 'pending', 1))
-  await db.query({
-    text: `insert into idempotency (shard, principal, key, request, created_at, answer)
-           values (7, 'ada', $1, '{}', to_timestamp(0), $2)`,
-    values: [`key-${user}`, JSON.stringify({ id: hourly.id, user_id: user })],
-  })
-  return [hourly.id, cap.id, deleted.id]
+let lastUser = 8_000_000_000
+
+/** A user that no other test uses; of the given shard, if any. No other number in the tables is as large as the id. */
+function someone(shard?: number): number {
+  do lastUser += 1
+  while (shard !== undefined && shardOf(lastUser) !== shard)
+  return lastUser
 }
 
-/** The tables in which something of the user is left, found by their columns. */
-async function tablesWith(user: number, quotas: readonly number[]): Promise<string[]> {
-  const columns = await db.query<{ name: string; column: string; type: string }>({
+/** Moves the user's usage of a quarter of an hour, as compaction does after weeks. */
+async function compact(user: number, bucket: EpochMs, table: 'usage_day' | 'usage_month'): Promise<void> {
+  await db.query({
+    text: `with moved as (delete from usage where shard = $1 and user_id = $2 and bucket = $3 returning *)
+           insert into ${table} select * from moved`,
+    values: [shardOf(user), user, timestampParam(bucket)],
+  })
+}
+
+/** Users with something in every table. Returns the ids of the quotas of each. */
+async function createHistories(...users: number[]): Promise<number[][]> {
+  const start = clock.now
+  const quotas: number[][] = []
+  for (const user of users) {
+    const hourly = await bench.quota({ user_id: user, period: 'hour', limit: 500, alert_at: [1] })
+    const cap = await bench.quota({ user_id: user, kind: 'cap', limit: 5_000 })
+    const deleted = await bench.quota({ user_id: user, limit: 5 })
+    await deleteQuota(db, deleted.id, bench.author(), () => true)
+    quotas.push([hourly.id, cap.id, deleted.id])
+  }
+  await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).pruneOnce(clock.now)
+  for (let hour = 0; hour < 3; hour++) {
+    for (const user of users)
+      for (let n = 0; n < 10; n++) await engine.submit(draw('consume', user, `h${hour}-${n}`, 2))
+    clock.now += HOUR_MS
+  }
+  for (const user of users) {
+    await engine.submit(settle('refund', user, 'h0-1', 1))
+    await engine.submit(draw('consume', user, 'denied', 9_000))
+  }
+  await createUsageRollup({ db, log: console }).rollUpOnce()
+  for (const user of users) {
+    await compact(user, start, 'usage_month')
+    await compact(user, start + HOUR_MS, 'usage_day')
+    // Of users with hundreds of rows a day.
+    await db.query({
+      text: `insert into usage_busy select $1, $2, $3, 20, 10, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 20`,
+      values: [shardOf(user), user, timestampParam(start)],
+    })
+    await db.query({
+      text: `insert into usage_busy_range values ($1, $2, $3, $3::timestamptz + interval '1 day')`,
+      values: [shardOf(user), user, timestampParam(start)],
+    })
+  }
+  clock.now += DAY_MS
+  for (const user of users) await engine.submit(draw('consume', user, 'retired', 1))
+  clock.now += 2
+  await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
+  for (const [index, user] of users.entries()) {
+    for (let n = 0; n < 31; n++) await engine.submit(draw('consume', user, `kept-${n}`, 1))
+    await engine.submit(draw('consume', user, 'pending', 1))
+    await db.query({
+      text: `insert into idempotency (shard, principal, key, request, created_at, answer)
+             values (7, 'ada', $1, '{}', to_timestamp(0), $2)`,
+      values: [`key-${index}-${clock.now}`, JSON.stringify({ id: quotas[index]?.[0], user_id: user })],
+    })
+  }
+  return quotas
+}
+
+async function createHistory(user: number): Promise<number[]> {
+  const [quotas = []] = await createHistories(user)
+  return quotas
+}
+
+interface Column {
+  name: string
+  column: string
+  type: string
+}
+
+/** Every column that can hold a user or a quota, by the catalog: a new table is among them. */
+function columnsOfUsers(): Promise<Column[]> {
+  return db.query<Column>({
     text: `select c.table_name as name, c.column_name as column, c.data_type as type
            from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-           where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'erasure'
-             and column_name in ('user_id', 'quota_id', 'users', 'quotas') order by 1, 2`,
+           where table_schema = 'public' and table_type = 'BASE TABLE'
+             and c.data_type in ('bigint', 'ARRAY') and c.column_name ~ 'user|quota'
+             -- Counts of denials.
+             and c.column_name !~ '^(no_quota|quota_exhausted)'
+             -- The record of the erasure stays, and a position is no data of the user next to it.
+             and table_name <> 'erasure' and (table_name, column_name) <> ('usage_upkeep', 'next_user')
+           order by 1, 2`,
   })
-  expect(columns.length).toBeGreaterThan(8)
-  const found: string[] = []
-  for (const { name, column, type } of columns) {
-    const values = column.startsWith('user') ? [user] : quotas
+}
+
+/** Where something of the user is left: columns, found by their names, and tables of which a row has the user's id in any form. */
+async function placesWith(user: number, quotas: readonly number[]): Promise<string[]> {
+  const places: string[] = []
+  for (const { name, column, type } of await columnsOfUsers()) {
+    const values = column.includes('user') ? [user] : quotas
     const condition = type === 'ARRAY' ? `${column} && $1::bigint[]` : `${column} = any($1::bigint[])`
     const rows = await db.query({ text: `select from ${name} where ${condition} limit 1`, values: [values] })
-    if (rows.length > 0) found.push(`${name}.${column}`)
+    if (rows.length > 0) places.push(`${name}.${column}`)
   }
-  const texts = await db.query({
-    text: `select from event where data::text ~ $1
-           union all select from idempotency where answer::text ~ $1`,
-    values: [`"user_id": ${user}\\M`],
+  const tables = await db.query<{ name: string }>({
+    text: `select table_name as name from information_schema.tables
+           where table_schema = 'public' and table_type = 'BASE TABLE' and table_name not in ('erasure', 'usage_upkeep') order by 1`,
   })
-  // The event that announces the erasure names the user.
-  if (texts.length > 1) found.push('text')
-  return found
+  for (const { name } of tables) {
+    const rows = await db.query({
+      text: `select from ${name} t where t::text ~ $1 ${name === 'event' ? "and type <> 'user.erased'" : ''} limit 1`,
+      values: [`\\m${user}\\M`],
+    })
+    if (rows.length > 0) places.push(name)
+  }
+  return places
 }
 
 describe('erases', () => {
   test('everything of the user but the record, and nothing of others', async () => {
     const [user, other] = [someone(3), someone(3)]
-    const others = await createHistory(other)
-    const quotas = await createHistory(user)
-    const before = await tablesWith(user, quotas)
-    expect(before).toEqual(
-      expect.arrayContaining(['archive', 'event', 'text', 'usage_pending'].map(name => expect.stringContaining(name))),
+    const [others = [], quotas = []] = await createHistories(other, user)
+    const before = await placesWith(user, quotas)
+    const columns = await columnsOfUsers()
+    expect(columns.length).toBeGreaterThan(20)
+    expect(before, 'createHistories fills every table that can hold a user or a quota').toEqual(
+      expect.arrayContaining([...columns.map(({ name, column }) => `${name}.${column}`), 'idempotency']),
     )
-    const ofOther = await tablesWith(other, others)
+    expect(await placesWith(other, others)).toEqual(before)
+    const totalOfAll = async () => {
+      const [total] = await db.query<{ units: number }>({
+        text: 'select sum(committed)::bigint as units from usage_total',
+      })
+      return total?.units ?? 0
+    }
+    const total = await totalOfAll()
+    await expectEqual()
 
     expect(await request(user)).toMatchObject({ outcome: 'running', erasure: { user_id: user, finished_at: null } })
     await expectEqual()
     await finish()
 
-    expect(await tablesWith(user, quotas)).toEqual([])
-    expect(await findErasure(db, user)).toMatchObject({
+    expect(await placesWith(user, quotas)).toEqual([])
+    const gone = {
+      reservation: 32,
+      quota: 3,
+      quota_window: 4,
+      quota_change: 4,
+      quota_alert: 1,
+      event: 5,
+      event_sequence: 1,
+    }
+    const usage = { usage: 4, usage_day: 1, usage_month: 1, usage_busy: 1, usage_busy_range: 1, usage_top: 2 }
+    expect(await findErasure(db, user)).toEqual({
+      user_id: user,
+      requested_at: clock.now,
       requested_by: 'ada',
       request_id: 'test',
       force: false,
       finished_at: clock.now,
-      removed: { reservation: 32, quota: 3, quota_window: 4, quota_change: 4, idempotency: 1 },
+      removed: { ...gone, ...usage, denial: 1, idempotency: 1 },
     })
-    expect(await tablesWith(other, others)).toEqual(ofOther)
+    // The pending usage of the shard was rolled up.
+    const kept = before.filter(place => !place.startsWith('usage_pending'))
+    expect(await placesWith(other, others)).toEqual(kept)
+    // Totals of all users name none of them, and stay.
+    expect(total).toBeGreaterThan(100)
+    expect(await totalOfAll()).toBeGreaterThanOrEqual(total)
     await expectEqual()
   })
 
@@ -154,7 +250,7 @@ describe('erases', () => {
     })
     await finish(eraser)
     expect(pages).toBeGreaterThan(8)
-    expect(await tablesWith(user, quotas)).toEqual([])
+    expect(await placesWith(user, quotas)).toEqual([])
     await expectEqual()
   })
 
@@ -163,7 +259,7 @@ describe('erases', () => {
     await engine.submit(draw('consume', user, 'forced', 5, { force: true }))
     expect(await request(user)).toMatchObject({ outcome: 'running' })
     await finish()
-    expect(await tablesWith(user, [])).toEqual([])
+    expect(await placesWith(user, [])).toEqual([])
   })
 
   test('no user who was never there', async () => {
@@ -198,7 +294,7 @@ describe('open reservations', () => {
     clock.now += 10
     expect(await request(user, true)).toMatchObject({ outcome: 'running', erasure: { force: true } })
     await finish()
-    expect(await tablesWith(user, [id])).toEqual([])
+    expect(await placesWith(user, [id])).toEqual([])
     await expectEqual()
   })
 })
@@ -228,7 +324,7 @@ describe('senders meanwhile', () => {
     expect(await reserving).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
     await finish()
     // The denial came before the end, so it is erased, too.
-    expect(await tablesWith(user, [id])).toEqual([])
+    expect(await placesWith(user, [id])).toEqual([])
     await expectEqual()
   })
 
@@ -246,7 +342,7 @@ describe('senders meanwhile', () => {
     await finish()
     for (const name of ['given back', 'used'])
       expect(await engine.submit({ ...settle('commit', user, name), force: true })).toEqual({ outcome: 'not_found' })
-    expect(await tablesWith(user, [id])).toEqual([])
+    expect(await placesWith(user, [id])).toEqual([])
     await expectEqual()
   })
 
@@ -292,7 +388,7 @@ describe('goes on', () => {
       await expectEqual()
     }
     expect(failures).toBeGreaterThan(4)
-    expect(await tablesWith(user, quotas)).toEqual([])
+    expect(await placesWith(user, quotas)).toEqual([])
   })
 
   test('in several processes at once, and each finishes once', async () => {
@@ -336,6 +432,128 @@ describe('goes on', () => {
     expect((await findErasure(db, broken))?.finished_at).toBeNull()
     await finish()
   })
+})
+
+describe('other jobs meanwhile', () => {
+  const keyOf = (user: number) => ({ user_id: user, requested_at: clock.now })
+
+  /** Runs a page while another transaction has changed rows that it reads, and is not committed yet. */
+  async function against<Result>(text: string, user: number, erasePage: () => Promise<Result>): Promise<Result> {
+    const other = await openTransaction(db, tx => tx.query({ text, values: [shardOf(user), user] }))
+    expect(other.result.length).toBeGreaterThan(0)
+    const erased = erasePage()
+    await untilWaiting(db, 1)
+    await other.commit()
+    return erased
+  }
+
+  test('do not make a page of events seem the last, nor leave a sequence', async () => {
+    const user = someone()
+    const quotas = await createHistory(user)
+    await request(user)
+    // Like the retention of events.
+    const prune = `
+      with removed as (
+        delete from event where shard = $1 and number = (select min(number) from event where shard = $1 and user_id = $2)
+        returning sequence
+      )
+      insert into event_sequence select $1, $2, sequence from removed
+      on conflict (shard, user_id) do update set last = excluded.last returning 1`
+    expect(await against(prune, user, () => eraseEvents(db, keyOf(user), 3))).toBe(false)
+    await finish()
+    expect(await placesWith(user, quotas)).toEqual([])
+  })
+
+  test('do not leave usage that was added to meanwhile, nor lose what lists of top users got', async () => {
+    const user = someone()
+    const quotas = await createHistory(user)
+    await request(user)
+    // Like the usage rollup, of this user and of user 7.
+    const add = 'update usage set committed = committed + 1 where shard = $1 and user_id = $2 returning 1'
+    await against(add, user, () => eraseRows(db, keyOf(user), 500))
+    const list = `update usage_top set users = users || 7::bigint, units = units || 1::bigint
+                  where shard = $1 and $2 = any (users) returning 1`
+    await against(list, user, () => eraseTopUsers(db, keyOf(user), 500))
+    await finish()
+    expect(await placesWith(user, quotas)).toEqual([])
+    const lists = await db.query<{ users: number[]; units: number[] }>({
+      text: 'select users, units from usage_top where shard = $1 and 7 = any (users)',
+      values: [shardOf(user)],
+    })
+    expect(lists.length).toBeGreaterThan(0)
+    for (const { users, units } of lists) expect(units[users.indexOf(7)]).toBe(1)
+  })
+
+  test('are waited for while they work on the usage of the shard', async () => {
+    const user = someone()
+    const quotas = await createHistory(user)
+    await request(user)
+    const compacting = await openTransaction(db, tx =>
+      tx.query({ text: 'select from usage_upkeep where shard = $1 for update', values: [shardOf(user)] }),
+    )
+    expect(await eraseRows(db, keyOf(user), 500)).toBe(TAKEN)
+    await compacting.commit()
+    await finish()
+    expect(await placesWith(user, quotas)).toEqual([])
+  })
+
+  test('compact usage between pages', async () => {
+    const user = someone()
+    const quotas = await createHistory(user)
+    await db.query({
+      text: `insert into usage select $1, $2, $3::timestamptz - n * interval '15 minutes', null, 'DE', null, 0, 0, 0, 0, 1, 1
+             from generate_series(1, 1300) n`,
+      values: [shardOf(user), user, timestampParam(Math.floor(clock.now / HOUR_MS) * HOUR_MS)],
+    })
+    // After each page one more of these 14 days is old enough.
+    let at = clock.now + (USAGE_DETAIL_DAYS - 14) * DAY_MS
+    await request(user)
+    const compaction = createUsageCompaction({ db, log: console, now: () => clock.now, timeZone: 'UTC' })
+    const eraser = eraserOn({
+      ...db,
+      async transaction(work, mode) {
+        const result = await db.transaction(work, mode)
+        at += DAY_MS
+        await compaction.compactOnce(at)
+        return result
+      },
+    })
+    await finish(eraser)
+    expect(await placesWith(user, quotas)).toEqual([])
+    const { usage = 0, usage_day = 0 } = (await findErasure(db, user))?.removed ?? {}
+    expect([usage > 100, usage_day > 3]).toEqual([true, true])
+    await expectEqual()
+  })
+})
+
+test('a list of the top users stays complete without a user who is erased', async () => {
+  const users = Array.from({ length: TOP_LIST + 3 }, () => someone(9))
+  const day = Math.floor(clock.now / DAY_MS) * DAY_MS
+  for (const [n, user] of users.entries()) await engine.submit(draw('consume', user, 'm', n + 1, { force: true }))
+  const rollup = createUsageRollup({ db, log: console })
+  await rollup.rollUpOnce()
+  const top = () => topUsers(db, day, day + DAY_MS, 3)
+  const before = await top()
+  const [first, ...others] = before.users.map(({ user_id }) => user_id)
+  expect([first, ...others]).toEqual(users.slice(-3).reverse())
+  await request(first ?? 0)
+  await finish()
+  const after = await top()
+  expect(after.users.map(({ user_id }) => user_id)).toEqual(users.slice(-4, -1).reverse())
+  expect(after.unlistedUpTo).toBeLessThanOrEqual(after.users.at(-1)?.committed ?? 0)
+
+  // A list without any user, to which the user is added again.
+  const only = someone(10)
+  const use = async (units: number) => {
+    await engine.submit(draw('consume', only, `m${units}`, units, { force: true }))
+    await rollup.rollUpOnce()
+  }
+  await use(5)
+  await request(only)
+  await finish()
+  await use(2)
+  const { users: all } = await topUsers(db, day, day + DAY_MS, TOP_LIST)
+  expect(all.find(({ user_id }) => user_id === only)).toMatchObject({ committed: 2 })
 })
 
 test('a repeated request has the same record, and one after new data begins again', async () => {

@@ -15,7 +15,7 @@ export async function denialPage(db: Database, query: AdminDenialsQuery, viewer:
   const { page_size: size = DEFAULT_PAGE_SIZE } = query
   const { denials, next } = await listDenials(db, filterOf(filters, viewer), after, size)
   return {
-    items: denials.map(recordViewOf),
+    items: denials.map(denialViewOf),
     page_size: size,
     next_cursor: next && cursorAfter(next, filters),
   }
@@ -33,10 +33,10 @@ export async function denialDetail(db: Database, id: string, viewer: Viewer): Pr
   }
   const { denial, explanation, ended } = found
   const explain = [...explanation, ...explainEnded(ended, explanation).map(explanationViewOf)]
-  return { ...recordViewOf(denial), explain }
+  return { ...denialViewOf(denial), explain }
 }
 
-function recordViewOf(denial: LoggedDenial): DenialRecord {
+export function denialViewOf(denial: LoggedDenial): DenialRecord {
   return {
     denial_id: denialIdOf(denial),
     at: formatTimestamp(denial.at),

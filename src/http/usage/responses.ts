@@ -112,7 +112,8 @@ function totalOf(rows: readonly UsageSums[]): UsageSums {
   return total
 }
 
-function countsOf(sums: UsageSums) {
+/** Sums as the API shows them. */
+export function countsOf(sums: UsageSums) {
   return {
     committed: { units: sums.committed, messages: sums.committed_messages },
     refunded: { units: sums.refunded, messages: sums.refunded_messages },

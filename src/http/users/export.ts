@@ -2,13 +2,15 @@ import type { ExportRecord } from '../../contract/users.ts'
 import type { Database } from '../../db/database.ts'
 import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
 import { listReservations, type ReservationKey } from '../../db/reservation-lists.ts'
-import { eventsAfter, quotasAfter, type UsageOfQuarter, usageAfter } from '../../db/user-data.ts'
+import { denialsAfter, eventsAfter, quotasAfter, type UsageTable, usageAfter } from '../../db/user-data.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import type { Quota } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from '../../domain/time.ts'
 import { closedWindowViewOf, viewOf } from '../../domain/view.ts'
 import { eventView } from '../../events/views.ts'
+import { denialViewOf } from '../denials/responses.ts'
 import { recordViewOf } from '../reservations/responses.ts'
+import { countsOf } from '../usage/responses.ts'
 
 /** Rows that are read at a time: what an export holds in memory. */
 const PAGE = 200
@@ -32,7 +34,9 @@ const lineOf = (record: ExportRecord) => `${JSON.stringify(record)}\n`
 async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenerator<ExportRecord[], void> {
   for (const state of ['undeleted', 'deleted'] as const) yield* quotaPages(db, userId, state, now)
   yield* reservationPages(db, userId)
-  yield* usagePages(db, userId)
+  yield* denialPages(db, userId)
+  // In the order in which compaction moves rows, so that none is missed.
+  for (const table of ['usage', 'usage_day', 'usage_month'] as const) yield* usagePages(db, userId, table)
   yield* eventPages(db, userId)
 }
 
@@ -88,25 +92,32 @@ async function* reservationPages(db: Database, userId: number): AsyncGenerator<E
   }
 }
 
-async function* usagePages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
-  for (let after = Number.NEGATIVE_INFINITY; ; ) {
-    const quarters = await usageAfter(db, userId, after, PAGE)
-    yield quarters.map(usageView)
-    if (quarters.length < PAGE) return
-    after = quarters.at(-1)?.bucket ?? after
+async function* denialPages(db: Database, userId: number): AsyncGenerator<ExportRecord[], void> {
+  for (let after = { at: Number.NEGATIVE_INFINITY, number: 0 }; ; ) {
+    const denials = await denialsAfter(db, userId, after, PAGE)
+    yield denials.map(({ explanation, ...denial }) => ({
+      record: 'denial',
+      ...denialViewOf(denial),
+      explain: explanation,
+    }))
+    if (denials.length < PAGE) return
+    after = denials.at(-1) ?? after
   }
 }
 
-function usageView({ bucket, quota_id, country, message_type, ...sums }: UsageOfQuarter): ExportRecord {
-  return {
-    record: 'usage',
-    start: formatTimestamp(bucket),
-    quota_id,
-    country,
-    message_type,
-    committed: { units: sums.committed, messages: sums.committed_messages },
-    refunded: { units: sums.refunded, messages: sums.refunded_messages },
-    denied: { units: sums.denied, messages: sums.denied_messages },
+async function* usagePages(db: Database, userId: number, table: UsageTable): AsyncGenerator<ExportRecord[], void> {
+  for (let after = Number.NEGATIVE_INFINITY; ; ) {
+    const rows = await usageAfter(db, table, userId, after, PAGE)
+    yield rows.map(({ bucket, quota_id, country, message_type, ...sums }) => ({
+      record: table,
+      start: formatTimestamp(bucket),
+      quota_id,
+      country,
+      message_type,
+      ...countsOf(sums),
+    }))
+    if (rows.length < PAGE) return
+    after = rows.at(-1)?.bucket ?? after
   }
 }
 
