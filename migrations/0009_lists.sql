@@ -42,14 +42,10 @@ drop index event_of_percent;
 
 -- Lists over all users in further orders. chr(1114111), the last character there is, stands for "none" and sorts last.
 -- Ignoring case is what lower() does in the database's locale; the order is by bytes, so that a new version of the
--- system's collations does not break an index.
+-- system's collations does not break an index. The search uses those by name and reference, too. Deleted quotas are kept for
+-- ever by default, so they have no such indexes: lists of them are by id or expiry.
 create index quota_list_by_name on quota ((coalesce(lower(name), chr(1114111)) collate "C"), id)
   where deleted_at is null;
 create index quota_list_by_external_ref on quota ((coalesce(external_ref, chr(1114111)) collate "C"), id)
   where deleted_at is null;
 create index quota_list_by_creation on quota (created_at, id) where deleted_at is null;
-create index quota_list_deleted_by_name on quota ((coalesce(lower(name), chr(1114111)) collate "C"), id)
-  where deleted_at is not null;
-create index quota_list_deleted_by_external_ref on quota ((coalesce(external_ref, chr(1114111)) collate "C"), id)
-  where deleted_at is not null;
-create index quota_list_deleted_by_creation on quota (created_at, id) where deleted_at is not null;

@@ -24,12 +24,9 @@ with recursive found as (
 )
 insert into account (shard, user_id) select shard, user_id from found on conflict do nothing;
 
--- Searches over all users. Each index begins with an expression that no other statement uses, so that the planner cannot
--- take it for one: a look-up by user and reservation id, say, where thousands of users have the same id. By bytes, so of
--- names only A to Z match in either case, and no update of the system's collations breaks an index.
-create index quota_by_name on quota ((lower(name collate "C")), id) where name is not null;
-create index quota_by_external_ref on quota ((external_ref || ''), id) where external_ref is not null;
-
+-- The search for reservations over all users. An expression that no other statement uses, so that the planner cannot take
+-- the index for a look-up by user and id, where thousands of users may have the same id.
+--
 -- On two million reservations it takes 6 s to build, and no message is reserved meanwhile. Where that is too long, build it
 -- before, with `create index concurrently` and this name. What it costs a send: docs/decisions/0028-search.md.
 create index if not exists reservation_by_id on reservation ((id || ''));

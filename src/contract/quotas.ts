@@ -216,7 +216,7 @@ const pagination = {
     Type.Enum([...SORTS], {
       default: '-id',
       description:
-        '`-` is descending. null sorts highest; ties sort by id. `name` ignores case. `used_percent` is the share of limit + rolled_over that is used, 0 for an unlimited quota. `remaining` and `used_percent` need a single user; for all users see `/api/sms/admin/quota/alerts`.',
+        '`-` is descending. null sorts highest; ties sort by id. `name` ignores case. `used_percent` is the share of limit + rolled_over that is used, 0 for an unlimited quota. Deleted quotas of all users can be sorted by `id` and `expires_at` only. `remaining` and `used_percent` need a single user; for all users see `/api/sms/admin/quota/alerts`.',
     }),
   ),
   kind: Type.Optional(kind),

@@ -31,7 +31,7 @@ export const QuotaHit = Type.Object(
     external_ref: nullable(Type.String()),
     status: Type.Enum([...QUOTA_STATUSES]),
   },
-  { $id: 'QuotaHit', description: 'A quota that a search found; also a deleted one.' },
+  { $id: 'QuotaHit', description: 'A quota that a search found.' },
 )
 
 export const ReservationHit = Type.Object(
@@ -60,7 +60,7 @@ export const SearchResult = Type.Object(
     users: Type.Array(Type.Ref('UserEntry#'), { description: 'Users whose id begins with `q`, by id.' }),
     quotas: Type.Array(Type.Ref('QuotaHit#'), {
       description:
-        'Quotas, deleted ones too, whose id, `external_ref` or `name` begins with `q`. Those with exactly `q` come first.',
+        'Quotas whose id, `external_ref` or `name` begins with `q`. Those with exactly `q` come first. Deleted ones are found by their id only; the list of quotas with `status=deleted` selects them by name or reference.',
     }),
     reservations: Type.Array(Type.Ref('ReservationHit#'), {
       description: 'Reservations of all users whose id begins with `q`, by id.',

@@ -9,6 +9,7 @@ import { LISTS } from './planner-settings.ts'
 import { presenceOf, type QuotaFilter, selectionOf } from './quota-conditions.ts'
 import {
   afterKey,
+  hasIndex,
   type IndexedOrder,
   narrowStreamsOf,
   orderBy,
@@ -154,6 +155,7 @@ function compareKeys(one: PageKey, other: PageKey): number {
  */
 async function listOfAll(tx: Transaction, query: IndexedQuery): Promise<QuotaSlice | 'too_deep'> {
   const { filter, order, now, bounds } = query
+  if (!hasIndex(filter, order.by)) throw new RangeError(`the order of deleted quotas by ${order.by} needs a user`)
   const narrow = narrowStreamsOf(filter, now)
   for (const { stream } of narrow.filter(({ by }) => by !== order.by)) {
     const { slice, read } = await sortedPage(tx, query, values => stream.rows(values, bounds.sorted + 1))
@@ -205,9 +207,7 @@ async function pageFromEnd(
 
 type Row = Quota & { sort_key: number | string }
 
-function quotaOf({ sort_key: _, ...quota }: Row): Quota {
-  return quota
-}
+const quotaOf = ({ sort_key: _, ...quota }: Row): Quota => quota
 
 function pageOf(rows: readonly Row[], size: number): QuotaSlice {
   const { items, hasMore } = sliceOf(rows, size)

@@ -13,6 +13,12 @@ import { timestampParam } from './values.ts'
 /** The orders that an index holds. */
 export type IndexedOrder = 'id' | 'expires_at' | 'created_at' | 'name' | 'external_ref'
 
+/**
+ * The orders that an index holds of the deleted quotas of all users. They accumulate and are seldom listed, so they have
+ * fewer indexes than the others.
+ */
+export const ORDERS_OF_DELETED: readonly IndexedOrder[] = ['id', 'expires_at']
+
 /** The value by which a list is sorted, of a page's last row (null is highest; in the order of ids it is the id), and its id. */
 export interface PageKey {
   value: number | string | null
@@ -91,6 +97,11 @@ export function streamOf(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream 
   return indexStream(presenceOf(filter), walk, [])
 }
 
+/** Whether an index holds this order of what the filter selects of all users. */
+export function hasIndex({ status }: QuotaFilter, by: IndexedOrder): boolean {
+  return status !== 'deleted' || ORDERS_OF_DELETED.includes(by)
+}
+
 /** A stream of what a filter selects, and its order. */
 export interface NarrowStream {
   by: IndexedOrder | 'starts_at'
@@ -102,7 +113,7 @@ export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream
   const { status, kind, name, externalRef, expiresAfter, expiresBefore } = filter
   const streams: NarrowStream[] = []
   const addRange = (by: IndexedOrder) =>
-    streams.push({ by, stream: rangeStream(filter, { by, descending: false }, now) })
+    hasIndex(filter, by) && streams.push({ by, stream: rangeStream(filter, { by, descending: false }, now) })
   const addById = (only: QuotaFilter) =>
     streams.push({ by: 'id', stream: streamOf(only, { by: 'id', descending: false }, now) })
   if (externalRef !== undefined) addRange('external_ref')
@@ -146,6 +157,22 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
       return rowsOf(conditions.join(' and '), key, orderBy(by, descending), bind(values, limit))
     },
   }
+}
+
+/**
+ * SQL of the undeleted quotas whose name or reference begins with a text, in that order. `text` is SQL. Case matters not in
+ * names, as far as `lower` of the database knows. Of quotas without one it may return some, if the text begins with the last
+ * character there is.
+ */
+export function beginningWith(by: 'name' | 'external_ref', text: string, limit: string): string {
+  const key = SORT_KEYS[by]
+  const from = by === 'name' ? `lower(${text})` : text
+  return rowsOf(
+    `${presenceOf({})} and ${key} >= ${from} and ${key} < ${from} || chr(1114111)`,
+    key,
+    orderBy(by, false),
+    limit,
+  )
 }
 
 function rowsOf(selected: string, key: string, order: string, limit: string): string {

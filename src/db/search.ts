@@ -6,6 +6,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable } from './database.ts'
 import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
+import { beginningWith, orderBy } from './quota-streams.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
 
@@ -13,7 +14,10 @@ import { findUsersIn, type IdRange, type ListedUser } from './users.ts'
 export interface Found {
   /** Users whose id begins with the text, by id. */
   users: ListedUser[]
-  /** Quotas, deleted ones too, whose id, reference or name begins with the text; exact matches first. */
+  /**
+   * Quotas whose id, reference or name begins with the text; exact matches first. Deleted ones are found by their id
+   * only.
+   */
   quotas: Quota[]
   /** Reservations whose id begins with the text, by id. */
   reservations: Reservation[]
@@ -78,24 +82,12 @@ async function byId(
   })
 }
 
-/** Texts as the indexes hold them: names in lower case, of the letters A to Z only. */
-const KEYS = {
-  external_ref: { column: "(external_ref || '')", sought: '$1::text' },
-  name: { column: 'lower(name collate "C")', sought: 'lower($1::text collate "C")' },
-  id: { column: "(id || '')", sought: '$1::text' },
-}
-
-/** SQL: that a field begins with `$1`. No character lies behind U+10FFFF. */
-function beginsWith(field: keyof typeof KEYS): string {
-  const { column, sought } = KEYS[field]
-  return String.raw`${column} >= ${sought} and ${column} < ${sought} || U&'\+10FFFF'`
-}
-
-function byText(tx: Queryable, field: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
+/** By the indexes of the lists over all users, which hold no deleted quotas. */
+function byText(tx: Queryable, by: 'external_ref' | 'name', text: string, size: number): Promise<Quota[]> {
   return tx.query<Quota>({
-    name: `search-quotas-by-${field}`,
-    text: `select ${QUOTA_COLUMNS} from quota where ${field} is not null and ${beginsWith(field)}
-           order by ${KEYS[field].column}, id limit $2`,
+    name: `search-quotas-by-${by}`,
+    text: `select ${QUOTA_COLUMNS} from (${beginningWith(by, '$1::text', '$2')}) s
+           where ${by} is not null order by ${orderBy(by, false)}`,
     values: [text, size],
   })
 }
@@ -103,10 +95,11 @@ function byText(tx: Queryable, field: 'external_ref' | 'name', text: string, siz
 type ReservationRow = Omit<Reservation, 'draws'> & { draws: number[] }
 
 async function findReservations(tx: Queryable, id: string, size: number): Promise<Reservation[]> {
+  // In the words of the index, which no other statement uses. No character lies behind U+10FFFF.
   const rows = await tx.query<ReservationRow>({
     name: 'search-reservations',
-    text: `select ${RESERVATION_COLUMNS.join(', ')} from reservation where ${beginsWith('id')}
-           order by ${KEYS.id.column} limit $2`,
+    text: `select ${RESERVATION_COLUMNS.join(', ')} from reservation
+           where (id || '') >= $1::text and (id || '') < $1::text || chr(1114111) order by (id || '') limit $2`,
     values: [id, size],
   })
   return rows.map(row => ({ ...row, draws: drawsOf(row.draws) }))

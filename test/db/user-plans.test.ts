@@ -33,8 +33,9 @@ const at = [new Date(NOW).toISOString()]
 await loader.query({
   text: `insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
            alert_at, enabled, external_ref, metadata, window_start, created_at, created_by, updated_at, updated_by, deleted_at)
-         select shard, key * 64 + shard, user_id, 'grant', 'Plan ' || n, 5, 'UTC', 0, 0, 1, at, '{}', true, 'ref-' || n, '{}',
-           at, at, 'a', at, 'a', case when n % 2 = 0 then at end
+         select shard, key * 64 + shard, user_id, 'grant',
+           case when n % 3 > 0 then 'Plan ' || n end, 5, 'UTC', 0, 0, 1, at, '{}', true,
+           case when n % 3 > 0 then 'ref-' || n end, '{}', at, at, 'a', at, 'a', case when n % 2 = 0 then at end
          from ${ROWS}`,
   values: at,
 })
@@ -172,6 +173,7 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
   ['a search for a number', on => search(on, '12', 21, NOW)],
   ['a search for a name that most quotas begin with', on => search(on, 'plan', 21, NOW)],
   ['a search for a reference that most quotas begin with', on => search(on, 'ref-', 21, NOW)],
+  ['a search for what stands for no name', on => search(on, '\u{10FFFF}', 21, NOW)],
   ['a search for an id that all users have', on => search(on, 'm1', 21, NOW)],
   ['a page of users', on => listUsers(on, 2_000, 20, NOW)],
   ['a user', on => findUser(on, 77, NOW)],
@@ -199,6 +201,11 @@ test.each(['without', 'with'])('no statement reads a whole table, %s statistics'
       const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')
       const read = scans.map(node => node['Relation Name'] ?? '').filter(table => TABLES.includes(table))
       expect(read, `${name}: ${statement.text}`).toEqual([])
+      const searched = /^search-quotas-by-(name|external_ref)$/.exec(statement.name ?? '')?.[1]
+      if (searched !== undefined) {
+        const indexes = nodesOf(plan).flatMap(node => node['Index Name'] ?? [])
+        expect(indexes, name).toEqual([`quota_list_by_${searched}`])
+      }
       expect(blocksOf(plan), `${name}: ${statement.text} ${JSON.stringify(plan)}`).toBeLessThan(1_500)
     }
   }

@@ -187,6 +187,22 @@ describe('all users', () => {
     },
   )
 
+  test.each(['name', '-external_ref', 'created_at'])('sorting deleted quotas by %s needs a single user', async sort => {
+    const query = `status=deleted&sort=${sort}`
+    const { status, body } = await call('GET', `/api/sms/admin/quota/list?${query}`)
+    expect([status, body.code]).toEqual([400, 'invalid_request'])
+    const message = `of the deleted quotas of all users must be one of id, -id, expires_at, -expires_at; add user_id for ${sort}`
+    expect(body.errors).toEqual([{ path: 'sort', message }])
+    const value = sort === 'created_at' ? 0 : 'x'
+    const cursor = forged({ sort, value, id: 64, status: 'deleted' })
+    expect(await call('GET', `/api/sms/admin/quota/list?cursor=${cursor}`)).toMatchObject({
+      status: 400,
+      body: { errors: [{ path: 'sort' }] },
+    })
+    const ofUser = await call('GET', `/api/sms/admin/quota/list?user_id=20&${query}`)
+    expect(ofUser.status).toBe(200)
+  })
+
   test.each([
     ['sort=limit', 'sort'],
     ['name=', 'name'],

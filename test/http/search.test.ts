@@ -71,10 +71,13 @@ describe('users and quotas', async () => {
     expect(idsOf((await find('lan 4711')).quotas)).toEqual([])
   })
 
-  test('a deleted quota is found, and marked', async () => {
-    expect((await find('contract-9')).quotas).toMatchObject([{ id: gone, status: 'deleted' }])
-    expect((await find('plan of')).quotas).toMatchObject([{ id: gone, status: 'deleted' }])
+  test('a deleted quota is found by its id, and marked; by name and reference the list finds it', async () => {
     expect((await find(String(gone))).quotas[0]).toMatchObject({ id: gone, status: 'deleted' })
+    for (const q of ['contract-9', 'plan of']) expect((await find(q)).quotas).toEqual([])
+    for (const filter of ['external_ref=contract-9', 'name=PLAN%20of']) {
+      const { body } = await call('GET', `/api/sms/admin/quota/list?status=deleted&${filter}`)
+      expect(idsOf(body.items), filter).toEqual([gone])
+    }
   })
 
   test('signs that patterns and SQL use stand for themselves', async () => {
@@ -86,7 +89,7 @@ describe('users and quotas', async () => {
   })
 
   test('spaces around the text are ignored', async () => {
-    expect(idsOf((await find('  contract-9 ')).quotas)).toEqual([gone])
+    expect(idsOf((await find('  CONTRACT-1 ')).quotas)).toEqual([odd])
   })
 
   test('at most 20 of a kind are shown, exact matches first', async () => {

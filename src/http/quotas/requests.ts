@@ -14,6 +14,7 @@ import {
 } from '../../contract/quotas.ts'
 import type { QuotaFilter } from '../../db/quota-conditions.ts'
 import type { QuotaOrder } from '../../db/quota-lists.ts'
+import { ORDERS_OF_DELETED } from '../../db/quota-streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { QUOTA_STATUSES, type QuotaDraft, type QuotaPatch } from '../../domain/quota.ts'
 import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
@@ -124,6 +125,9 @@ export interface ListRequest {
   cursorAfter(last: Pick<Cursor, 'value' | 'id'>): string
 }
 
+/** The sorts of the deleted quotas of all users. */
+const SORTS_OF_DELETED: readonly string[] = ORDERS_OF_DELETED.flatMap(by => [by, `-${by}`])
+
 /** @throws Problem `invalid_request` if the parameters contradict each other or the cursor */
 export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListRequest {
   const asked = filtersOf(query)
@@ -133,6 +137,10 @@ export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListReques
   const userId = viewer.role === 'user' ? viewer.userId : user_id
   if (SORTED_BY_USE.has(orderOf(sort).by) && userId === undefined) {
     const message = `${sort} is possible only for a single user: add user_id. For all users, /api/sms/admin/quota/alerts lists the quotas that are running out`
+    throw invalidRequest([{ path: 'sort', message }])
+  }
+  if (status === 'deleted' && userId === undefined && !SORTS_OF_DELETED.includes(sort)) {
+    const message = `of the deleted quotas of all users must be one of ${SORTS_OF_DELETED.join(', ')}; add user_id for ${sort}`
     throw invalidRequest([{ path: 'sort', message }])
   }
   return {
