@@ -13,7 +13,7 @@ import { sliceOf } from './slice.ts'
 import { timestampParam } from './values.ts'
 
 /** A quota that has reached a percent of its `alert_at`. */
-export interface Alert {
+interface Alert {
   /** As stored; its window is the one that holds now. */
   quota: Quota
   /** The highest percent that was emitted in this window and still holds. */

@@ -7,7 +7,7 @@ import { usersFrom, walk } from './usage-upkeep.ts'
 import { timestampParam } from './values.ts'
 
 /** Rows on one day that make a user busy: more than four in each quarter of an hour. */
-export const BUSY_ROWS = 400
+const BUSY_ROWS = 400
 
 /** A user stays busy down to this share of that, so that the sums do not come and go. */
 const STAYS_BUSY = 1 / 8

@@ -25,7 +25,6 @@ const UNFUNDED = ['unfunded', 'unfunded_messages'] as const
 
 /** What a row of `usage`, `usage_day` and `usage_month` counts. */
 export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
-export type UsageCount = (typeof USAGE_COUNTS)[number]
 
 /** What a row of `usage_total` and `usage_busy` counts. */
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
