@@ -207,9 +207,7 @@ async function pageFromEnd(
 
 type Row = Quota & { sort_key: number | string }
 
-function quotaOf({ sort_key: _, ...quota }: Row): Quota {
-  return quota
-}
+const quotaOf = ({ sort_key: _, ...quota }: Row): Quota => quota
 
 function pageOf(rows: readonly Row[], size: number): QuotaSlice {
   const { items, hasMore } = sliceOf(rows, size)
