@@ -6,7 +6,7 @@ import { START, startService } from '../support/service.ts'
 
 const service = await startService()
 // Filling takes longer than the service lets a statement run.
-const filling = openDatabase({ url: service.databaseUrl, statementTimeout: 0 })
+const filling = openDatabase({ url: service.databaseUrl, statementTimeout: 0, lockTimeout: 0 })
 await loadQuotas(filling, { quotas: 56_000, users: 5_600, now: START })
 await filling.close()
 const list = (query: string) => service.call('GET', `/api/sms/admin/quota/list?${query}`)
