@@ -30,6 +30,7 @@ const user = () => import('./pages/user/user-page.tsx')
 const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
 const overview = () => import('./components/user/overview.tsx')
 const reservations = () => import('./components/user/reservations.tsx')
+const denials = () => import('./components/denials/user-denials.tsx')
 const changes = () => import('./pages/user/changes.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
@@ -38,13 +39,16 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/quotas', label: 'Quotas', isFor: admins, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
   { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
   { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  { path: '/denials', label: 'Denials', isFor: admins, Page: lazy(() => import('./pages/denials/denials.tsx')) },
   { path: '/users/:id', isFor: admins, Page: userTab(user, overview) },
   { path: '/users/:id/reservations', isFor: admins, Page: userTab(user, reservations) },
+  { path: '/users/:id/denials', isFor: admins, Page: userTab(user, denials) },
   { path: '/users/:id/changes', isFor: admins, Page: userTab(user, changes) },
   { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
   { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
   { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
   { path: '/mine', label: 'My quotas', isFor: users, Page: userTab(myQuotas, overview) },
   { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
+  { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },
   { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
 ]

@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { RESERVATION_ID_PATTERN } from './reservations.ts'
 import { closed, country, cursorPageOf, cursorQuery, messageType, nullable, time, uint } from './schemas.ts'
 import { explanationLine } from './sender.ts'
 

@@ -1,11 +1,10 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
 import { closed, cursorPageOf, cursorQuery, nullable, positive, time, uint } from './schemas.ts'
 
 /** Reservations, as senders get them and as lists show them. */
-
-export const RESERVATION_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
 
 export const reservationId = Type.String({
   pattern: RESERVATION_ID_PATTERN,

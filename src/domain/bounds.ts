@@ -15,9 +15,15 @@ export const MAX_RESERVED_UNITS = 1_000_000_000
 /** A phone number in E.164 form. */
 export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'
 
+/** A sender's own id of a message or campaign. */
+export const RESERVATION_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
+
 /** How long a reservation stays open before it expires. */
 export const DEFAULT_TTL_SECONDS = 600
 export const MAX_TTL_SECONDS = 7 * 86_400
+
+/** Quotas in the explanation of a logged denial, besides those that had ended. */
+export const MAX_LOGGED_LINES = 20
 
 /** Operations in one call of a sender's batch endpoint. */
 export const MAX_BATCH_OPERATIONS = 1_000

@@ -1,3 +1,4 @@
+import { MAX_LOGGED_LINES } from './bounds.ts'
 import type { Denied, DrawCommand, Explanation } from './command.ts'
 import { explain } from './explanation.ts'
 import { type Capacity, drawableOf, type Matches, neededBy } from './matching.ts'
@@ -22,9 +23,6 @@ export interface Denial
 export interface ExplainedDenial extends Denial {
   explanation: Explanation[]
 }
-
-/** Lines of an explanation that are logged. A user may have 200 quotas. */
-const MAX_LOGGED_LINES = 20
 
 /** The log entry of a denial that was explained. */
 export function denialOf(

@@ -31,6 +31,7 @@ const EXAMPLES: Record<string, string> = {
   '/quotas/:id': `/quotas/${quota}`,
   '/users/:id': '/users/7',
   '/users/:id/reservations': '/users/7/reservations',
+  '/users/:id/denials': '/users/7/denials',
   '/users/:id/changes': '/users/7/changes',
   '/webhooks/:id': `/webhooks/${webhook}`,
 }

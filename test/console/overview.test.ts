@@ -57,7 +57,11 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await runningOut.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
   await today.getByText('800', { exact: true }).first().waitFor()
   await panel(page, 'Denied in the last hour').getByText('message, 500 units, since 12:00').waitFor()
-  await panel(page, 'Denied in the last hour').getByText('Quota exhausted').waitFor()
+  const denied = panel(page, 'Denied in the last hour')
+  expect(await denied.getByRole('link', { name: 'Quota exhausted' }).getAttribute('href')).toBe(
+    '/console/denials?reason=quota_exhausted',
+  )
+  expect(await denied.getByRole('link', { name: 'All denials' }).getAttribute('href')).toBe('/console/denials')
   await page.getByRole('status').filter({ hasText: '800 units used today' }).waitFor({ state: 'attached' })
 
   const { body } = await call('GET', '/api/sms/admin/quota/alerts')

@@ -9,9 +9,13 @@ export const uint: Reader<number | null> = text => {
   return Number.isSafeInteger(value) ? value : null
 }
 
+/** A text that matches the pattern. */
+export function matching(pattern: RegExp): Reader<string | null> {
+  return text => (text !== null && pattern.test(text) ? text : null)
+}
+
 /** An opaque cursor of the API. */
-export const cursor: Reader<string | null> = text =>
-  text !== null && /^[A-Za-z0-9_-]{1,5000}$/.test(text) ? text : null
+export const cursor = matching(/^[A-Za-z0-9_-]{1,5000}$/)
 
 /** A whole number from 1 to `max`; `fallback` otherwise. */
 export function count(fallback: number, max = Number.MAX_SAFE_INTEGER): Reader<number> {

@@ -8,6 +8,7 @@ import { useCaller } from '../../session/session.ts'
 const TABS = [
   { label: 'Overview', href: '/mine' },
   { label: 'Reservations', href: '/mine/reservations' },
+  { label: 'Denials', href: '/mine/denials' },
 ]
 
 /** The signed-in user's own page: title, tabs and the content of the current tab. */

@@ -1,6 +1,9 @@
+import { Anchor } from '@mantine/core'
 import { Fragment } from 'react'
-import type { Api } from '../../api/types.ts'
+import { Link } from 'wouter'
+import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { Announcement } from '../../components/announcement.tsx'
+import { DENIAL_REASON_LABELS } from '../../components/denials/denial-labels.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
@@ -10,19 +13,19 @@ import { HeadlineNumber } from './headline-number.tsx'
 import classes from './overview.module.css'
 import { useLastHour } from './overview-queries.ts'
 
-type Reason = keyof Api['Usage']['total']['denied_by_reason']
-
-const REASONS: readonly { reason: Reason; label: string }[] = [
-  { reason: 'quota_exhausted', label: 'Quota exhausted' },
-  { reason: 'cap_reached', label: 'Cap reached' },
-  { reason: 'no_quota', label: 'No quota' },
-]
-
 /** Denied messages and units of the last hour, and the messages by reason. */
 export function Denials() {
   const usage = useLastHour()
   return (
-    <Section isFramed title="Denied in the last hour">
+    <Section
+      isFramed
+      title="Denied in the last hour"
+      aside={
+        <Anchor component={Link} href="/denials" size="sm">
+          All denials
+        </Anchor>
+      }
+    >
       <Loaded query={usage} loading={<Loading rows={2} height={34} />}>
         {({ from, total: { denied, denied_by_reason } }) => (
           <>
@@ -32,9 +35,13 @@ export function Denials() {
             </HeadlineNumber>
             {denied.messages > 0 && (
               <dl className={classes.details}>
-                {REASONS.filter(({ reason }) => denied_by_reason[reason].messages > 0).map(({ reason, label }) => (
+                {DENIAL_REASONS.filter(reason => denied_by_reason[reason].messages > 0).map(reason => (
                   <Fragment key={reason}>
-                    <dt>{label}</dt>
+                    <dt>
+                      <Anchor component={Link} href={`/denials?reason=${reason}`} inherit>
+                        {DENIAL_REASON_LABELS[reason]}
+                      </Anchor>
+                    </dt>
                     <dd>
                       <Units value={denied_by_reason[reason].messages} />
                     </dd>

@@ -16,6 +16,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
   const tabs = [
     { label: 'Overview', href: `/users/${user_id}` },
     { label: 'Reservations', href: `/users/${user_id}/reservations` },
+    { label: 'Denials', href: `/users/${user_id}/denials` },
     { label: 'Changes', href: `/users/${user_id}/changes` },
   ].map(tab => ({ ...tab, isCurrent: tab.href === location }))
   return (

@@ -1,0 +1,237 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { HOUR_MS } from '../../src/domain/time.ts'
+import { expectAccessibleWideAndNarrow, startSite } from '../support/browser.ts'
+import { START } from '../support/service.ts'
+
+const site = await startSite()
+const { call, clock, senderToken } = site
+const HOSTILE = `<script>alert(1)</script> \u202eabc\u202c مرحبا 🎉 ${'w'.repeat(60)}`
+const LONGEST_ID = `m${'-'.repeat(127)}`
+
+async function allow(body: object): Promise<number> {
+  const answer = await call('POST', '/api/sms/admin/quota', { body })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer.body.id
+}
+/** Asks for units a second after the last request. */
+async function deny(body: object): Promise<void> {
+  clock.now += 1_000
+  const answer = await call('POST', '/api/sms/sender/quota/reserve', { token: senderToken, body })
+  expect(answer.body, JSON.stringify(answer.body)).toMatchObject({ granted: false })
+}
+
+/* User 7 has a grant for codes, a grant that starts later, one that has ended, one that is suspended, and a cap. */
+const codes = await allow({ user_id: 7, name: 'Codes', limit: 50, period: 'month', message_types: ['otp'] })
+await allow({ user_id: 7, name: 'Germany', limit: 500, countries: ['DE'] })
+await allow({ user_id: 7, name: 'Summer', limit: 500, starts_at: '2026-06-01T00:00:00Z' })
+await allow({ user_id: 7, name: 'Paused', limit: 500, enabled: false })
+const ceiling = await allow({ user_id: 7, name: HOSTILE, kind: 'cap', limit: 100, period: 'day' })
+await allow({ user_id: 7, name: 'Trial', limit: 5, expires_at: new Date(START + 500).toISOString() })
+await deny({ user_id: 7, id: 'exhausted', units: 60, country: 'FR', message_type: 'otp' })
+await deny({ user_id: 7, id: 'capped', units: 300, country: 'DE' })
+await deny({ user_id: 7, id: LONGEST_ID, units: 400, country: 'DE', message_type: 't'.repeat(64) })
+await deny({ user_id: 7, id: 'uncovered', units: 1 })
+
+/* User 8 has nothing and asks more often than the log takes: 30 at once. */
+for (let index = 0; index < 33; index++) {
+  clock.now -= 1_000
+  await deny({ user_id: 8, id: `burst-${index}`, units: 1 })
+}
+clock.now += HOUR_MS
+await deny({ user_id: 8, id: 'later', units: 1 })
+
+/** Waits until the page shows what is expected. */
+const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 5_000 })
+const table = (page: Page) => page.getByRole('table', { name: 'Denials' })
+const ids = (page: Page) => table(page).getByRole('rowheader').allTextContents()
+const row = (page: Page, id: string) =>
+  table(page)
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name: id }) })
+const explanation = (page: Page) => page.getByRole('dialog', { name: 'Why it was denied' })
+/** The quotas of the open explanation, each with its verdict. */
+async function verdicts(page: Page): Promise<string[]> {
+  await explanation(page).getByRole('listitem').first().waitFor()
+  return explanation(page).getByRole('listitem').allTextContents()
+}
+
+test('an administrator sees the denials of a user with reason, quota and when to try again', async () => {
+  const page = await site.visit('/users/7')
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Denials' }).click()
+  await row(page, 'uncovered').waitFor()
+  expect(await ids(page)).toEqual(['uncovered', LONGEST_ID, 'capped', 'exhausted'])
+  expect(await row(page, 'uncovered').getByRole('cell').allTextContents()).toEqual([
+    '15 Mar 2026, 13:00',
+    'No quotaNo grant covered this message.Explain',
+    '1',
+    'No country',
+    'None',
+    '1 Jun 2026, 02:00',
+  ])
+  expect(await row(page, 'exhausted').getByRole('cell').allTextContents()).toEqual([
+    '15 Mar 2026, 13:00',
+    'Quota exhaustedThe grants for this message had too few units left.Explain',
+    '60',
+    'France (FR)otp',
+    'Codes',
+    '1 Apr 2026, 02:00',
+  ])
+  const capped = row(page, 'capped')
+  await capped.getByText('Waiting does not help').waitFor()
+  expect(await capped.getByRole('link').getAttribute('href')).toBe(`/console/quotas/${ceiling}`)
+  await row(page, 'exhausted').getByRole('link', { name: 'Codes' }).click()
+  await page.waitForURL(`${site.url}/console/quotas/${codes}`)
+})
+
+test('filters by reason and message id, and keeps them in the URL', async () => {
+  const page = await site.visit('/users/7/denials')
+  await row(page, 'uncovered').waitFor()
+  await page.getByLabel('Reason').selectOption('Cap reached')
+  await soon(() => ids(page)).toEqual([LONGEST_ID, 'capped'])
+  const field = page.getByLabel('Message id')
+  await field.fill('not an id')
+  await page.keyboard.press('Enter')
+  await page.getByText('Up to 128 letters, digits and . _ : -').waitFor()
+  await expectAccessibleWideAndNarrow(page)
+  await field.fill('capped')
+  await page.keyboard.press('Enter')
+  await soon(() => ids(page)).toEqual(['capped'])
+  expect(page.url()).toBe(`${site.url}/console/users/7/denials?reason=cap_reached&id=capped`)
+  await page.getByLabel('Reason').selectOption('No quota')
+  await page.getByText('No denial matches these filters. They are kept for some days, by default 7.').waitFor()
+  await page.goBack()
+  await soon(() => ids(page)).toEqual(['capped'])
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await soon(() => ids(page)).toHaveLength(4)
+  expect(await field.inputValue()).toBe('')
+})
+
+test('by keyboard: opens what was considered, in plain words, and returns to the row', async () => {
+  const page = await site.visit('/users/7/denials')
+  const button = page.getByRole('button', { name: 'Explain: exhausted' })
+  await button.focus()
+  await page.keyboard.press('Enter')
+  expect(await verdicts(page)).toEqual([
+    `${HOSTILE}Had enough room`,
+    'CodesHad units left, but too few',
+    'GermanyDoes not cover France (FR)',
+    'SummerHad not started yet',
+    'PausedWas suspended',
+    'TrialHad ended on 15 Mar 2026, 13:00',
+  ])
+  const dialog = explanation(page)
+  await dialog.getByText('60 units; 50 could have been sent').waitFor()
+  await expectAccessibleWideAndNarrow(page)
+  const link = page.url()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await soon(() => page.locator(':focus').getAttribute('aria-label')).toBe('Explain: exhausted')
+
+  // The link leads to the explanation.
+  await page.goto(link)
+  await dialog.getByText('The grants for this message had too few units left.').waitFor()
+  await dialog.getByRole('link', { name: 'Codes' }).click()
+  await page.waitForURL(`${site.url}/console/quotas/${codes}`)
+  await page.getByRole('heading', { level: 1, name: 'Codes' }).waitFor()
+})
+
+test('explains what a message without country or type lacks, and what a cap blocks', async () => {
+  const page = await site.visit('/users/7/denials')
+  await page.getByRole('button', { name: 'Explain: uncovered' }).click()
+  expect(await verdicts(page)).toEqual([
+    `${HOSTILE}Had enough room`,
+    'CodesCovers certain message types; the message named none',
+    'GermanyCovers certain countries; the message named none',
+    'SummerHad not started yet',
+    'PausedWas suspended',
+    expect.stringMatching(/^TrialHad ended/),
+  ])
+  await explanation(page).getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: `Explain: ${LONGEST_ID}` }).click()
+  await soon(() => verdicts(page)).toEqual([
+    `${HOSTILE}Had too little room`,
+    'GermanyHad units left',
+    `CodesDoes not cover the type ${'t'.repeat(64)}`,
+    'SummerHad not started yet',
+    'PausedWas suspended',
+    expect.stringMatching(/^TrialHad ended/),
+  ])
+  await expectAccessibleWideAndNarrow(page)
+})
+
+test('users see their own denials, and ask for nothing else', async () => {
+  const page = await site.visit('/mine', { token: await site.userToken(7) })
+  const asked: string[] = []
+  page.on('request', request => {
+    if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
+  })
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Denials' }).click()
+  await row(page, 'exhausted').getByText('Codes').waitFor()
+  await page.getByRole('button', { name: 'Explain: exhausted' }).click()
+  expect(await verdicts(page)).toContain('CodesHad units left, but too few')
+  expect(await page.getByRole('main').getByRole('link', { name: 'Codes' }).count()).toBe(0)
+  expect(await explanation(page).getByRole('link').count()).toBe(0)
+  expect(asked).toContain('/api/sms/quota/denials')
+  expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
+
+  const other = await site.visit('/mine/denials', { token: await site.userToken(9) })
+  await other.getByText('Denied messages appear here. They are kept for some days, by default 7.').waitFor()
+  // The link of another user's denial.
+  await other.goto(`${site.url}/console/mine/denials${new URL(page.url()).search}`)
+  await explanation(other).getByRole('alert').filter({ hasText: 'There is no denial' }).waitFor()
+})
+
+test('pages through denials, and says how many the log left out', async () => {
+  const page = await site.visit('/users/8/denials')
+  const first = () => table(page).getByRole('rowheader').first().textContent()
+  await soon(first).toBe('later3 more left out before it')
+  expect(await ids(page)).toHaveLength(25)
+  await page.getByRole('button', { name: 'Older' }).click()
+  await soon(() => ids(page)).toEqual(['burst-5', 'burst-4', 'burst-3', 'burst-2', 'burst-1', 'burst-0'])
+  await page.reload()
+  await soon(first).toBe('burst-5')
+  await page.getByRole('button', { name: 'Explain: burst-5' }).click()
+  await explanation(page).getByText('There were no quotas.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Newest' }).click()
+  await soon(first).toContain('later')
+  await page.goto(`${site.url}/console/users/8/denials?cursor=bm90IG91cnM`)
+  await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
+})
+
+test('the denials of all users have a page, which leads to the user and the quota', async () => {
+  const page = await site.visit('/overview')
+  await page.getByRole('link', { name: 'All denials' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
+  await row(page, 'later').waitFor()
+  await page.getByLabel('Message id').fill('exhausted')
+  await page.keyboard.press('Enter')
+  await soon(() => ids(page)).toEqual(['exhausted'])
+  await row(page, 'exhausted').getByRole('link', { name: 'Codes' }).waitFor()
+  await page.getByRole('button', { name: 'Explain: exhausted' }).click()
+  expect(await verdicts(page)).toContain('CodesHad units left, but too few')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Reason').selectOption('Quota exhausted')
+  await soon(() => ids(page)).toEqual(['exhausted'])
+  await page.getByRole('link', { name: '7', exact: true }).click()
+  await page.waitForURL(`${site.url}/console/users/7/denials`)
+})
+
+test.each(['light', 'dark'] as const)('%s: is accessible and fits 1280 and 360 px', async colorScheme => {
+  for (const path of ['/users/7/denials', '/denials?reason=cap_reached']) {
+    const page = await site.visit(path, { colorScheme })
+    await row(page, LONGEST_ID).getByRole('link', { name: HOSTILE }).waitFor()
+    await expectAccessibleWideAndNarrow(page)
+  }
+})
+
+test('says that quotas may be missing when the log has kept no more of them', async () => {
+  for (let index = 0; index < 21; index++) await allow({ user_id: 10, limit: 1, message_types: [`type-${index}`] })
+  await deny({ user_id: 10, id: 'many', units: 1 })
+  const page = await site.visit('/users/10/denials')
+  await page.getByRole('button', { name: 'Explain: many' }).click()
+  expect(await verdicts(page)).toHaveLength(20)
+  await explanation(page).getByText('Others may be missing: the log keeps 20').waitFor()
+})
