@@ -1,5 +1,5 @@
 /** Searches, the directory, erasures and retention cost what they find, however much there is, without statistics too. */
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
@@ -101,7 +101,7 @@ await loader.query({
 })
 
 await loader.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
-await loader.close()
+afterAll(() => loader.close())
 
 const TABLES = [
   'quota',
