@@ -92,6 +92,7 @@ test('shows users and administrators their pages', async () => {
   expect(await boss.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
     'Overview',
     'Quotas',
+    'Denials',
     'Webhooks',
   ])
 })
