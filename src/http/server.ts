@@ -104,7 +104,10 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     done()
   })
   refuseUnknownRoutes(app)
-  app.addHook('preValidation', async request => checkQueryEncoding(request.url))
+  app.addHook('preValidation', (request, _reply, done) => {
+    checkQueryEncoding(request.url)
+    done()
+  })
   logRequests(app)
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
