@@ -35,7 +35,7 @@ export function findOldDenials(db: Database, after: EpochMs, cutoff: EpochMs, ro
 
 /**
  * Removes denials of one shard. Resolves to how many another process had not removed before. Each key has its shard, so
- * that they are found by the whole primary key, whatever PostgreSQL knew of the table when it made the plan.
+ * that they are found by the whole primary key, even if PostgreSQL knew nothing of the table when it made the plan.
  */
 export function removeDenials(db: Database, denials: readonly OldDenial[]): Promise<number> {
   return db.transaction(async tx => {

@@ -46,7 +46,7 @@ export async function withDeadline<T>(client: pg.ClientBase, ms: number, work: (
   }
 }
 
-/** Closes a connection at once, whatever it waits for. */
+/** Closes a connection at once, without waiting for its answers. */
 export function disconnect(client: pg.ClientBase, reason: string): void {
   if (client instanceof pg.Client) client.connection.stream.destroy(new Error(reason))
 }
@@ -126,6 +126,6 @@ async function terminate(client: pg.ClientBase, sessions: readonly Session[]): P
   return new Set(rows.map(({ pid }) => pid))
 }
 
-/** The process is named by the list, never by the view: whatever the plan is, no other session can be ended. */
+/** The process is named by the list, never by the view: with any plan, no other session can be ended. */
 const STILL_ALIVE = `from unnest($1::int[], $2::numeric[]) as lost (pid, began)
   join pg_stat_activity a on a.pid = lost.pid and extract(epoch from a.backend_start) = lost.began`

@@ -78,7 +78,7 @@ const TAKE = `
  * to the rows of users, to the lists of top users, and to the totals of all users. In the order of keys, so that two
  * processes that add for the same users cannot deadlock.
  *
- * Either list of top users may lack users whom the other one has: such a user committed at most what the list has
+ * Either list of top users may lack users of the other one: such a user committed at most what the list has
  * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
  * new list has missed.
  */

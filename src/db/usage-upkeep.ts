@@ -12,7 +12,7 @@ const USERS_PAGE = 500
 
 interface Walk {
   until: EpochMs
-  /** The user with whom the walk goes on; null: it has ended. */
+  /** The user from which the walk goes on; null: it has ended. */
   next_user: number | null
 }
 
@@ -42,7 +42,7 @@ export async function lockUpkeep(tx: Queryable, shard: Shard): Promise<Map<Upkee
 /**
  * Does one page of a walk in a transaction of its own, up to `until`, or up to the end of a walk that is under way.
  *
- * @param work does the page from a user on, and returns the user with whom the next one begins; null after the last
+ * @param work does the page from a user on, and returns the user from which the next one begins; null after the last
  * @returns whether the shard has more; false too if another process works in the shard
  */
 export function walk(

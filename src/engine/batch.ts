@@ -60,7 +60,7 @@ export async function runLocked(
 export interface Reading {
   /** Whether to read ids that are taken to be new, too. */
   readonly readsNewIds: boolean
-  /** Told what the batch is decided on, for when it fails. */
+  /** Called with what the batch is decided on, for when it fails. */
   onRead(states: UserStates): void
 }
 

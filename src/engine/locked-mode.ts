@@ -41,7 +41,7 @@ export async function runUntilDecided(
       return unknown === undefined ? committed.outcomes : asFirstAnswers(commands, committed.outcomes, unknown)
     } catch (error) {
       memory.forgetUsers(usersOf(commands))
-      const held = isLockTimeout(error) ? await findHeldUsers(context, commands) : NOBODY
+      const held = isLockTimeout(error) ? await findHeldUsers(context, commands) : NO_USERS
       if (held.size > 0) return runWithout(held, context, commands, unknown)
       // The commit may have been on its way. Ids and targets make it safe to run the commands again.
       if (error instanceof ConnectionLost) {
@@ -88,15 +88,15 @@ function isSameEffect(attempt: Outcome, found: Outcome): boolean {
 
 const timeOf = ({ reservation }: Granted): EpochMs => reservation.created_at
 
-const NOBODY: ReadonlySet<number> = new Set()
+const NO_USERS: ReadonlySet<number> = new Set()
 
-/** Nobody if the database cannot say it now: the batch then goes again. */
+/** None if the database cannot say it now: the batch then goes again. */
 async function findHeldUsers(context: EngineContext, commands: readonly Command[]): Promise<ReadonlySet<number>> {
   try {
     const groups = await heldUsersOf(context, commands, HELD_MS)
     return new Set(groups.flatMap(users => [...users]))
   } catch (error) {
-    if (isUnavailable(error)) return NOBODY
+    if (isUnavailable(error)) return NO_USERS
     throw error
   }
 }

@@ -5,7 +5,7 @@
  * their order all the same, because a batch *holds* its users from when it is formed until it ends: a command of a user
  * that is held waits with that batch and goes to the front of the queue when it ends.
  *
- * A batch that runs *apart* has users whose commands may take long: somebody has locked their rows, another process
+ * A batch that runs *apart* has users whose commands may take long: another transaction has locked their rows, another process
  * changes them all the time, or one of their commands fails. They are set apart from the batch that met them, whose other
  * commands go on, and keep their order: the new batch takes over the hold.
  *

@@ -154,7 +154,7 @@ class BatchRunner implements Runner {
   }
 
   /**
-   * Users whose rows one transaction holds go apart together, and with nobody else: while a batch waits for a lock, other
+   * Users whose rows one transaction holds go apart together, and with no other users: while a batch waits for a lock, other
    * processes wait for those that it has. False if the batch is such a group already.
    */
   private async setHeldUsersApart(batch: RunningBatch<Command>): Promise<boolean> {

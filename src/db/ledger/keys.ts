@@ -43,5 +43,5 @@ export const WINDOW_KEY = {
   window_no: bigints((window: WindowKey) => window.window_no),
 }
 
-/** Statements that add rows of users, whatever their key. */
+/** Statements that add rows of users, with any key. */
 export const USER_SHARD = { shard }

@@ -14,7 +14,7 @@ export interface LedgerCall extends StatementCall {
 
 /**
  * A statement of the engine. It takes its rows as arrays, so that a batch is one statement per table however many commands
- * it holds. Each row carries its shard and is found by the whole primary key: the plan is the same whatever PostgreSQL
+ * it holds. Each row carries its shard and is found by the whole primary key: the plan is the same, however little PostgreSQL
  * knows of the table's size, and a batch may hold users of all shards. Callers sort the rows by user and id: unsorted ones
  * deadlocked.
  */
