@@ -696,7 +696,7 @@ describe('usage', () => {
 })
 
 describe('live', () => {
-  test('is the number of unexpired quotas as of the last change, whatever expires later', async () => {
+  test('is the number of unexpired quotas as of the last change, also if some expire later', async () => {
     const user = someone()
     await bench.quota({ user_id: user, expires_at: clock.now + HOUR_MS })
     const { id } = await bench.quota({ user_id: user })

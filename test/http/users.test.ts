@@ -87,7 +87,7 @@ describe('the directory', async () => {
     ['usage_month', `$3, ${SUMS}`, '2025-11-03T00:00:00.000Z'],
     ['denial', `$3, 1, 'm', 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', null`, null],
     ['event_sequence', 'extract(epoch from $3::timestamptz)', null],
-  ])('knows a user of whom only %s is left', async (table, columns, last_activity_at) => {
+  ])('knows a user with nothing but %s', async (table, columns, last_activity_at) => {
     const user = lastUser++
     expect((await call('GET', `${USERS}/${user}`)).status).toBe(404)
     await db.query({

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
-import { invalidRequest, type Problem } from '../../errors.ts'
+import { formatTimestamp } from '../../domain/time.ts'
+import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 
 /** A kind of cursor: opaque text for clients, validated like any input when it comes back. */
 export interface Cursors<Content> {
@@ -24,6 +25,25 @@ export function cursorsOf<Schema extends TSchema>(schema: Schema): Cursors<Stati
 
 export function invalidCursor(): Problem {
   return invalidRequest([{ path: 'cursor', message: 'must be the next_cursor of an earlier response' }])
+}
+
+/** Filters that a cursor holds as milliseconds and a client names as text. */
+const TIMES: ReadonlySet<string> = new Set(['from', 'to', 'expires_after', 'expires_before'])
+
+/** A cursor fixes the filters, so parameters may only repeat them: an issue for each of `names` that differs. */
+export function issuesWithCursor<Name extends string>(
+  names: readonly Name[],
+  asked: { readonly [name in Name]?: unknown },
+  cursor: { readonly [name in Name]?: unknown },
+): ValidationIssue[] {
+  return names
+    .filter(name => asked[name] !== undefined && asked[name] !== cursor[name])
+    .map(name => ({ path: name, message: `is fixed by the cursor to ${shown(name, cursor[name])}` }))
+}
+
+function shown(name: string, value: unknown): string {
+  if (value === undefined) return 'no value'
+  return TIMES.has(name) ? formatTimestamp(Number(value)) : String(value)
 }
 
 function parseJson(text: string): unknown {

@@ -17,11 +17,11 @@ import type { QuotaOrder } from '../../db/quota-lists.ts'
 import { ORDERS_OF_DELETED } from '../../db/quota-streams.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { QUOTA_STATUSES, type QuotaDraft, type QuotaPatch } from '../../domain/quota.ts'
-import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { principalOf, type Viewer } from '../auth/guard.ts'
-import { cursorsOf, invalidCursor } from '../platform/cursors.ts'
+import { cursorsOf, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 
 /* ── Headers ────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -185,19 +185,10 @@ function readCursor(text: string, asked: Filters, { page, sort }: AdminListQuery
   const isOfOrder = cursor.value === null || Value.Check(SORT_VALUES[orderOf(cursor.sort).by], cursor.value)
   if (!isForViewer || !isOfOrder) throw invalidCursor()
 
-  const issues = page === undefined ? [] : [{ path: 'page', message: 'cannot be combined with cursor' }]
-  if (sort !== undefined && sort !== cursor.sort)
-    issues.push({ path: 'sort', message: `is fixed by the cursor to ${cursor.sort}` })
-  for (const name of FILTERS) {
-    if (asked[name] !== undefined && asked[name] !== cursor[name])
-      issues.push({ path: name, message: `is fixed by the cursor to ${shown(name, cursor)}` })
-  }
+  const issues = [
+    ...(page === undefined ? [] : [{ path: 'page', message: 'cannot be combined with cursor' }]),
+    ...issuesWithCursor(['sort', ...FILTERS], { ...asked, sort }, cursor),
+  ]
   if (issues.length > 0) throw invalidRequest(issues)
   return cursor
-}
-
-function shown(name: keyof Filters, cursor: Filters): string {
-  const value = cursor[name]
-  if (value === undefined) return 'no value'
-  return name === 'expires_after' || name === 'expires_before' ? formatTimestamp(Number(value)) : String(value)
 }

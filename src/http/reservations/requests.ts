@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox'
 import type { AdminReservationsQuery } from '../../contract/reservations.ts'
 import { MAX_INTEGER } from '../../domain/bounds.ts'
 import { RESERVATION_STATES } from '../../domain/reservation.ts'
-import { type EpochMs, formatTimestamp } from '../../domain/time.ts'
-import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import type { EpochMs } from '../../domain/time.ts'
+import { invalidRequest } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
-import { cursorsOf, invalidCursor } from '../platform/cursors.ts'
+import { cursorsOf, invalidCursor, issuesWithCursor } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
 
 const count = Type.Integer({ minimum: 0, maximum: MAX_INTEGER })
@@ -73,15 +73,7 @@ function filtersOf({ from, to, user_id, state, quota_id }: AdminReservationsQuer
 function readCursor(text: string, asked: Filters, viewer: Viewer): Static<typeof Cursor> {
   const cursor = cursors.read(text)
   if (viewer.role === 'user' && (cursor.user_id !== undefined || cursor.of !== viewer.userId)) throw invalidCursor()
-  const issues: ValidationIssue[] = FILTERS.filter(
-    name => asked[name] !== undefined && asked[name] !== cursor[name],
-  ).map(name => ({ path: name, message: `is fixed by the cursor to ${shown(name, cursor)}` }))
+  const issues = issuesWithCursor(FILTERS, asked, cursor)
   if (issues.length > 0) throw invalidRequest(issues)
   return cursor
-}
-
-function shown(name: keyof Filters, cursor: Filters): string {
-  const value = cursor[name]
-  if (value === undefined) return 'no value'
-  return name === 'from' || name === 'to' ? formatTimestamp(Number(value)) : String(value)
 }
