@@ -8,6 +8,8 @@ export default defineConfig({
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
     maxWorkers: 2,
+    // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
+    isolate: false,
     testTimeout: 20_000,
     hookTimeout: 60_000,
     watch: false,
