@@ -15,7 +15,7 @@ const unused = () => {
 }
 const app = await createServer({
   db,
-  engine: { enqueue: unused },
+  engine: { enqueue: unused, hasRoom: unused },
   webhooks: { test: unused, allowPrivate: false },
   feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,

@@ -146,7 +146,8 @@ const CATALOG = {
   overloaded: {
     status: 503,
     title: 'Overloaded',
-    means: 'Too many calls are waiting. The service did not accept this call; repeat it after `Retry-After` seconds.',
+    means:
+      'Too many calls are waiting: of this sender, which may have as many in the queue as there is room left for others, or batches of all senders. The service did not accept this call; repeat it after `Retry-After` seconds.',
     retryAfterSeconds: 1,
   },
 } as const satisfies Record<string, ErrorKind>

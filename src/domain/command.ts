@@ -5,8 +5,19 @@ import type { EpochMs } from './time.ts'
 /** What senders and the sweeper ask the engine to do. */
 export type Command = DrawCommand | SettleCommand | ExpireCommand | FindCommand
 
+/** Who asks for a command, and in which request. Commands of the service itself have no origin. */
+export interface Origin {
+  /** The subject of the token: 1–255 characters. */
+  readonly principal: string
+  readonly requestId: string
+}
+
+interface Asked {
+  readonly origin?: Origin
+}
+
 /** Asks for units of a user's quotas: `check` only reads, `reserve` sets units aside, `consume` uses them at once. */
-export interface DrawCommand {
+export interface DrawCommand extends Asked {
   op: 'check' | 'reserve' | 'consume'
   user_id: number
   /** The reservation's id; a check has none. */
@@ -25,7 +36,7 @@ export interface DrawCommand {
 }
 
 /** Sets how many units are committed, released or refunded in total; null is all that is possible. */
-export interface SettleCommand {
+export interface SettleCommand extends Asked {
   op: 'commit' | 'release' | 'refund'
   user_id: number
   id: string
@@ -35,14 +46,14 @@ export interface SettleCommand {
 }
 
 /** Closes a reservation that is past its `expires_at`. */
-export interface ExpireCommand {
+export interface ExpireCommand extends Asked {
   op: 'expire'
   user_id: number
   id: string
 }
 
 /** Reads a reservation, after the effects of all earlier commands. */
-export interface FindCommand {
+export interface FindCommand extends Asked {
   op: 'find'
   user_id: number
   id: string

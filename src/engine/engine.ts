@@ -12,16 +12,21 @@ import { createScheduler, type QueueReport } from './scheduler.ts'
 
 /**
  * Takes commands, gathers them while the previous batches commit, and answers each when its batch is durable. Commands of
- * one user take effect in the order in which they were submitted; different users have no order.
+ * one principal for one user take effect in the order in which they were submitted; others have no order.
  */
 export interface Engine {
   /**
-   * Rejects with an `EngineFailure` (failures.ts) if the command is not decided: `Overloaded` when the queue is full,
-   * `Closed` after `close`, `Unavailable` when the store cannot decide now.
+   * Rejects with an `EngineFailure` (failures.ts) if the command is not decided: `Overloaded` when the queue is full or the
+   * principal has its share of it, `Closed` after `close`, `Unavailable` when the store cannot decide now.
    */
   submit(command: Command): Promise<Outcome>
   /** Does what `submit` does without a promise, for thousands of calls a second. */
   enqueue(command: Command, completion: Completion<Outcome>): void
+  /**
+   * Whether the queue has room for a command of the principal. To ask before a request is read makes a refusal cheap; a
+   * command may be refused all the same.
+   */
+  hasRoom(principal: string): boolean
   /** Commands accepted and not yet answered, and what they weigh in bytes. */
   readonly queue: { commands: number; bytes: number }
   /** Accepts no more commands, carries out those accepted, and closes the connections. */
@@ -114,6 +119,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   return {
     enqueue,
+    hasRoom: principal => scheduler.hasRoom(principal),
     submit: command => new Promise((resolve, reject) => enqueue(command, { resolve, reject })),
     get queue() {
       return { commands: scheduler.queued, bytes: scheduler.queuedBytes }

@@ -1,7 +1,7 @@
 /** Why the engine did not decide a command. The same command may be submitted again, with the same id. */
 export abstract class EngineFailure extends Error {}
 
-/** The queue is full. The command was not accepted. */
+/** The queue is full, or the principal has its share of it. The command was not accepted. */
 export class Overloaded extends EngineFailure {
   override readonly name = 'Overloaded'
 }

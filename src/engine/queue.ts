@@ -1,9 +1,14 @@
 /**
- * The queue: gathers commands into batches in the order in which they came, within bounds. It runs nothing.
+ * The queue: gathers commands into batches, within bounds. It runs nothing.
  *
- * There is one queue for all users, so that batches grow with the load by themselves. Commands of one user take effect in
- * their order all the same, because a batch *holds* its users from when it is formed until it ends: a command of a user
- * that is held waits with that batch and goes to the front of the queue when it ends.
+ * There is one queue for all users, so that batches grow with the load by themselves. Within it each principal has a line,
+ * in the order in which its commands came, and a batch takes a command of each line in turn (lines.ts): a backlog of one
+ * sender does not delay another. A principal may have as many commands in the queue as there is room left for others (a
+ * dynamic threshold, as of buffers that the ports of a switch share): alone it uses half of the queue, and however many
+ * fill their share, the next one finds room.
+ *
+ * A principal's commands for one user take effect in their order, because a batch *holds* its users from when it is formed
+ * until it ends: a command of a user that is held waits with that batch and goes to the front of its line when it ends.
  *
  * A batch that runs *apart* has users whose commands may take long: another transaction has locked their rows, another process
  * changes them all the time, or one of their commands fails. They are set apart from the batch that met them, whose other
@@ -16,6 +21,7 @@
  */
 import type { Completion } from './completion.ts'
 import { Overloaded } from './failures.ts'
+import { createLines, type Line, type Lines } from './lines.ts'
 
 export interface QueueOptions {
   /** The maximum number of commands in a batch. */
@@ -33,6 +39,8 @@ export interface QueueOptions {
 /** What the queue needs to know of a command. */
 export interface UserCommand {
   readonly user_id: number
+  /** Undefined if the service itself asks. */
+  readonly origin?: { readonly principal: string }
 }
 
 /** A command in the queue. */
@@ -40,6 +48,7 @@ interface Entry<C, R> {
   readonly command: C
   readonly bytes: number
   readonly completion: Completion<R>
+  readonly line: Line<Entry<C, R>>
 }
 
 export interface Batch<C, R> {
@@ -57,8 +66,10 @@ export interface Batch<C, R> {
 export interface Queue<C extends UserCommand, R> {
   /** Adds a command. If it cannot, it returns the reason and adds nothing. */
   add(command: C, bytes: number, completion: Completion<R>): Overloaded | undefined
+  /** Whether a command of the principal would find room, if it is not larger than the bytes that are left. */
+  hasRoom(principal: string): boolean
   /**
-   * Forms a batch of the commands that have waited longest, which is running from now on; undefined if there is none.
+   * Forms a batch of the commands that are next, which is running from now on; undefined if there is none.
    * Commands of users that run apart, met on the way, form a batch of their own, which waits. It looks at so many commands
    * at most that a long backlog of one user does not hold up the event loop; the next call goes on behind them.
    */
@@ -83,24 +94,30 @@ export interface Queue<C extends UserCommand, R> {
 export function createQueue<C extends UserCommand, R>(options: QueueOptions): Queue<C, R> {
   const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
-  const line = createLine<C, R>(options.now)
+  const lines = createLines<Entry<C, R>>(options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
   const apart: Batch<C, R>[] = []
   let queued = 0
   let queuedBytes = 0
+  /** Bytes have no share of their own: a command weighs 1 KiB at most, so the share of commands bounds them, too. */
+  const hasRoom = (principal: string | undefined) => lines.queuedOf(principal) < queueCommands - queued
 
   return {
+    hasRoom,
     add(command, bytes, completion) {
+      const principal = command.origin?.principal
       // `bytes` that are not a number must be refused: the sum would become NaN, and the bound would never hold again.
-      const hasRoom = queued < queueCommands && queuedBytes + bytes <= queueBytes
-      if (!hasRoom) return new Overloaded(`${queued} commands of ${queuedBytes} bytes are waiting already`)
+      if (!hasRoom(principal) || !(queuedBytes + bytes <= queueBytes)) {
+        const own = lines.queuedOf(principal)
+        return new Overloaded(`${own} commands of the principal are queued, ${queued} of ${queuedBytes} bytes in all`)
+      }
       queued += 1
       queuedBytes += bytes
-      line.add({ command, bytes, completion })
+      lines.add({ command, bytes, completion, line: lines.lineOf(principal) })
       return undefined
     },
     take() {
-      const { batch, besides } = formBatch(line, holds, options)
+      const { batch, besides } = formBatch(lines, holds, options)
       apart.push(...besides)
       return batch
     },
@@ -115,14 +132,17 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
     },
     end(batch) {
       holds.end(batch)
-      if (batch.followers.length > 0) line.addFirst(batch.followers, batch.followersSince)
+      if (batch.followers.length > 0) lines.putBack(batch.followers, batch.followersSince)
     },
     release(entries) {
       queued -= entries.length
-      for (const { bytes } of entries) queuedBytes -= bytes
+      for (const entry of entries) {
+        queuedBytes -= entry.bytes
+        lines.release(entry)
+      }
     },
     get hasWaiting() {
-      return !line.isEmpty
+      return !lines.isEmpty
     },
     get hasApart() {
       return apart.length > 0
@@ -136,13 +156,13 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   }
 }
 
-/** A batch of the commands that come first, if any, and those of difficult users among them as batches of their own. */
+/** A batch of the commands that are next, if any, and those of difficult users among them as batches of their own. */
 function formBatch<C extends UserCommand, R>(
-  line: Line<C, R>,
+  lines: Lines<Entry<C, R>>,
   holds: Holds<C, R>,
   { batchSize, difficultyOf }: QueueOptions,
 ): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
-  line.close()
+  lines.startSegment()
   const batch = holds.newBatch(false)
   const besides = new Map<string, Batch<C, R>>()
   const batchFor = (difficulty: string | undefined) => {
@@ -153,58 +173,18 @@ function formBatch<C extends UserCommand, R>(
   }
   let passed = 0
   while (batch.entries.length < batchSize && passed < batchSize) {
-    const entry = line.next()
+    const entry = lines.next()
     if (entry === undefined) break
     const { user_id } = entry.command
     const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))
-    holds.give(holder, entry, line.since)
+    holds.give(holder, entry, lines.since)
     if (holder !== batch) passed += 1
   }
   batch.isRunning = true
   return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
 }
 
-type Line<C, R> = ReturnType<typeof createLine<C, R>>
 type Holds<C extends UserCommand, R> = ReturnType<typeof createHolds<C, R>>
-
-/** The commands that no batch has, in their order, in segments: those that came while no batch was formed. */
-function createLine<C, R>(now: () => number) {
-  const segments: { readonly entries: Entry<C, R>[]; readonly since: number; taken: number }[] = []
-  /** Whether the last segment takes more commands. */
-  let isOpen = false
-  let since = 0
-  return {
-    add(entry: Entry<C, R>): void {
-      const last = isOpen ? segments.at(-1) : undefined
-      if (last !== undefined) last.entries.push(entry)
-      else segments.push({ entries: [entry], since: now(), taken: 0 })
-      isOpen = true
-    },
-    addFirst(entries: Entry<C, R>[], since: number): void {
-      segments.unshift({ entries, since, taken: 0 })
-    },
-    /** The commands that come from now on are a segment of their own. */
-    close(): void {
-      isOpen = false
-    },
-    next(): Entry<C, R> | undefined {
-      const segment = segments[0]
-      const entry = segment?.entries[segment.taken]
-      if (segment === undefined || entry === undefined) return undefined
-      since = segment.since
-      segment.taken += 1
-      if (segment.taken === segment.entries.length) segments.shift()
-      return entry
-    },
-    /** Since when the command that was next has waited. */
-    get since() {
-      return since
-    },
-    get isEmpty() {
-      return segments.length === 0
-    },
-  }
-}
 
 /** Which batch holds which user. */
 function createHolds<C extends UserCommand, R>(batchSize: number, now: () => number) {

@@ -47,6 +47,8 @@ export interface Scheduler<C, R> {
    * the bounds are reached (`Overloaded`) and after `close` (`Closed`). `bytes` is what the command weighs.
    */
   submit(command: C, bytes: number, completion: Completion<R>): void
+  /** Whether the queue has room for another command of the principal. */
+  hasRoom(principal: string): boolean
   /** Accepts no more commands, carries out those accepted, then resolves. It never rejects. */
   close(): Promise<void>
   /** Commands accepted and not yet completed, those in flight included: what `queueCommands` bounds. */
@@ -81,6 +83,10 @@ class QueueScheduler<C extends UserCommand, R> implements Scheduler<C, R> {
         : new Closed('no more commands are accepted')
     if (refusal === undefined) this.wake()
     else completion.reject(refusal)
+  }
+
+  hasRoom(principal: string): boolean {
+    return this.queue.hasRoom(principal)
   }
 
   close(): Promise<void> {

@@ -12,7 +12,7 @@ import type { Authenticator } from './auth/authenticator.ts'
 export interface RouteContext {
   db: Database
   /** Executes all commands of senders. */
-  engine: Pick<Engine, 'enqueue'>
+  engine: Pick<Engine, 'enqueue' | 'hasRoom'>
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
   /** The service's clock: it follows the database's and never goes back. */

@@ -5,16 +5,20 @@ import {
   type SchedulerOptions,
 } from '../../src/engine/scheduler.ts'
 
-/** A command of a test: `a1` is one of user `a`. */
+/** A command of a test: `a1` is one of user `a`; `P:a1` is asked for by the principal `P`. */
 export interface TestCommand {
   readonly name: string
   readonly user_id: number
+  readonly origin?: { readonly principal: string }
 }
 
 /** The id of a user that tests name by a letter. */
 export const idOf = (user: string) => user.charCodeAt(0)
 
-export const commandOf = (name: string): TestCommand => ({ name, user_id: idOf(name) })
+export function commandOf(name: string): TestCommand {
+  const [command = '', principal] = name.split(':').reverse()
+  return { name, user_id: idOf(command), ...(principal === undefined ? {} : { origin: { principal } }) }
+}
 
 const namesOf = (commands: readonly TestCommand[]) => commands.map(({ name }) => name).join(' ')
 

@@ -9,16 +9,20 @@ const NEVER_MS = 2 ** 31 - 1
 
 interface NumberedCommand {
   readonly user_id: number
+  readonly origin: { readonly principal: string }
   /** Its place among all commands. */
   readonly number: number
 }
 
+const PRINCIPALS = ['one', 'other']
+const ORIGINS = PRINCIPALS.map(principal => ({ principal }))
+
 /** Commands by the tick of the event loop in which they come, numbered in the order in which they come. */
 const arrivals: fc.Arbitrary<NumberedCommand[][]> = fc
-  .array(fc.array(fc.nat(USERS - 1), { maxLength: 25 }), { maxLength: 8 })
+  .array(fc.array(fc.tuple(fc.nat(USERS - 1), fc.constantFrom(...ORIGINS)), { maxLength: 25 }), { maxLength: 8 })
   .map(ticks => {
     let number = 0
-    return ticks.map(users => users.map(user_id => ({ user_id, number: number++ })))
+    return ticks.map(commands => commands.map(([user_id, origin]) => ({ user_id, origin, number: number++ })))
   })
 
 /** What a batch does next. The last three end it. */
@@ -121,7 +125,7 @@ function openLedger(
   return { run, effects }
 }
 
-test('whatever batches do, in any order of their ends, every command completes once, and a user’s in order', async () => {
+test('whatever batches do, in any order of their ends, every command completes once, and a principal’s for a user in order', async () => {
   const property = fc.asyncProperty(
     fc.scheduler(),
     arrivals,
@@ -167,11 +171,13 @@ test('whatever batches do, in any order of their ends, every command completes o
         expect([number, 'whole', 'alone']).toContain(hows[0])
       }
       for (let user = 0; user < USERS; user++) {
-        const ofUser = (command: NumberedCommand) => command.user_id === user
-        expect([...completed.keys()].filter(ofUser)).toEqual(all.filter(ofUser))
-        expect(effects.filter(ofUser)).toEqual(
-          all.filter(command => ofUser(command) && completed.get(command)?.[0] === command.number),
-        )
+        for (const principal of PRINCIPALS) {
+          const isOf = (command: NumberedCommand) => command.user_id === user && command.origin.principal === principal
+          expect([...completed.keys()].filter(isOf)).toEqual(all.filter(isOf))
+          expect(effects.filter(isOf)).toEqual(
+            all.filter(command => isOf(command) && completed.get(command)?.[0] === command.number),
+          )
+        }
       }
       expect([scheduler.queued, scheduler.queuedBytes, scheduler.inFlight]).toEqual([0, 0, 0])
     },
@@ -214,7 +220,8 @@ test('after that no user is held: a command of each starts in the next batch', a
       while (scheduler.inFlight > 0) await (s.count() > 0 ? s.waitOne() : tick())
       difficulties.clear()
       batches = []
-      for (let user = 0; user < USERS; user++) void ask(scheduler, { user_id: user, number: -1 }).catch(() => {})
+      for (let user = 0; user < USERS; user++)
+        void ask(scheduler, { user_id: user, origin: { principal: 'one' }, number: -1 }).catch(() => {})
       await tick()
       expect(batches).toEqual([[0, 1, 2, 3, 4].slice(0, limits.batchSize)])
       await s.waitFor(scheduler.close())
@@ -232,7 +239,7 @@ test('one call of take looks at twice as many commands as a batch has, at most',
       const seen = new Set<number>()
       const queue = createQueue<NumberedCommand, undefined>({
         batchSize,
-        queueCommands: 1_000,
+        queueCommands: 2_000,
         queueBytes: 1_000,
         now: () => 0,
         difficultyOf: user => (user === difficult ? 'locked' : undefined),
@@ -244,6 +251,7 @@ test('one call of take looks at twice as many commands as a batch has, at most',
           const number = count++
           const command = {
             number,
+            origin: { principal: 'one' },
             get user_id() {
               seen.add(number)
               return user

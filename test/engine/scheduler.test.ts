@@ -222,7 +222,7 @@ describe('a failure', () => {
 
 describe('the bounds', () => {
   test('refuse at once when the queue is full, commands in flight included, and accept again after answers', async () => {
-    const { scheduler, send, started, end } = openScheduler({ queueCommands: 3, batchSize: 2, concurrency: 1 })
+    const { scheduler, send, started, end } = openScheduler({ queueCommands: 6, batchSize: 2, concurrency: 1 })
     send('a1 a2 b1')
     await tick()
     await expect(ask(scheduler, commandOf('c1'))).rejects.toBeInstanceOf(Overloaded)
@@ -231,7 +231,7 @@ describe('the bounds', () => {
     const answers = send('c2 c3 c4')
     await tick()
     expect([scheduler.queued, started()]).toEqual([3, ['b1']])
-    expect(answers).toEqual(['c4: 3 commands of 3 bytes are waiting already'])
+    expect(answers).toEqual(['c4: 3 commands of the principal are queued, 3 of 3 bytes in all'])
   })
 
   test('apply to bytes as well', async () => {
@@ -260,7 +260,7 @@ describe('the bounds', () => {
   })
 
   test('have room again after failures, of whole batches and of batches that were set apart', async () => {
-    const { scheduler, runAt, send, end } = openScheduler({ queueCommands: 2, queueBytes: 2 })
+    const { scheduler, runAt, send, end } = openScheduler({ queueCommands: 4, queueBytes: 2 })
     send('a1 b1')
     await tick()
     await end(-1, run => run.fail(new Error('no')))

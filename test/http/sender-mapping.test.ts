@@ -19,7 +19,8 @@ import { SENDER } from './sender-fixture.ts'
 /** How each outcome is answered. The engine is a stub that returns the outcome of the test. */
 let outcome: Outcome | Error
 const commands: Command[] = []
-const engine: Pick<Engine, 'enqueue'> = {
+const engine: Pick<Engine, 'enqueue' | 'hasRoom'> = {
+  hasRoom: () => true,
   enqueue(command, caller) {
     commands.push(command)
     if (outcome instanceof Error) caller.reject(outcome)
@@ -172,7 +173,7 @@ const OUTCOMES: [string, Outcome | Error, number, object][] = [
   ['commit', { outcome: 'reservation_closed', reservation, detail: 'Too late.' }, 409, problem(409, 'reservation_closed', { detail: 'Too late.', reservation: view })],
   ['commit', { outcome: 'exceeds_reservation', reservation }, 422, problem(422, 'exceeds_reservation', { detail: 'The reservation holds 5 units, and total_units is 6.', reservation: view })],
   ['refund', { outcome: 'exceeds_committed', reservation }, 422, problem(422, 'exceeds_committed', { detail: '2 of 5 units are committed so far, and total_units is 6.', reservation: view })],
-  ['reserve', new Overloaded('full'), 503, problem(503, 'overloaded', { detail: 'Too many calls are waiting. Nothing was done; repeat the call.' })],
+  ['reserve', new Overloaded('full'), 503, problem(503, 'overloaded', { detail: 'Too many calls of this sender are waiting. Nothing was done; repeat the call.' })],
   ['reserve', new Unavailable(), 503, problem(503, 'unavailable', { detail: 'The database cannot decide this now. The call may or may not have taken effect; repeat the call.' })],
   ['reserve', new Closed('closing'), 503, problem(503, 'unavailable', { detail: 'The service is stopping. Nothing was done; repeat the call.' })],
   ['reserve', new Error('an unexpected failure'), 500, problem(500, 'internal', { detail: 'The service failed unexpectedly.' })],
@@ -210,13 +211,15 @@ test('omitted fields get their defaults, and the others arrive as they were sent
     explain: false,
   }
   const { ttl_seconds: _seconds, ...kept } = all
-  expect(commands).toEqual([
+  const expected = [
     { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
     { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
     { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE' },
     { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false },
     { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true },
-  ])
+  ]
+  const origin = { principal: 'gateway', requestId: 'request-1' }
+  expect(commands).toEqual(expected.map(command => ({ ...command, origin })))
 })
 
 test('all operations of a batch are submitted before the first outcome, in order', async () => {

@@ -53,7 +53,7 @@ describe('in observe mode', async () => {
 })
 
 describe('when the queue is full', async () => {
-  const { ask, allow } = await startSender({ queueCommands: 5 })
+  const { ask, allow } = await startSender({ queueCommands: 10 })
   await allow({ user_id: 7, limit: 100 })
   const reserve = (n: number) => ({ user_id: 7, id: `m${n}`, units: 1 })
 

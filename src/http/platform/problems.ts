@@ -47,7 +47,8 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
 function problemOfEngine(failure: EngineFailure): Problem {
   const { cause } = failure
   if (failure instanceof Overloaded) {
-    return new Problem('overloaded', 'Too many calls are waiting. Nothing was done; repeat the call.', { cause })
+    const detail = 'Too many calls of this sender are waiting. Nothing was done; repeat the call.'
+    return new Problem('overloaded', detail, { cause })
   }
   if (failure instanceof Closed) {
     return new Problem('unavailable', 'The service is stopping. Nothing was done; repeat the call.', { cause })

@@ -12,7 +12,7 @@ import { createBodyAdmission } from '../platform/body-admission.ts'
 import { jsonBodyParser } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
-import { commandOf, createOperationCheck, type SenderCall } from './requests.ts'
+import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 
 /** The maximum size of a batch, in bytes. */
@@ -80,6 +80,7 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
       // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply)
+      const origin = originOf(request)
       // Submits all operations before the first outcome, so that they share a commit and keep their order.
       let pauseAt = performance.now() + MAX_TICK_MS
       for (const [place, operation] of operations.entries()) {
@@ -90,7 +91,7 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
         try {
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
-          const call = commandOf(checked.op, operation as SenderRequest, requireCountry)
+          const call = commandOf(checked.op, operation as SenderRequest, { origin, requireCountry })
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
           results.fail(place, error)

@@ -1,9 +1,11 @@
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { OPERATIONS, REQUESTS, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
 import { DEFAULT_TTL_SECONDS } from '../../domain/bounds.ts'
-import type { Command } from '../../domain/command.ts'
+import type { Command, Origin } from '../../domain/command.ts'
 import { type Measure, measureMessage } from '../../domain/message.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
+import { principalOf } from '../auth/guard.ts'
 import { type Check, compileCheck } from '../platform/validation.ts'
 
 /** A validated request as a command for the engine. */
@@ -11,6 +13,11 @@ export interface SenderCall {
   command: Command
   /** The segments and the country of the `message`; null without one. */
   measure: Measure | null
+}
+
+/** Who asks for the commands of a request. */
+export function originOf(request: FastifyRequest): Origin {
+  return { principal: principalOf(request).subject, requestId: request.id }
 }
 
 /** Validates the body of an operation's own path. */
@@ -38,23 +45,32 @@ export function createOperationCheck(): (
  * The command of a validated request.
  * @throws Problem `invalid_request` if the country is required and unknown
  */
-export function commandOf(op: SenderOp, request: SenderRequest, requireCountry: boolean): SenderCall {
+export function commandOf(
+  op: SenderOp,
+  request: SenderRequest,
+  { origin, requireCountry }: { origin: Origin; requireCountry: boolean },
+): SenderCall {
   const { user_id, id = '' } = request
   switch (op) {
     case 'check':
     case 'reserve':
     case 'consume':
-      return drawOf(op, request, requireCountry)
+      return drawOf(op, request, origin, requireCountry)
     case 'commit':
     case 'release':
     case 'refund': {
       const { total_units = null, force = false } = request
-      return { command: { op, user_id, id, total_units, force }, measure: null }
+      return { command: { op, user_id, id, total_units, force, origin }, measure: null }
     }
   }
 }
 
-function drawOf(op: 'check' | 'reserve' | 'consume', request: SenderRequest, requireCountry: boolean): SenderCall {
+function drawOf(
+  op: 'check' | 'reserve' | 'consume',
+  request: SenderRequest,
+  origin: Origin,
+  requireCountry: boolean,
+): SenderCall {
   const { message } = request
   const measure = message === undefined ? null : measureMessage(message.to, message.text)
   const country = measure === null ? (request.country ?? null) : measure.country
@@ -72,6 +88,7 @@ function drawOf(op: 'check' | 'reserve' | 'consume', request: SenderRequest, req
       allow_partial: request.allow_partial ?? false,
       force: request.force ?? false,
       explain: request.explain ?? false,
+      origin,
     },
     measure,
   }

@@ -3,12 +3,14 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
+import { Overloaded } from '../../engine/failures.ts'
 import type { ErrorCode } from '../../errors.ts'
+import { principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { batchRoutes } from './batch-routes.ts'
-import { commandOf, requestCheck, type SenderCall } from './requests.ts'
+import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
@@ -67,6 +69,11 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
   app.addHook('onRoute', route => {
     route.config = { ...route.config, isForMachines: true }
   })
+  // Before the body is read, when refusing the call costs little.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (engine.hasRoom(principalOf(request).subject)) done()
+    else done(new Overloaded('the principal has its share of the queue'))
+  })
 
   /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
   function perform(call: SenderCall, reply: FastifyReply): void {
@@ -96,7 +103,10 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
         validatorCompiler: part =>
           part.httpPart === 'body' ? validatorOf(requestCheck(op)) : compileValidator(part as never),
       },
-      (request, reply) => perform(commandOf(op, request.body as SenderRequest, requireCountry), reply),
+      (request, reply) => {
+        const origin = originOf(request)
+        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry }), reply)
+      },
     )
   }
 
@@ -112,6 +122,9 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
         response: senderResponses(Type.Ref('Reservation#'), ['not_found']),
       },
     },
-    (request, reply) => perform({ command: { op: 'find', ...request.params }, measure: null }, reply),
+    (request, reply) => {
+      const origin = originOf(request)
+      perform({ command: { op: 'find', ...request.params, origin }, measure: null }, reply)
+    },
   )
 }

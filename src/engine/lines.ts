@@ -1,0 +1,140 @@
+/**
+ * The commands that no batch has, in a line per principal. The lines are served in turn, a command each (round robin), so
+ * that the commands of one principal do not wait for a backlog of another.
+ *
+ * Lines exist while their principal has commands that are not released: as many as the queue has commands, at most.
+ */
+export interface Lines<E extends InLine<E>> {
+  /** The line of a principal; undefined stands for the service itself. */
+  lineOf(principal: string | undefined): Line<E>
+  /** Commands of the principal that were added and not released. */
+  queuedOf(principal: string | undefined): number
+  /** Adds an entry at the end of its line. */
+  add(entry: E): void
+  /** Puts entries, which were taken before, at the front of their lines again, in this order. `since`: when the first came. */
+  putBack(entries: readonly E[], since: number): void
+  /** The entries that come from now on share the time at which the first of them comes. */
+  startSegment(): void
+  next(): E | undefined
+  /** Since when the entry that was next has waited. */
+  readonly since: number
+  readonly isEmpty: boolean
+  /** Frees the room of an entry that was taken. */
+  release(entry: E): void
+}
+
+/** What an entry knows of its line. */
+export interface InLine<E> {
+  readonly line: Line<E>
+}
+
+/** Entries in their order, in segments of those that came while no batch was formed: the clock is not read for each. */
+export interface Line<E> {
+  readonly principal: string | undefined
+  segments: Segment<E>[]
+  /** Entries added and not released. */
+  queued: number
+  /** The line that is served after this one; undefined while no entry waits. */
+  following: Line<E> | undefined
+}
+
+interface Segment<E> {
+  readonly entries: E[]
+  readonly since: number
+  /** Of which period between two batches; −1 takes no more entries. */
+  readonly period: number
+  taken: number
+}
+
+/** @param now a clock in milliseconds that never steps back */
+export function createLines<E extends InLine<E>>(now: () => number): Lines<E> {
+  return new FairLines<E>(now)
+}
+
+class FairLines<E extends InLine<E>> implements Lines<E> {
+  private readonly now: () => number
+  private readonly lines = new Map<string | undefined, Line<E>>()
+  /** The lines with waiting entries are a ring. This one is served last. */
+  private last: Line<E> | undefined
+  private period = 0
+  since = 0
+
+  constructor(now: () => number) {
+    this.now = now
+  }
+
+  lineOf(principal: string | undefined): Line<E> {
+    let line = this.lines.get(principal)
+    if (line === undefined) {
+      line = { principal, segments: [], queued: 0, following: undefined }
+      this.lines.set(principal, line)
+    }
+    return line
+  }
+
+  queuedOf(principal: string | undefined): number {
+    return this.lines.get(principal)?.queued ?? 0
+  }
+
+  add(entry: E): void {
+    const { line } = entry
+    line.queued += 1
+    const segment = line.segments.at(-1)
+    if (segment?.period === this.period) segment.entries.push(entry)
+    else line.segments.push({ entries: [entry], since: this.now(), period: this.period, taken: 0 })
+    this.join(line)
+  }
+
+  putBack(entries: readonly E[], since: number): void {
+    const ofLines = new Map<Line<E>, E[]>()
+    for (const entry of entries) {
+      const ofLine = ofLines.get(entry.line)
+      if (ofLine === undefined) ofLines.set(entry.line, [entry])
+      else ofLine.push(entry)
+    }
+    for (const [line, ofLine] of ofLines) {
+      line.segments.unshift({ entries: ofLine, since, period: -1, taken: 0 })
+      this.join(line)
+    }
+  }
+
+  startSegment(): void {
+    this.period += 1
+  }
+
+  next(): E | undefined {
+    const { last } = this
+    const line = last?.following
+    const segment = line?.segments[0]
+    const entry = segment?.entries[segment.taken]
+    if (last === undefined || line === undefined || segment === undefined || entry === undefined) return undefined
+    this.since = segment.since
+    segment.taken += 1
+    if (segment.taken === segment.entries.length) line.segments.shift()
+    if (line.segments.length > 0) {
+      this.last = line
+    } else {
+      last.following = line.following
+      line.following = undefined
+      if (line === last) this.last = undefined
+    }
+    return entry
+  }
+
+  get isEmpty(): boolean {
+    return this.last === undefined
+  }
+
+  release({ line }: E): void {
+    line.queued -= 1
+    if (line.queued === 0) this.lines.delete(line.principal)
+  }
+
+  /** Lets a line with a waiting entry be served, after all others. */
+  private join(line: Line<E>): void {
+    if (line.following !== undefined) return
+    line.following = this.last?.following ?? line
+    if (this.last !== undefined) this.last.following = line
+    this.last = line
+  }
+}
