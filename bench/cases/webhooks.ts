@@ -90,7 +90,7 @@ async function deliver(site: Site, latencies: readonly number[], events: number)
 }
 
 async function addWebhook(db: Database, url: string, now: number): Promise<number> {
-  const webhook = await createWebhook(db, { url }, new Uint8Array(32), { now, actor: 'bench' })
+  const webhook = await createWebhook(db, { url }, new Uint8Array(32), { now, actor: 'bench', requestId: 'bench' })
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id
 }

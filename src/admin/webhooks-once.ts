@@ -10,8 +10,6 @@ import type { Author } from './author.ts'
 import { once, onceInSteps } from './idempotency.ts'
 import { createWebhook, rotateSecret, updateWebhook } from './webhooks.ts'
 
-type WebhookAuthor = Pick<Author, 'now' | 'actor'>
-
 interface WebhookChange {
   outcome: 'changed'
   webhook: WebhookRecord
@@ -31,7 +29,7 @@ export function createWebhookOnce(
   db: Database,
   draft: WebhookDraft,
   secret: Uint8Array,
-  author: WebhookAuthor,
+  author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'createWebhook', ...draft }
@@ -42,7 +40,7 @@ export function updateWebhookOnce(
   db: Database,
   id: number,
   patch: Partial<WebhookDraft>,
-  author: WebhookAuthor,
+  author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'updateWebhook', id, ...patch }
@@ -53,7 +51,7 @@ export function rotateSecretOnce(
   db: Database,
   id: number,
   secret: Uint8Array,
-  author: WebhookAuthor,
+  author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'rotateWebhookSecret', id }
@@ -70,7 +68,7 @@ async function changeOnce(
   db: Database,
   key: string | undefined,
   request: { operation: string },
-  author: WebhookAuthor,
+  author: Author,
   change: (tx: Transaction) => Promise<Webhook | undefined>,
 ): Promise<WebhookChange | NotDone> {
   const call = { key, request, answerOf: rememberedOf }
@@ -117,7 +115,7 @@ export async function redeliverOnce(
   db: Database,
   id: number,
   delivery: EventKey,
-  author: WebhookAuthor,
+  author: Author,
   key: string | undefined,
 ): Promise<Redelivery | NotDone> {
   const request = { operation: 'redeliverWebhookDelivery', id, delivery: { ...delivery } }
@@ -133,7 +131,7 @@ export async function redeliverSinceOnce(
   db: Database,
   id: number,
   since: EpochMs,
-  author: WebhookAuthor,
+  author: Author,
   key: string | undefined,
 ): Promise<Redelivery | NotDone> {
   const call = { key, request: { operation: 'redeliverWebhook', id, since }, answerOf: countOf }

@@ -1,14 +1,29 @@
 /** What administrators do with webhooks, and how the service disables one. */
 import type { Database, Transaction } from '../db/database.ts'
 import { appendSystemEvent } from '../db/outbox-writes.ts'
+import { insertWebhookChange } from '../db/webhook-history.ts'
 import { restartPending } from '../db/webhook-upkeep.ts'
-import { insertWebhook, lockWebhook, nextWebhookId, replaceWebhook, shardOfWebhook } from '../db/webhooks.ts'
+import {
+  confirmAbsence,
+  insertWebhook,
+  lockWebhook,
+  markDeleted,
+  nextWebhookId,
+  replaceWebhook,
+  shardOfWebhook,
+} from '../db/webhooks.ts'
 import { disablingOf } from '../domain/outbox-event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { MAX_WEBHOOKS, ROTATION_OVERLAP_MS, type Webhook, type WebhookDraft } from '../domain/webhook.ts'
+import {
+  MAX_WEBHOOKS,
+  ROTATION_OVERLAP_MS,
+  SERVICE_ACTOR,
+  type Webhook,
+  type WebhookAction,
+  type WebhookDraft,
+  webhookView,
+} from '../domain/webhook.ts'
 import type { Author } from './author.ts'
-
-type WebhookAuthor = Pick<Author, 'now' | 'actor'>
 
 /**
  * Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already.
@@ -17,8 +32,9 @@ export function createWebhook(
   db: Pick<Database, 'transaction'>,
   draft: WebhookDraft,
   secret: Uint8Array,
-  { now, actor }: WebhookAuthor,
+  author: Author,
 ): Promise<Webhook | undefined> {
+  const { now, actor } = author
   return db.transaction(async tx => {
     const { id, present } = await nextWebhookId(tx)
     if (present >= MAX_WEBHOOKS) return undefined
@@ -39,6 +55,7 @@ export function createWebhook(
       updated_by: actor,
     }
     await insertWebhook(tx, webhook)
+    await record(tx, 'created', null, webhook, author)
     return webhook
   })
 }
@@ -51,8 +68,9 @@ export function updateWebhook(
   db: Pick<Database, 'transaction'>,
   id: number,
   patch: Partial<WebhookDraft>,
-  { now, actor }: WebhookAuthor,
+  author: Author,
 ): Promise<Webhook | undefined> {
+  const { now, actor } = author
   return db.transaction(async tx => {
     const current = await lockWebhook(tx, id)
     if (current === undefined) return undefined
@@ -60,6 +78,7 @@ export function updateWebhook(
     const isRevived = updated.enabled && !current.enabled
     const webhook = isRevived ? { ...updated, disabled_reason: null, failing_since: null } : updated
     await replaceWebhook(tx, webhook)
+    await record(tx, 'updated', current, webhook, author)
     if (isRevived) await restartPending(tx, id, now)
     return webhook
   })
@@ -73,15 +92,31 @@ export function rotateSecret(
   db: Pick<Database, 'transaction'>,
   id: number,
   secret: Uint8Array,
-  { now, actor }: WebhookAuthor,
+  author: Author,
 ): Promise<Webhook | undefined> {
+  const { now, actor } = author
   return db.transaction(async tx => {
     const current = await lockWebhook(tx, id)
     if (current === undefined) return undefined
     const overlap = { previous_secret: current.secret, previous_until: now + ROTATION_OVERLAP_MS }
     const webhook = { ...current, secret, ...overlap, updated_at: now, updated_by: actor }
     await replaceWebhook(tx, webhook)
+    await record(tx, 'secret_rotated', current, webhook, author)
     return webhook
+  })
+}
+
+/** Deletes a webhook; jobs remove its deliveries. Resolves to whether there was one. */
+export function deleteWebhook(db: Database, id: number, author: Author): Promise<boolean> {
+  return db.transaction(async tx => {
+    const webhook = await lockWebhook(tx, id)
+    if (webhook === undefined) {
+      await confirmAbsence(tx)
+      return false
+    }
+    await markDeleted(tx, id, author.now)
+    await record(tx, 'deleted', webhook, null, author)
+    return true
   })
 }
 
@@ -98,7 +133,27 @@ export async function disableWebhook(
 ): Promise<void> {
   const webhook = await lockWebhook(tx, id)
   if (webhook === undefined || !webhook.enabled) return
-  const disabled = { enabled: false, disabled_reason: reason, updated_at: now, updated_by: 'sms-quota' } as const
-  await replaceWebhook(tx, { ...webhook, ...disabled })
+  const marks = { enabled: false, disabled_reason: reason, updated_at: now, updated_by: SERVICE_ACTOR } as const
+  const disabled = { ...webhook, ...marks }
+  await replaceWebhook(tx, disabled)
+  await record(tx, 'disabled', webhook, disabled, { now, actor: SERVICE_ACTOR, requestId: null })
   await appendSystemEvent(tx, shardOfWebhook(id), disablingOf(webhook, reason), now)
+}
+
+/** Who makes a change; the service itself has no request. */
+type Recorder = Omit<Author, 'requestId'> & { requestId: string | null }
+
+/** Records a change in the webhook's history, as the API shows the webhook before and after. */
+function record(
+  tx: Transaction,
+  action: WebhookAction,
+  before: Webhook | null,
+  after: Webhook | null,
+  { now, actor, requestId }: Recorder,
+): Promise<void> {
+  const id = (after ?? before)?.id
+  if (id === undefined) throw new Error('a change has a webhook before or after it')
+  const shown = (webhook: Webhook | null) => webhook && webhookView(webhook, now)
+  const change = { action, at: now, actor, request_id: requestId, before: shown(before), after: shown(after) }
+  return insertWebhookChange(tx, id, change)
 }

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox'
+import { AUDIT_COMPONENTS } from './audit.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
@@ -27,6 +28,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...SEARCH_COMPONENTS,
   ...EVENT_COMPONENTS,
   ...WEBHOOK_COMPONENTS,
+  ...AUDIT_COMPONENTS,
   ...CALLER_COMPONENTS,
   ...OPERATIONS_COMPONENTS,
   ...PROBLEM_COMPONENTS,

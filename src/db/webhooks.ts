@@ -2,7 +2,7 @@
 import { quotaIdOf, SHARD_COUNT, shardFrom, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
-import type { Database, Queryable, Transaction } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 import { readOutboxEnds } from './outbox.ts'
 import { timestampParam } from './values.ts'
 
@@ -89,19 +89,23 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
 }
 
 /**
- * Deletes a webhook, and its secrets at once. For its deliveries, however many, this is a mark: they are removed later, in
- * pages. Returns whether there was a webhook.
+ * Marks a webhook as deleted, and removes its secrets at once. For its deliveries, however many, this is a mark: they are
+ * removed later, in pages. The webhook is locked.
  */
-export async function deleteWebhook(db: Database, id: number, now: EpochMs): Promise<boolean> {
-  const rows = await db.query({
+export async function markDeleted(tx: Transaction, id: number, now: EpochMs): Promise<void> {
+  await tx.query({
     text: `update webhook set deleted_at = $3, enabled = false, secret = '', previous_secret = null, previous_until = null
-           where shard = $1 and id = $2 and deleted_at is null returning id`,
+           where shard = $1 and id = $2`,
     values: [shardOfWebhook(id), id, timestampParam(now)],
   })
-  if (rows.length > 0) return true
-  // An earlier deletion may not have reached the standby. A transaction that writes waits until the standby has it.
-  await db.query({ text: `select pg_logical_emit_message(true, 'sms-quota', 'no such webhook')` })
-  return false
+}
+
+/**
+ * Makes the commit of a transaction that found no webhook wait until a synchronous standby has what was committed before
+ * it. An earlier deletion may not have reached the standby, and only a transaction that writes waits.
+ */
+export async function confirmAbsence(tx: Transaction): Promise<void> {
+  await tx.query({ text: `select pg_logical_emit_message(true, 'sms-quota', 'no such webhook')` })
 }
 
 /** Notes since when every attempt at the webhook has failed; null: the last one did not. */

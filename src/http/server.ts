@@ -29,6 +29,7 @@ import { senderRoutes } from './sender/routes.ts'
 import { adminUsageRoutes, userUsageRoutes } from './usage/routes.ts'
 import { erasureRoutes, userDataRoutes, userRoutes } from './users/routes.ts'
 import { deliveryRoutes } from './webhooks/delivery-routes.ts'
+import { webhookHistoryRoutes } from './webhooks/history-routes.ts'
 import { webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
@@ -54,7 +55,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/search', role: 'admin', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', role: 'admin', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
-  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes] },
+  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
   { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },
 ]

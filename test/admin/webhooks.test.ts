@@ -1,11 +1,11 @@
 /** Administrators' changes of webhooks, and how an attempt settles a delivery, on a real database. */
 import { expect, test } from 'vitest'
-import { createWebhook, disableWebhook, rotateSecret, updateWebhook } from '../../src/admin/webhooks.ts'
+import { createWebhook, deleteWebhook, disableWebhook, rotateSecret, updateWebhook } from '../../src/admin/webhooks.ts'
 import { type Attempt, type Claim, claimDeliveries } from '../../src/db/deliveries.ts'
 import { listDeliveries } from '../../src/db/delivery-lists.ts'
 import { fanOut } from '../../src/db/fan-out.ts'
 import { restartPage } from '../../src/db/webhook-upkeep.ts'
-import { deleteWebhook, findWebhook, listWebhooks, lockWebhook } from '../../src/db/webhooks.ts'
+import { findWebhook, listWebhooks, lockWebhook } from '../../src/db/webhooks.ts'
 import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
 import { type EndedAttempt, settleDeliveries } from '../../src/events/settle-delivery.ts'
 import { createBench, someone } from '../support/engine.ts'
@@ -151,8 +151,8 @@ test.each([
 
 test('a deleted webhook is gone at once, with its secrets, and its deliveries change no more', async () => {
   const { id, claim } = await aClaim()
-  expect(await deleteWebhook(db, id, clock.now)).toBe(true)
-  expect(await deleteWebhook(db, id, clock.now)).toBe(false)
+  expect(await deleteWebhook(db, id, bench.author())).toBe(true)
+  expect(await deleteWebhook(db, id, bench.author())).toBe(false)
   expect(await findWebhook(db, id)).toBeUndefined()
   expect(await db.transaction(tx => lockWebhook(tx, id))).toBeUndefined()
   expect((await listWebhooks(db)).map(webhook => webhook.id)).not.toContain(id)

@@ -132,7 +132,7 @@ test('a sequence counted on from a removed event grows beside the removal of the
 })
 
 describe('a webhook', async () => {
-  const author = (daysAgo: number) => ({ now: START - daysAgo * DAY_MS, actor: 'ada' })
+  const author = (daysAgo: number) => ({ now: START - daysAgo * DAY_MS, actor: 'ada', requestId: 'test' })
   const create = async (db: Database, daysAgo: number) => {
     const webhook = await createWebhook(db, { url: 'https://example.com/' }, new Uint8Array(32), author(daysAgo))
     if (webhook === undefined) throw new Error('no webhook')

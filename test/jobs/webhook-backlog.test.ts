@@ -24,7 +24,7 @@ afterAll(async () => {
   await db.close()
 })
 const log = { info() {}, warn() {}, error() {} }
-const author = () => ({ now: clock.now, actor: 'ada' })
+const author = () => ({ now: clock.now, actor: 'ada', requestId: 'test' })
 
 async function aWebhook(url = 'http://127.0.0.1:1/'): Promise<number> {
   const webhook = await createWebhook(db, { url }, new Uint8Array(32), author())

@@ -15,7 +15,11 @@ const log = { info() {}, warn() {}, error() {} }
 const positions = (of: Record<number, number>) => Array.from({ length: 64 }, (_, shard) => of[shard] ?? 0)
 
 async function aWebhook(types: string[] | null = null, target = 'http://127.0.0.1:1/'): Promise<number> {
-  const webhook = await createWebhook(db, { url: target, types }, new Uint8Array(32), { now: NOW, actor: 'ada' })
+  const webhook = await createWebhook(db, { url: target, types }, new Uint8Array(32), {
+    now: NOW,
+    actor: 'ada',
+    requestId: 'test',
+  })
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id
 }

@@ -47,7 +47,7 @@ async function aReceiver() {
 }
 
 async function aWebhook(url: string): Promise<number> {
-  const author = { now: clock.now, actor: 'ada' }
+  const author = { now: clock.now, actor: 'ada', requestId: 'test' }
   const webhook = await createWebhook(db, { url }, new Uint8Array(32), author)
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id

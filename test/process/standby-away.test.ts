@@ -7,11 +7,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
-import { createWebhook } from '../../src/admin/webhooks.ts'
+import { createWebhook, deleteWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
-import { deleteWebhook } from '../../src/db/webhooks.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
@@ -142,11 +141,11 @@ describe('a commit whose wait was cut short', () => {
   test('is no success, also if it is a single statement', async () => {
     const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
     await requireStandby()
-    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0, START))
+    const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0, author))
     await cutWaitShort()
     expect(await failure).toBeInstanceOf(ConnectionLost)
     await setStandbys('')
-    expect(await deleteWebhook(pool, webhook?.id ?? 0, START)).toBe(false)
+    expect(await deleteWebhook(pool, webhook?.id ?? 0, author)).toBe(false)
   })
 
   const any = () => true
@@ -165,14 +164,14 @@ describe('a commit whose wait was cut short', () => {
     const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
     const id = webhook?.id ?? 0
     await requireStandby()
-    const first = failureOf(deleteWebhook(pool, id, START))
+    const first = failureOf(deleteWebhook(pool, id, author))
     await cutWaitShort()
     expect(await first).toBeInstanceOf(ConnectionLost)
     await setStandbys('')
     await removeRow()
     await requireStandby()
     let isAnswered = false
-    const second = deleteWebhook(pool, id, START).finally(() => {
+    const second = deleteWebhook(pool, id, author).finally(() => {
       isAnswered = true
     })
     await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)

@@ -4,13 +4,10 @@ import Type from 'typebox'
 import { HistoryQuery } from '../../contract/quota-history.ts'
 import { QuotaParams } from '../../contract/quotas.ts'
 import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
-import type { Slice } from '../../db/slice.ts'
-import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import { closedWindowViewOf } from '../../domain/view.ts'
-import { invalidRequest } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
-import { cursorsOf } from '../platform/cursors.ts'
+import { cursorAfter, startOf } from '../platform/numbered-pages.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
 import { noSuchQuota } from './responses.ts'
 
@@ -35,15 +32,10 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     },
     async request => {
       const { id } = request.params
-      const { before, size } = startOf(id, request.query)
-      const slice = await changesOf(db, id, before, size)
-      return pageOf(
-        id,
-        size,
-        slice,
-        change => ({ ...change, at: formatTimestamp(change.at) }),
-        ({ version }) => version,
-      )
+      const { before, size } = startOf('quota', id, request.query)
+      const slice = foundOrThrow(await changesOf(db, id, before, size), id)
+      const items = slice.items.map(change => ({ ...change, at: formatTimestamp(change.at) }))
+      return { items, page_size: size, next_cursor: cursorAfter('quota', id, slice, ({ version }) => version) }
     },
   )
 
@@ -64,44 +56,15 @@ export function quotaHistoryRoutes(server: FastifyInstance, { db, now }: RouteCo
     },
     async request => {
       const { id } = request.params
-      const { before, size } = startOf(id, request.query)
-      const slice = await closedWindowsOf(db, id, before, size, now())
-      return pageOf(id, size, slice, closedWindowViewOf, ({ window_no }) => window_no)
+      const { before, size } = startOf('quota', id, request.query)
+      const slice = foundOrThrow(await closedWindowsOf(db, id, before, size, now()), id)
+      const items = slice.items.map(closedWindowViewOf)
+      return { items, page_size: size, next_cursor: cursorAfter('quota', id, slice, ({ window_no }) => window_no) }
     },
   )
 }
 
-/** The quota, and the version or window number before which the next page begins. */
-const cursors = cursorsOf(
-  Type.Object(
-    {
-      quota_id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
-      before: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
-    },
-    { additionalProperties: false },
-  ),
-)
-
-function startOf(quotaId: number, query: HistoryQuery): { before: number; size: number } {
-  const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = query
-  if (cursor === undefined) return { before: MAX_INTEGER, size }
-  const { quota_id, before } = cursors.read(cursor)
-  if (quota_id !== quotaId) throw invalidRequest([{ path: 'cursor', message: `belongs to another quota, ${quota_id}` }])
-  return { before, size }
-}
-
-function pageOf<Item, Shown>(
-  quotaId: number,
-  size: number,
-  slice: Slice<Item> | undefined,
-  show: (item: Item) => Shown,
-  numberOf: (item: Item) => number,
-) {
-  if (slice === undefined) throw noSuchQuota(quotaId)
-  const last = slice.hasMore ? slice.items.at(-1) : undefined
-  return {
-    items: slice.items.map(show),
-    page_size: size,
-    next_cursor: last === undefined ? null : cursors.write({ quota_id: quotaId, before: numberOf(last) }),
-  }
+function foundOrThrow<T>(found: T | undefined, id: number): T {
+  if (found === undefined) throw noSuchQuota(id)
+  return found
 }

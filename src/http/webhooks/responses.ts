@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
+import type { Author } from '../../admin/author.ts'
 import type { NotDone } from '../../admin/webhooks-once.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
 import { keyMismatch } from '../platform/problems.ts'
 
-/** Who makes a change, and when. */
-export function writerOf(request: FastifyRequest, now: EpochMs): { now: EpochMs; actor: string } {
-  return { now, actor: principalOf(request).subject }
+/** Who makes a change, when, and by which request. */
+export function writerOf(request: FastifyRequest, now: EpochMs): Author {
+  return { now, actor: principalOf(request).subject, requestId: request.id }
 }
 
 /** Returns what a call has done. @throws Problem otherwise; `problemOfRefusal` is the one of a refusal */

@@ -1,10 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { deleteWebhook } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
 import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
-import { deleteWebhook, findWebhook, listWebhooks } from '../../db/webhooks.ts'
+import { findWebhook, listWebhooks } from '../../db/webhooks.ts'
 import { MAX_WEBHOOKS, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { isPublicAddress, literalAddress } from '../../events/addresses.ts'
@@ -116,7 +117,8 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       },
     },
     async (request, reply) => {
-      if (!(await deleteWebhook(db, request.params.id, now()))) throw noSuchWebhook(request.params.id)
+      const { id } = request.params
+      if (!(await deleteWebhook(db, id, writerOf(request, now())))) throw noSuchWebhook(id)
       return reply.code(204).send(null)
     },
   )

@@ -1,0 +1,43 @@
+/** Pages of what is numbered within one quota or webhook, such as its changes: newest first. */
+import Type from 'typebox'
+import type { HistoryQuery } from '../../contract/quota-history.ts'
+import type { Slice } from '../../db/slice.ts'
+import { DEFAULT_PAGE_SIZE, MAX_INTEGER } from '../../domain/bounds.ts'
+import { invalidRequest } from '../../errors.ts'
+import { cursorsOf } from './cursors.ts'
+
+type Resource = 'quota' | 'webhook'
+
+/** The quota or webhook, and the number before which the next page begins. */
+const cursors = cursorsOf(
+  Type.Object(
+    {
+      resource: Type.Enum(['quota', 'webhook']),
+      id: Type.Integer({ minimum: 1, maximum: MAX_INTEGER }),
+      before: Type.Integer({ minimum: 0, maximum: MAX_INTEGER }),
+    },
+    { additionalProperties: false },
+  ),
+)
+
+/** Where a page begins. @throws Problem `invalid_request` if the cursor belongs to another quota or webhook */
+export function startOf(resource: Resource, id: number, query: HistoryQuery): { before: number; size: number } {
+  const { page_size: size = DEFAULT_PAGE_SIZE, cursor } = query
+  if (cursor === undefined) return { before: MAX_INTEGER, size }
+  const read = cursors.read(cursor)
+  if (read.resource !== resource || read.id !== id) {
+    throw invalidRequest([{ path: 'cursor', message: `belongs to ${read.resource} ${read.id}` }])
+  }
+  return { before: read.before, size }
+}
+
+/** The cursor of the page after this one; null: it is the last. */
+export function cursorAfter<Item>(
+  resource: Resource,
+  id: number,
+  { items, hasMore }: Slice<Item>,
+  numberOf: (item: Item) => number,
+): string | null {
+  const last = hasMore ? items.at(-1) : undefined
+  return last === undefined ? null : cursors.write({ resource, id, before: numberOf(last) })
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { disableWebhook } from '../../src/admin/webhooks.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock, db } = service
+const WEBHOOKS = '/api/sms/admin/webhooks'
+const body = { url: 'https://example.com/hook' }
+
+async function create() {
+  const answer = await call('POST', WEBHOOKS, { body, headers: { 'x-request-id': 'call-1' } })
+  const { secret, ...shown } = answer.body
+  return { id: shown.id as number, secret: secret as string, shown, path: `${WEBHOOKS}/${shown.id}` }
+}
+const historyOf = async (path: string, query = '') => (await call('GET', `${path}/history${query}`)).body
+
+test('the history of a webhook lists who changed what, when and by which call, newest first, also after its deletion', async () => {
+  const { path, shown } = await create()
+  const at = clock.now
+  clock.now += 1_000
+  const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
+  const updated = (await call('PUT', path, { body: { description: 'new' }, token: colleague })).body
+  const rotated = (await call('POST', `${path}/rotate-secret`)).body
+  await db.transaction(tx => disableWebhook(tx, shown.id, 'gone', clock.now))
+  await call('DELETE', path)
+
+  const history = await historyOf(path)
+  expect(history).toMatchObject({ page_size: 20, next_cursor: null })
+  const [deletion, disabling, rotation, update, creation, ...more] = history.items
+  expect(more).toEqual([])
+  expect(creation).toEqual({
+    version: 1,
+    action: 'created',
+    at: new Date(at).toISOString(),
+    actor: '1',
+    request_id: 'call-1',
+    before: null,
+    after: shown,
+  })
+  expect(update).toMatchObject({ version: 2, action: 'updated', actor: 'colleague', before: shown, after: updated })
+  expect(update.at).toBe(new Date(at + 1_000).toISOString())
+  const { secret: _, ...rotatedShown } = rotated
+  expect(rotation).toMatchObject({ version: 3, action: 'secret_rotated', after: rotatedShown })
+  const disabled = { enabled: false, disabled_reason: 'gone', updated_by: 'sms-quota' }
+  expect(disabling).toMatchObject({
+    version: 4,
+    action: 'disabled',
+    actor: 'sms-quota',
+    request_id: null,
+    after: disabled,
+  })
+  expect(deletion).toMatchObject({ version: 5, action: 'deleted', before: disabled, after: null })
+})
+
+test('the history of a webhook holds no secret', async () => {
+  const { id, path, secret } = await create()
+  const rotated = (await call('POST', `${path}/rotate-secret`)).body.secret
+  const rows = await db.query<{ row: string }>({
+    text: 'select c::text as row from webhook_change c where webhook_id = $1',
+    values: [id],
+  })
+  expect(rows).toHaveLength(2)
+  for (const text of [secret, rotated]) {
+    const bytes = Buffer.from(text.slice('whsec_'.length), 'base64')
+    for (const form of [bytes.toString('base64'), bytes.toString('hex')])
+      expect(JSON.stringify(rows)).not.toContain(form)
+  }
+})
+
+test('the history of a webhook is read by cursor, which belongs to that webhook', async () => {
+  const { path } = await create()
+  for (const description of ['a', 'b']) await call('PUT', path, { body: { description } })
+  const first = await historyOf(path, '?page_size=2')
+  expect(first.items.map(({ version }: { version: number }) => version)).toEqual([3, 2])
+  const second = await historyOf(path, `?page_size=2&cursor=${first.next_cursor}`)
+  expect(second).toMatchObject({ items: [{ version: 1 }], next_cursor: null })
+
+  const other = await create()
+  const refused = await call('GET', `${other.path}/history?cursor=${first.next_cursor}`)
+  expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'cursor' }] } })
+})
+
+test('a repeated call is recorded once, and a refused one not at all', async () => {
+  const headers = { 'idempotency-key': 'once' }
+  const { id } = (await call('POST', WEBHOOKS, { body, headers })).body
+  await call('POST', WEBHOOKS, { body, headers })
+  await call('PUT', `${WEBHOOKS}/${id}`, { body: { url: 'http://127.0.0.1/' } })
+  expect((await historyOf(`${WEBHOOKS}/${id}`)).items).toHaveLength(1)
+})
+
+test('a webhook from before the history has an empty one, and one that never was is not found', async () => {
+  const { id, path } = await create()
+  await db.query({ text: 'delete from webhook_change where webhook_id = $1', values: [id] })
+  expect(await historyOf(path)).toMatchObject({ items: [], next_cursor: null })
+  const unknown = await call('GET', `${WEBHOOKS}/${id + 64_000}/history`)
+  expect(unknown).toMatchObject({ status: 404, body: { code: 'not_found' } })
+})
