@@ -13,6 +13,7 @@ import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
+import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
 import { FORMATS } from './platform/formats.ts'
 import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
@@ -120,7 +121,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     throw new Problem('not_found', 'There is no such file.')
   })
   app.setErrorHandler(answerError)
-  parseJsonBodies(app)
+  app.decorate('bodyReader', createBodyReader(MAX_UNFINISHED_BYTES))
+  parseJsonBodies(app, app.bodyReader, MAX_BODY_BYTES)
 
   await describeApi(app)
   await limitRate(app, parts.rateLimitPerMinute)

@@ -3,6 +3,8 @@
  * burst of them would block all clients for seconds, including those that only get a 503.
  */
 export interface BodyAdmission {
+  /** Whether a call with a body of this many bytes would be admitted now. */
+  hasRoom(bytes: number): boolean
   /** Admits a call with a body of this many bytes. Returns false, and counts nothing, if too many are in progress. */
   tryAcquire(bytes: number): boolean
   /** Ends an admitted call. `bytes` is the number that it was admitted with. */
@@ -34,9 +36,12 @@ export function createBodyAdmission({ maxBytes, bytesPerTick }: BodyAdmissionOpt
     if (waiting.length > 0) setImmediate(runTick)
   }
 
+  const hasRoom = (bytes: number): boolean => bytesInProgress === 0 || bytesInProgress + bytes <= maxBytes
+
   return {
+    hasRoom,
     tryAcquire(bytes) {
-      if (bytesInProgress > 0 && bytesInProgress + bytes > maxBytes) return false
+      if (!hasRoom(bytes)) return false
       bytesInProgress += bytes
       return true
     },

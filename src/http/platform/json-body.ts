@@ -2,16 +2,26 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidRequest, Problem } from '../../errors.ts'
+import type { BodyReader } from './body-reader.ts'
 
 type Done = (error: Error | null, body?: unknown) => void
 
 /** Parses a whole body, or fails with the problem that refuses it. */
-export type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
+type BodyParser = (request: FastifyRequest, body: Buffer, done: Done) => void
 
-/** The parser of all JSON bodies in the scope of `app`. Routes with another one begin with `jsonBodyParser`. */
-export function parseJsonBodies(app: FastifyInstance): void {
+/** Parses all JSON bodies in the scope of `app`. @param limit the maximum size of a body, in bytes */
+export function parseJsonBodies(app: FastifyInstance, reader: BodyReader, limit: number): void {
+  const parse = jsonBodyParser(app)
   app.removeContentTypeParser(['application/json', 'text/plain'])
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, jsonBodyParser(app))
+  app.addContentTypeParser('application/json', (request, stream, done) => {
+    reader.read(stream, limit, (error, body) => (body === undefined ? done(error) : parse(request, body, done)))
+  })
+}
+
+/** Only reads the bodies in the scope of `app`: the route gets a Buffer. */
+export function readRawBodies(app: FastifyInstance, reader: BodyReader, limit: number): void {
+  app.removeContentTypeParser(['application/json', 'text/plain'])
+  app.addContentTypeParser('application/json', (_request, stream, done) => reader.read(stream, limit, done))
 }
 
 export function jsonBodyParser(app: FastifyInstance): BodyParser {

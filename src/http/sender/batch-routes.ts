@@ -9,7 +9,7 @@ import type { Completion } from '../../engine/completion.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
-import { jsonBodyParser } from '../platform/json-body.ts'
+import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
@@ -45,23 +45,32 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
   const checkOperation = createOperationCheck()
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
-  // Parses and submits a batch in the same tick.
   const parse = jsonBodyParser(app)
-  app.removeContentTypeParser('application/json')
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    batches.nextTick(body.length).then(() => parse(request, body, done))
+  readRawBodies(app, app.bodyReader, MAX_BATCH_BYTES)
+  // A batch is admitted when its body is complete: one that arrives slowly takes no room of others.
+  server.addHook('preValidation', (request, reply, done) => {
+    const { body } = request
+    if (!(body instanceof Buffer)) return done()
+    const bytes = countedBytes(body.length)
+    if (!batches.tryAcquire(bytes)) return done(tooManyBatches())
+    reply.raw.once('close', () => batches.release(bytes))
+    // Parses and submits the batch in the same tick.
+    batches.nextTick(body.length).then(() => {
+      parse(request, body, (error, parsed) => {
+        request.body = parsed
+        done(error ?? undefined)
+      })
+    })
   })
 
   app.post(
     '/batch',
     {
       bodyLimit: MAX_BATCH_BYTES,
-      // Before the body is read, when refusing it costs almost nothing.
-      onRequest(request, reply, done) {
-        const bytes = Math.min(Number(request.headers['content-length'] ?? MAX_BATCH_BYTES), MAX_COUNTED_BYTES)
-        if (!batches.tryAcquire(bytes)) return done(tooManyBatches())
-        reply.raw.once('close', () => batches.release(bytes))
-        done()
+      // Refusing a batch before its body is read costs almost nothing.
+      onRequest(request, _reply, done) {
+        const bytes = Number(request.headers['content-length'] ?? MAX_BATCH_BYTES)
+        done(batches.hasRoom(countedBytes(bytes)) ? undefined : tooManyBatches())
       },
       schema: {
         ...operation(
@@ -155,6 +164,10 @@ class Operation implements Completion<Outcome> {
   reject(error: unknown): void {
     this.results.fail(this.place, error)
   }
+}
+
+function countedBytes(bytes: number): number {
+  return Math.min(bytes, MAX_COUNTED_BYTES)
 }
 
 function tooManyBatches(): Problem {
