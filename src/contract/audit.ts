@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { AUDITED_ACTIONS, AUDITED_RESOURCES } from '../domain/audit.ts'
 import { WEBHOOK_ACTIONS } from '../domain/webhook.ts'
-import { cursorPageOf, nullable, positive, time } from './schemas.ts'
+import { closed, cursorPageOf, cursorQuery, nullable, positive, text, time, uint } from './schemas.ts'
 import { Webhook } from './webhooks.ts'
 
 /** Who changed what: the history of a webhook, and the list of all administrators' changes. */
@@ -34,11 +35,80 @@ export const WebhookHistory = cursorPageOf('WebhookChange', {
   description: 'Changes of a webhook, newest first.',
 })
 
+/* ── All changes ────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+const REQUEST_ID = '^[A-Za-z0-9._:-]{1,128}$'
+
+export const AuditQuery = Type.Object(
+  {
+    page_size: cursorQuery.page_size,
+    // Longer than other cursors, because it holds the actor.
+    cursor: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9_-]{1,4000}$',
+        description: '`next_cursor` of the previous page. It fixes the filters.',
+      }),
+    ),
+    resource: Type.Optional(
+      Type.Enum([...AUDITED_RESOURCES], { description: 'Only changes of this kind of resource.' }),
+    ),
+    action: Type.Optional(Type.Enum([...AUDITED_ACTIONS])),
+    actor: Type.Optional(text(255, { minLength: 1, description: 'Only changes by this `sub`, exactly.' })),
+    request_id: Type.Optional(
+      Type.String({ pattern: REQUEST_ID, description: 'Only what the call with this `X-Request-Id` changed.' }),
+    ),
+    user_id: Type.Optional(uint({ description: "Only changes of this user's quotas, and the user's erasures." })),
+    quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
+    webhook_id: Type.Optional(positive({ description: 'Only changes of this webhook.' })),
+    from: Type.Optional(time({ description: 'Changed at this time or later.' })),
+    to: Type.Optional(time({ description: 'Changed before this time.' })),
+  },
+  closed,
+)
+
+const asShown = (description: string) =>
+  nullable(Type.Object({}, { additionalProperties: true }), { description, examples: [null] })
+
+export const AuditEntry = Type.Object(
+  {
+    resource: Type.Enum([...AUDITED_RESOURCES], { description: 'What was changed.' }),
+    quota_id: nullable(positive(), { description: 'The quota; null if something else was changed.' }),
+    webhook_id: nullable(positive(), { description: 'The webhook; null if something else was changed.' }),
+    user_id: nullable(uint(), { description: "The quota's user, or the user that was erased; null for a webhook." }),
+    action: Type.Enum([...AUDITED_ACTIONS]),
+    version: nullable(positive(), { description: 'As in the history of the quota or webhook; null for an erasure.' }),
+    at: time(),
+    actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
+    request_id: nullable(Type.String(), {
+      description: 'The `X-Request-Id` of the call; null if the service made the change by itself.',
+    }),
+    reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
+    before: asShown('The quota or webhook as the API showed it before, without secrets; null if there was none.'),
+    after: asShown('The quota or webhook as the API showed it afterwards, without secrets; null if there is none.'),
+  },
+  { $id: 'AuditEntry', description: 'A change by an administrator: who, when, from what to what.' },
+)
+
+export const AuditPage = cursorPageOf('AuditEntry', {
+  $id: 'AuditPage',
+  description:
+    'Changes by administrators, newest first. A call reads a bounded number of changes, so with filters a page may be short or even empty and still have a `next_cursor`.',
+})
+
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const AUDIT_COMPONENTS = { WebhookAsShown, WebhookChange, WebhookHistory } satisfies Record<string, TSchema>
+export const AUDIT_COMPONENTS = {
+  WebhookAsShown,
+  WebhookChange,
+  WebhookHistory,
+  AuditEntry,
+  AuditPage,
+} satisfies Record<string, TSchema>
 
 type References = { 'WebhookAsShown#': typeof WebhookAsShown }
 
 export type WebhookAsShown = Static<typeof WebhookAsShown>
 export type WebhookChange = Static<typeof WebhookChange, References>
 export type WebhookHistory = Static<typeof WebhookHistory, References & { 'WebhookChange#': typeof WebhookChange }>
+export type AuditQuery = Static<typeof AuditQuery>
+export type AuditEntry = Static<typeof AuditEntry>
+export type AuditPage = Static<typeof AuditPage, { 'AuditEntry#': typeof AuditEntry }>

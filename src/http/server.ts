@@ -4,6 +4,7 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { ERRORS, Problem } from '../errors.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { guard, type RequiredRole } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { callerRoutes } from './auth/routes.ts'
@@ -56,6 +57,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/search', role: 'admin', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', role: 'admin', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
+  { prefix: '/api/sms/admin/audit', role: 'admin', routes: [auditRoutes] },
   { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
   { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
   { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },

@@ -1,0 +1,52 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { type AuditEntry, AuditQuery } from '../../contract/audit.ts'
+import { type AuditedChange, listChanges } from '../../db/audit.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
+import { formatTimestamp } from '../../domain/time.ts'
+import type { RouteContext } from '../context.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
+import { cursorAfter, filterOf, pageRequestOf } from './requests.ts'
+
+/** All changes by administrators: `/api/sms/admin/audit`. */
+export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
+    '',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'listAudit',
+          'List all changes by administrators',
+          "Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined.",
+        ),
+        querystring: AuditQuery,
+        response: readResponses(Type.Ref('AuditPage#')),
+      },
+    },
+    async request => {
+      const { filters, after } = pageRequestOf(request.query)
+      const { page_size: size = DEFAULT_PAGE_SIZE } = request.query
+      const { changes, next } = await listChanges(db, filterOf(filters), after, size)
+      return { items: changes.map(entryOf), page_size: size, next_cursor: next && cursorAfter(next, filters) }
+    },
+  )
+}
+
+function entryOf({ resource, id, user_id, action, version, at, ...shown }: AuditedChange): AuditEntry {
+  return {
+    resource,
+    quota_id: resource === 'quota' ? id : null,
+    webhook_id: resource === 'webhook' ? id : null,
+    user_id,
+    action,
+    version: resource === 'user' ? null : version,
+    at: formatTimestamp(at),
+    actor: shown.actor,
+    request_id: shown.request_id,
+    reason: shown.reason,
+    before: shown.before,
+    after: shown.after,
+  }
+}

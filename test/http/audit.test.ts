@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { requestErasure } from '../../src/admin/erase-user.ts'
+import { disableWebhook } from '../../src/admin/webhooks.ts'
+import { listChanges } from '../../src/db/audit.ts'
+import { START, startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, clock, db } = service
+const AUDIT = '/api/sms/admin/audit'
+const ADMIN = '/api/sms/admin'
+const at = (seconds: number) => new Date(START + seconds * 1_000).toISOString()
+
+interface Entry {
+  resource: string
+  action: string
+  quota_id: number | null
+  webhook_id: number | null
+  user_id: number | null
+  version: number | null
+}
+
+const colleague = await service.token({ sub: 'colleague', roles: ['sms-quota:admin'] })
+const named = (id: string) => ({ headers: { 'x-request-id': id } })
+
+/** Makes one change after the other, a second apart. */
+async function change(method: string, path: string, options: object = {}) {
+  clock.now += 1_000
+  const answer = await call(method, `${ADMIN}${path}`, options)
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
+  return answer.body
+}
+
+const quota = await change('POST', '/quota', { body: { user_id: 7, limit: 100 }, ...named('first') })
+const other = await change('POST', '/quota', { body: { user_id: 8, limit: 100 }, token: colleague })
+const webhook = await change('POST', '/webhooks', { body: { url: 'https://example.com/' }, ...named('hook') })
+await change('POST', `/quota/${quota.id}/adjust`, { body: { delta: 5, reason: 'Goodwill' } })
+const keyed = { body: { description: 'new' }, token: colleague, headers: { 'idempotency-key': 'k' } }
+await change('PUT', `/webhooks/${webhook.id}`, keyed)
+await change('PUT', `/webhooks/${webhook.id}`, keyed)
+await change('POST', `/webhooks/${webhook.id}/rotate-secret`)
+await change('DELETE', `/quota/${other.id}`)
+await change('DELETE', '/users/8/data', named('forget'))
+clock.now += 1_000
+await db.transaction(tx => disableWebhook(tx, webhook.id, 'gone', clock.now))
+
+const nameOf = ({ resource, action }: Entry) => `${resource} ${action}`
+const ALL = [
+  'webhook disabled',
+  'user erased',
+  'quota deleted',
+  'webhook secret_rotated',
+  'webhook updated',
+  'quota updated',
+  'webhook created',
+  'quota created',
+  'quota created',
+]
+
+/** Reads all pages and returns the changes. */
+async function walk(query = '', size = 20): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (let next = `page_size=${size}${query}`; ; ) {
+    const { status, body } = await call('GET', `${AUDIT}?${next}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    entries.push(...body.items)
+    if (body.next_cursor === null) return entries
+    next = `page_size=${size}&cursor=${body.next_cursor}`
+  }
+}
+
+test('the audit lists changes of quotas and webhooks and erasures, newest first', async () => {
+  const { body } = await call('GET', AUDIT)
+  expect(body).toMatchObject({ page_size: 20, next_cursor: null })
+  expect(body.items.map(nameOf)).toEqual(ALL)
+  const [disabling, erasure, , , update, adjustment, , , creation] = body.items
+  expect(creation).toEqual({
+    resource: 'quota',
+    quota_id: quota.id,
+    webhook_id: null,
+    user_id: 7,
+    action: 'created',
+    version: 1,
+    at: at(1),
+    actor: '1',
+    request_id: 'first',
+    reason: null,
+    before: null,
+    after: quota,
+  })
+  expect(adjustment).toMatchObject({ version: 2, reason: 'Goodwill', before: { limit: 100 }, after: { limit: 105 } })
+  expect(update).toMatchObject({
+    webhook_id: webhook.id,
+    quota_id: null,
+    user_id: null,
+    actor: 'colleague',
+    before: { description: null },
+    after: { description: 'new' },
+  })
+  expect(erasure).toEqual({
+    resource: 'user',
+    quota_id: null,
+    webhook_id: null,
+    user_id: 8,
+    action: 'erased',
+    version: null,
+    at: at(9),
+    actor: '1',
+    request_id: 'forget',
+    reason: null,
+    before: null,
+    after: null,
+  })
+  expect(disabling).toMatchObject({ actor: 'sms-quota', request_id: null })
+  expect(JSON.stringify(body)).not.toContain(webhook.secret.slice('whsec_'.length))
+})
+
+test.each([1, 2, 4])('pages of %s hold each change once', async size => {
+  expect((await walk('', size)).map(nameOf)).toEqual(ALL)
+})
+
+describe('filters select', () => {
+  const of = (...indexes: number[]) => indexes.map(index => ALL[index])
+  test.each([
+    ['resource=webhook', of(0, 3, 4, 6)],
+    ['action=updated', of(4, 5)],
+    ['actor=colleague', of(4, 7)],
+    ['actor=sms-quota', of(0)],
+    ['request_id=forget', of(1)],
+    ['request_id=hook', of(6)],
+    ['user_id=7', of(5, 8)],
+    ['user_id=8', of(1, 2, 7)],
+    ['user_id=8&actor=colleague', of(7)],
+    [`quota_id=${quota.id}`, of(5, 8)],
+    [`quota_id=${quota.id}&from=${at(2)}`, of(5)],
+    [`quota_id=${quota.id}&to=${at(2)}`, of(8)],
+    [`quota_id=${quota.id}&user_id=8`, []],
+    [`quota_id=${quota.id}&resource=webhook`, []],
+    [`webhook_id=${webhook.id}`, of(0, 3, 4, 6)],
+    [`webhook_id=${webhook.id}&action=updated`, of(4)],
+    [`from=${at(9)}`, of(0, 1)],
+    [`to=${at(2)}`, of(8)],
+    [`from=${at(2)}&to=${at(4)}`, of(6, 7)],
+    ['user_id=9', []],
+  ])('%s', async (query, expected) => {
+    expect((await walk(`&${query}`)).map(nameOf)).toEqual(expected)
+    expect((await walk(`&${query}`, 1)).map(nameOf)).toEqual(expected)
+  })
+})
+
+test('changes of one timestamp are each on one page', async () => {
+  const { now } = clock
+  const author = { now, actor: 'ada', requestId: 'together' }
+  for (const user_id of [70, 71, 72]) {
+    await call('POST', `${ADMIN}/quota`, { body: { user_id, limit: 1 }, ...named('together') })
+    await db.transaction(tx =>
+      tx.query({ text: 'insert into account select $1::int % 64, $1 on conflict do nothing', values: [user_id + 100] }),
+    )
+  }
+  await call('POST', `${ADMIN}/webhooks`, { body: { url: 'https://example.com/' }, ...named('together') })
+  for (const user of [70, 71]) {
+    const [{ id } = { id: 0 }] = await db.query<{ id: number }>({
+      text: 'select id from quota where user_id = $1',
+      values: [user],
+    })
+    await deleteQuota(db, id, author, () => true)
+    await requestErasure(db, user, false, author)
+  }
+  const expected = await walk('&request_id=together')
+  expect(expected.map(nameOf).toSorted()).toEqual([
+    ...['quota created', 'quota created', 'quota created', 'quota deleted', 'quota deleted'],
+    ...['user erased', 'user erased', 'webhook created'],
+  ])
+  for (const size of [1, 2, 3]) expect(await walk('&request_id=together', size)).toEqual(expected)
+})
+
+test('a page scans a bounded number of rows, and the next one goes on behind them', async () => {
+  const found: string[] = []
+  let after: Parameters<typeof listChanges>[2]
+  let pages = 0
+  do {
+    const page = await listChanges(db, { action: 'created', to: START + 15_000 }, after, 20, 2)
+    found.push(...page.changes.map(({ resource, action }) => `${resource} ${action}`))
+    after = page.next ?? undefined
+    pages += 1
+  } while (after !== undefined)
+  expect(found.filter(name => name === 'webhook created').length).toBeGreaterThan(0)
+  expect(found).toEqual((await walk(`&action=created&to=${at(15)}`)).map(nameOf))
+  expect(pages).toBeGreaterThan(3)
+})
+
+test.each([
+  ['cursor=abc', 'cursor'],
+  ['resource=token', 'resource'],
+  ['action=looked', 'action'],
+  ['actor=', 'actor'],
+  ['request_id=a%20b', 'request_id'],
+  ['user_id=-1', 'user_id'],
+  ['quota_id=x', 'quota_id'],
+  ['from=yesterday', 'from'],
+  ['page=1', 'page'],
+])('refused is %s', async (query, path) => {
+  const refused = await call('GET', `${AUDIT}?${query}`)
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request', errors: [{ path }] } })
+})
+
+test('a cursor fixes the filters, and a long actor fits into it', async () => {
+  const long = await service.token({ sub: '\u{1f600}'.repeat(120), roles: ['sms-quota:admin'] })
+  for (const user_id of [80, 81]) {
+    clock.now += 1_000
+    await call('POST', `${ADMIN}/quota`, { body: { user_id, limit: 1 }, token: long })
+  }
+  const actor = encodeURIComponent('\u{1f600}'.repeat(120))
+  const { body } = await call('GET', `${AUDIT}?actor=${actor}&page_size=1`)
+  const rest = await call('GET', `${AUDIT}?cursor=${body.next_cursor}`)
+  expect(rest).toMatchObject({ status: 200, body: { items: [{ user_id: 80 }], next_cursor: null } })
+  const other = await call('GET', `${AUDIT}?actor=ada&cursor=${body.next_cursor}`)
+  expect(other).toMatchObject({ status: 400, body: { errors: [{ path: 'actor' }] } })
+})
