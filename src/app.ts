@@ -3,7 +3,7 @@ import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertTrustworthy, type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
-import { migrate } from './db/migrate.ts'
+import { assertMigrated, migrate } from './db/migrate.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
@@ -84,7 +84,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const open = (maxConnections: number) => openPool(url, maxConnections, log, stops)
     const db = open(config.databasePoolSize)
     await assertTrustworthy(db)
-    await migrate({ url, log })
+    await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     const jobsDb = open(JOB_CONNECTIONS)
     const pingDb = open(PING_CONNECTIONS)
     const clock = await startClock(pingDb, overrides.machine, log, stops)

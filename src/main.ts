@@ -4,7 +4,8 @@ import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
 import { isUnavailable } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
-import { migrate } from './db/migrate.ts'
+import { migrate, pendingMigrations } from './db/migrate.ts'
+import type { Migration } from './db/migration-files.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
 
@@ -32,14 +33,14 @@ export async function serve(config: Config): Promise<number> {
   }
 }
 
-/** Migrates the configured database. Resolves to the exit code. */
-export async function migrateOnly(config: Config): Promise<number> {
+/** Migrates the configured database, or with `dryRun` prints what is missing. Resolves to the exit code. */
+export async function migrateOnly(config: Config, { dryRun }: { dryRun: boolean }): Promise<number> {
   const log = createLog(config)
   try {
     const embedded = config.databaseUrl === null ? await startEmbedded({ dataDir: config.dataDir, log }) : undefined
     try {
-      const applied = await migrate({ url: embedded?.url ?? config.databaseUrl ?? '', log })
-      process.stdout.write(applied.length === 0 ? 'Nothing to migrate.\n' : `Applied ${applied.join(', ')}.\n`)
+      const url = embedded?.url ?? config.databaseUrl ?? ''
+      process.stdout.write(dryRun ? reportOfPending(await pendingMigrations({ url })) : await applyAll(url, log))
     } finally {
       await embedded?.stop()
     }
@@ -47,6 +48,21 @@ export async function migrateOnly(config: Config): Promise<number> {
   } catch (error) {
     return fail('cannot migrate', error, config, log)
   }
+}
+
+async function applyAll(url: string, log: Logger): Promise<string> {
+  const applied = await migrate({ url, log })
+  return applied.length === 0 ? 'Nothing to migrate.\n' : `Applied ${applied.join(', ')}.\n`
+}
+
+function reportOfPending(pending: readonly Migration[]): string {
+  if (pending.length === 0) return 'Nothing to migrate.\n'
+  const lines = pending.map(({ name, servesFrom, concurrent }) => {
+    const versions = servesFrom === null ? 'this version' : `version ${servesFrom}`
+    const how = concurrent === null ? '' : ', builds or drops an index beside running services'
+    return `Would apply ${name}: serves ${versions} and later${how}.\n`
+  })
+  return lines.join('')
 }
 
 function createLog({ logLevel }: Config): Logger {

@@ -31,6 +31,7 @@ describe('the settings in effect', () => {
       metricsPort: null,
       databaseUrl: null,
       databasePoolSize: 10,
+      migrate: 'auto',
       dataDir: '/home/ann/.local/share/sms-quota',
       auth: {
         key: { kind: 'own' },
@@ -63,6 +64,7 @@ describe('the settings in effect', () => {
       METRICS_PORT: '9090',
       DATABASE_URL: DATABASE,
       DATABASE_POOL_SIZE: '3',
+      MIGRATE: 'off',
       DATA_DIR: '/srv/sms quota/../sms',
       AUTH_JWKS_URL: 'https://id.example/keys',
       AUTH_ISSUER: 'https://id.example',

@@ -1,6 +1,6 @@
 /** The command line `sms-quota`. Results go to stdout, messages to stderr. */
-import { readFileSync } from 'node:fs'
 import { ConfigError } from '../config/config.ts'
+import { VERSION } from '../version.ts'
 import { didYouMean, type Options, readArguments, UsageError } from './arguments.ts'
 import { COMMANDS } from './commands.ts'
 import { helpOf, overview, USAGE, usageOf } from './help.ts'
@@ -26,7 +26,7 @@ async function main([first, ...rest]: string[]): Promise<number> {
       throw new UsageError(`there is no command "${first}" among ${names.join(', ')}${didYouMean(first, names)}`)
     }
     const args = readArguments([first, ...rest], OPTIONS)
-    return print(args.has('help') ? overview(COMMANDS, OPTIONS) : `${version()}\n`)
+    return print(args.has('help') ? overview(COMMANDS, OPTIONS) : `${VERSION}\n`)
   } catch (error) {
     if (error instanceof UsageError) {
       const [usage, help] = command === undefined ? [USAGE, ''] : [usageOf(command), ` ${command.name}`]
@@ -50,9 +50,4 @@ function print(text: string): number {
 
 function complain(text: string): void {
   process.stderr.write(`${text}\n`)
-}
-
-function version(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-  return manifest.version
 }

@@ -31,13 +31,18 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'migrate',
-    summary: 'Migrates the database to the schema of this version, and exits. "serve" also does so when it starts.',
-    options: COMMON,
-    examples: ['sms-quota migrate', 'DATABASE_URL=postgres://sms:secret@db.example/sms sms-quota migrate'],
+    summary:
+      'Migrates the database to the schema of this version, and exits. "serve" also does so when it starts, unless MIGRATE=off.',
+    options: { 'dry-run': { means: 'only print the migrations that are missing' }, ...COMMON },
+    examples: [
+      'sms-quota migrate',
+      'sms-quota migrate --dry-run',
+      'DATABASE_URL=postgres://sms:secret@db.example/sms sms-quota migrate',
+    ],
     async run(args) {
       const config = readConfig(args, { needsKey: false })
       const { migrateOnly } = await import('../main.ts')
-      return migrateOnly(config)
+      return migrateOnly(config, { dryRun: args.has('dry-run') })
     },
   },
   {

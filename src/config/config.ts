@@ -8,6 +8,7 @@ import {
   type Enforcement,
   type LogLevel,
   type Machine,
+  type MigrateMode,
   type Texts,
   thisMachine,
   VARIABLES,
@@ -51,6 +52,8 @@ export interface Config {
   databaseUrl: string | null
   /** The maximum number of connections, without those of the engine. */
   databasePoolSize: number
+  /** Whether a start applies missing migrations, or refuses to start without them. */
+  migrate: MigrateMode
   /** An absolute path; it need not exist yet. */
   dataDir: string
   auth: AuthConfig
@@ -190,6 +193,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     metricsPort: get('METRICS_PORT'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
+    migrate: get('MIGRATE'),
     dataDir: get('DATA_DIR'),
     auth: {
       key: authKey(get('AUTH_SECRET'), get('AUTH_PUBLIC_KEY_FILE'), get('AUTH_JWKS_URL')),
@@ -253,6 +257,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     METRICS_PORT: config.metricsPort,
     DATABASE_URL: config.databaseUrl,
     DATABASE_POOL_SIZE: config.databasePoolSize,
+    MIGRATE: config.migrate,
     DATA_DIR: config.dataDir,
     AUTH_SECRET: auth.key.kind === 'secret' ? auth.key.secret : null,
     AUTH_PUBLIC_KEY_FILE: auth.key.kind === 'public-key' ? auth.key.file : null,

@@ -37,6 +37,9 @@ export const thisMachine = (): Machine => ({
   home: homedir(),
 })
 
+const MIGRATE_MODES = ['auto', 'off'] as const
+export type MigrateMode = (typeof MIGRATE_MODES)[number]
+
 export type Texts = Readonly<Record<string, string | undefined>>
 
 export interface Variable<T> {
@@ -89,6 +92,13 @@ export const VARIABLES = {
     accepts: 'a whole number from 1 to 1000',
     fallback: '10',
     parse: whole(1, 1_000),
+  },
+  MIGRATE: {
+    means:
+      'what a start does with a database that lacks migrations: auto applies them, off refuses to start until sms-quota migrate has',
+    accepts: `one of ${MIGRATE_MODES.join(', ')}`,
+    fallback: 'auto',
+    parse: (text: string) => MIGRATE_MODES.find(mode => mode === text) ?? new Refusal('is neither'),
   },
   DATA_DIR: {
     means: 'the folder of the PostgreSQL and the secret that the service makes itself',

@@ -1,125 +1,233 @@
 /**
- * Brings the database's schema up to what this version of the service needs. Forward only: to take a change back, add a
- * further migration.
+ * Brings the database's schema up to what this version of the service needs, beside running services of this version
+ * and of older ones. Forward only: to take a change back, add a further migration.
  */
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
-import type { Log, Queryable } from './database.ts'
-import { openDatabase } from './database.ts'
-
-interface Migration {
-  readonly number: number
-  /** The file's name, `0001_baseline.sql`. */
-  readonly name: string
-  readonly checksum: string
-  readonly sql: string
-}
+import { setTimeout as pause } from 'node:timers/promises'
+import { VERSION } from '../version.ts'
+import { type Database, type Log, openDatabase, type Queryable, sqlStateOf } from './database.ts'
+import { type ConcurrentIndex, isOlder, type Migration, readMigrations } from './migration-files.ts'
 
 export interface MigrateOptions {
   readonly url: string
   /** A folder of `NNNN_name.sql`, numbered from 1 without a gap; by default the service's own. */
   readonly directory?: string
+  /** The version of the service that is going to run on the schema; by default this one. */
+  readonly version?: string
+  /** The longest that a migration tries to get its locks, in milliseconds; by default five minutes. */
+  readonly lockWaitMs?: number
   readonly log?: Log
 }
 
-const OWN_MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url))
+/** The advisory lock of all processes that migrate, and the one of version 0.1.0; the numbers have no meaning. */
+const LOCK_KEY = 7_670_812
+const LOCK_KEY_010 = 7_670_811
 
-/** The advisory lock of all processes that migrate; the number has no meaning. */
-const LOCK_KEY = 7_670_811
+/** How often a process that waits for another one asks, in milliseconds. */
+const POLL_MS = 200
 
 /**
- * Applies the missing files, each in a transaction of its own, and returns their names. Of several processes that start
- * together, one applies them and the others wait. Throws if the database has other migrations than `directory`.
+ * The longest that a statement of a migration waits for a lock, in milliseconds. All later statements on the table queue
+ * behind it, those of the senders too, so it gives up early and tries again later.
  */
-export async function migrate({ url, directory = OWN_MIGRATIONS, log }: MigrateOptions): Promise<string[]> {
-  const known = await readMigrations(directory)
-  // To change a large table may take long, and the processes that wait for the lock wait as long.
-  const unbounded = { statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 }
-  const db = openDatabase({ url, maxConnections: 2, ...unbounded })
-  try {
-    return await db.transaction(async lock => {
-      await takeLock(lock, log)
-      const pending = known.slice(await countApplied(db, known))
-      for (const migration of pending) {
-        log?.info({ migration: migration.name }, 'migrate: applying a migration')
-        await db
-          .transaction(tx => apply(tx, migration))
-          .catch(error => {
-            throw new Error(`migration ${migration.name} failed: ${error.message}`, { cause: error })
-          })
+const LOCK_TIMEOUT_MS = 500
+const LOCK_WAIT_MS = 300_000
+const MAX_PAUSE_MS = 5_000
+
+/**
+ * Applies the missing migrations, each in a transaction of its own unless it says otherwise, and returns their names. Of
+ * several processes that start together, one applies them and the others wait. Throws if the database was made with other
+ * migrations, or has one that this version cannot run on.
+ */
+export async function migrate(options: MigrateOptions): Promise<string[]> {
+  const known = await readMigrations(options.directory)
+  return withDatabase(options, db =>
+    db.transaction(async lock => {
+      await takeLock(lock, options.log)
+      let pending = await readPending(db, known, options.version)
+      if (pending.some(({ servesFrom }) => servesFrom === null)) {
+        // Version 0.1.0 applies the same ones, under a lock of its own.
+        await lock.query({ text: `select pg_advisory_xact_lock(${LOCK_KEY_010})` })
+        pending = await readPending(db, known, options.version)
       }
+      if (pending.length > 0) await createTables(db)
+      for (const migration of pending) await applyPatiently(db, migration, options)
       return pending.map(({ name }) => name)
-    })
+    }),
+  )
+}
+
+/** The migrations that are missing, in order. It changes nothing. Throws as `migrate` does. */
+export async function pendingMigrations(options: MigrateOptions): Promise<Migration[]> {
+  const known = await readMigrations(options.directory)
+  return withDatabase(options, db => readPending(db, known, options.version))
+}
+
+/** Refuses a database whose schema this version cannot run on. It needs no right to change the schema. */
+export async function assertMigrated(options: MigrateOptions): Promise<void> {
+  const [first, ...others] = await pendingMigrations(options)
+  if (first === undefined) return
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  throw new Error(`the database lacks the migration ${first.name}${more}; run "sms-quota migrate", or set MIGRATE=auto`)
+}
+
+async function withDatabase<T>(
+  { url, lockWaitMs: lockTimeout = LOCK_WAIT_MS }: MigrateOptions,
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  // To change a large table may take long, and the connection with the lock idles as long.
+  const db = openDatabase({ url, maxConnections: 2, statementTimeout: 0, idleTransactionTimeout: 0, lockTimeout })
+  try {
+    return await work(db)
   } finally {
     await db.close()
   }
 }
 
-async function readMigrations(directory: string): Promise<Migration[]> {
-  const names = (await readdir(directory)).filter(name => name.endsWith('.sql')).sort()
-  return Promise.all(
-    names.map(async (name, index) => {
-      const number = Number(/^(\d{4})_\w+\.sql$/.exec(name)?.[1])
-      if (number !== index + 1) {
-        const expected = String(index + 1).padStart(4, '0')
-        throw new Error(`${directory}: the next migration must be ${expected}_….sql, but there is ${name}`)
-      }
-      const sql = await readFile(`${directory}/${name}`, 'utf8')
-      return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
-    }),
-  )
-}
-
+/**
+ * Neither the process with the lock nor one that waits for it may keep a snapshot: a concurrent build of an index waits
+ * for the end of all snapshots. So this asks again and again instead of waiting in the server, and passes no parameter:
+ * the server keeps the snapshot of a statement with parameters until the next one.
+ */
 async function takeLock(tx: Queryable, log: Log | undefined): Promise<void> {
-  const [answer] = await tx.query<{ taken: boolean }>({
-    text: 'select pg_try_advisory_xact_lock($1) as taken',
-    values: [LOCK_KEY],
-  })
-  if (answer?.taken) return
-  log?.info({}, 'migrate: another process is migrating the database, waiting for it')
-  await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [LOCK_KEY] })
+  for (let n = 0; ; n++) {
+    const [answer] = await tx.query<{ taken: boolean }>({
+      text: `select pg_try_advisory_xact_lock(${LOCK_KEY}) as taken`,
+    })
+    if (answer?.taken) return
+    if (n === 0) log?.info({}, 'migrate: another process is migrating the database, waiting for it')
+    await pause(POLL_MS)
+  }
 }
 
-/** How many of the migrations the database has. Throws unless they are the first of `known`. */
-async function countApplied(db: Queryable, known: readonly Migration[]): Promise<number> {
-  // Checked first: a role that may not create tables can then still start the service on a complete schema.
-  const [{ made } = { made: false }] = await db.query<{ made: boolean }>({
-    text: "select to_regclass('schema_migration') is not null as made",
-  })
-  if (!made) {
-    await db.query({
-      text: `create table schema_migration (
-        number     integer primary key,
-        name       text not null,
-        checksum   text not null,
-        applied_at timestamptz not null default now()
-      )`,
-    })
-  }
-  const applied = await db.query<Omit<Migration, 'sql'>>({
-    text: 'select number, name, checksum from schema_migration order by number',
-  })
-  for (const [index, { number, name, checksum }] of applied.entries()) {
-    const own = known[index]
-    if (own === undefined) {
-      throw new Error(`the database's schema is newer than this service: it has ${name}. Start the newer version.`)
-    }
-    if (number !== own.number || checksum !== own.checksum) {
+// -- what the database has -------------------------------------------------------------------------------------------
+
+interface Applied {
+  readonly number: number
+  readonly name: string
+  readonly checksum: string
+  readonly serves_from: string | null
+}
+
+/**
+ * The migrations that the database lacks. Version 0.1.0 refuses to run on a database that has more rows in
+ * `schema_migration` than it knows, so migrations that say which versions they serve are rows of `applied_migration`.
+ */
+async function readPending(db: Queryable, known: readonly Migration[], version = VERSION): Promise<Migration[]> {
+  const applied = [
+    ...(await readTable(db, 'schema_migration', 'null::text')),
+    ...(await readTable(db, 'applied_migration', 'serves_from')),
+  ]
+  for (const { number, name, checksum, serves_from } of applied) {
+    const own = known[number - 1]
+    if (own !== undefined && checksum !== own.checksum) {
       throw new Error(
         `migration ${own.name} is not the one the database was made with (${name}): an applied migration must never change`,
       )
     }
+    if (own === undefined && (serves_from === null || isOlder(version, serves_from))) {
+      const needed = serves_from === null ? 'the newer version' : `version ${serves_from} or later`
+      throw new Error(`the database's schema is newer than this service (${version}): it has ${name}. Start ${needed}.`)
+    }
   }
-  return applied.length
+  const numbers = new Set(applied.map(({ number }) => number))
+  return known.filter(({ number }) => !numbers.has(number))
 }
 
-async function apply(tx: Queryable, { number, name, checksum, sql }: Migration): Promise<void> {
-  // A statement that waits for a table's lock blocks every later statement on that table, so it fails after 10 s.
-  await tx.query({ text: "set local lock_timeout = '10s'" })
-  await tx.query({ text: sql })
-  await tx.query({
-    text: 'insert into schema_migration (number, name, checksum) values ($1, $2, $3)',
-    values: [number, name, checksum],
+/** Looks for the table first: a role that may not create tables can start the service on a complete schema. */
+async function readTable(db: Queryable, table: string, servesFrom: string): Promise<Applied[]> {
+  const [{ made } = { made: false }] = await db.query<{ made: boolean }>({
+    text: 'select to_regclass($1) is not null as made',
+    values: [table],
   })
+  if (!made) return []
+  return db.query<Applied>({
+    text: `select number, name, checksum, ${servesFrom} as serves_from from ${table} order by number`,
+  })
+}
+
+async function createTables(db: Queryable): Promise<void> {
+  const columns = `number integer primary key,
+    name       text not null,
+    checksum   text not null,
+    applied_at timestamptz not null default now()`
+  await db.query({ text: `create table if not exists schema_migration (${columns})` })
+  await db.query({ text: `create table if not exists applied_migration (${columns}, serves_from text not null)` })
+}
+
+// -- applying --------------------------------------------------------------------------------------------------------
+
+/** SQLSTATE of a lock that was not available in time. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
+/** Applies a migration. While other transactions hold the locks that it needs, it lets them pass, and tries again. */
+async function applyPatiently(db: Database, migration: Migration, options: MigrateOptions): Promise<void> {
+  const { log, lockWaitMs = LOCK_WAIT_MS } = options
+  const giveUpAt = performance.now() + lockWaitMs
+  log?.info({ migration: migration.name }, 'migrate: applying a migration')
+  for (let n = 0; ; n++) {
+    try {
+      await (migration.concurrent === null
+        ? apply(db, migration)
+        : applyConcurrently(db, migration, migration.concurrent))
+      return
+    } catch (error) {
+      const mustWait = sqlStateOf(error) === LOCK_NOT_AVAILABLE
+      const pauseMs = Math.min(LOCK_TIMEOUT_MS * 2 ** n, MAX_PAUSE_MS)
+      if (!mustWait || performance.now() + pauseMs > giveUpAt) throw failureOf(migration, error, mustWait, lockWaitMs)
+      log?.warn({ migration: migration.name, ms: pauseMs }, 'migrate: a lock is taken, trying again')
+      await pause(pauseMs)
+    }
+  }
+}
+
+function failureOf({ name }: Migration, error: unknown, mustWait: boolean, lockWaitMs: number): Error {
+  const reason = error instanceof Error ? error.message : String(error)
+  const advice = mustWait
+    ? `; other transactions held its locks for ${lockWaitMs / 1_000} s. End the long ones (pg_stat_activity), and start again`
+    : ''
+  return new Error(`migration ${name} failed: ${reason}${advice}`, { cause: error })
+}
+
+function apply(db: Database, migration: Migration): Promise<void> {
+  return db.transaction(async tx => {
+    await tx.query({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` })
+    await tx.query({ text: migration.sql })
+    await record(tx, migration)
+  })
+}
+
+/**
+ * Builds or drops an index outside of a transaction. A build that was cut short leaves an invalid index of that name,
+ * which every write goes on to maintain; it is dropped first. A valid one was built by an operator, or by a process that
+ * ended before it recorded that. Other statements pass while it waits for a lock, so it waits long.
+ */
+async function applyConcurrently(
+  db: Database,
+  migration: Migration,
+  { creates, index }: ConcurrentIndex,
+): Promise<void> {
+  const isMade = creates && (await dropInvalid(db, index))
+  if (!isMade) await db.query({ text: migration.sql })
+  await record(db, migration)
+}
+
+/** Whether there is a valid index of that name. An invalid one is dropped. */
+async function dropInvalid(db: Database, index: string): Promise<boolean> {
+  const [found] = await db.query<{ valid: boolean }>({
+    text: 'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+    values: [index],
+  })
+  if (found === undefined || found.valid) return found?.valid ?? false
+  await db.query({ text: `drop index concurrently ${index}` })
+  return false
+}
+
+async function record(db: Queryable, { number, name, checksum, servesFrom }: Migration): Promise<void> {
+  const values = [number, name, checksum]
+  await (servesFrom === null
+    ? db.query({ text: 'insert into schema_migration (number, name, checksum) values ($1, $2, $3)', values })
+    : db.query({
+        text: 'insert into applied_migration (number, name, checksum, serves_from) values ($1, $2, $3, $4)',
+        values: [...values, servesFrom],
+      }))
 }

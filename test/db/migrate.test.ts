@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
-import { migrate } from '../../src/db/migrate.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { assertMigrated, type MigrateOptions, migrate, pendingMigrations } from '../../src/db/migrate.ts'
 import { emptyDatabase } from '../support/database.ts'
 
 const ONE = 'create table one (id integer); insert into one values (1);'
@@ -72,3 +72,112 @@ test('the service’s own migrations create the schema', async () => {
 })
 
 const own = emptyDatabase()
+
+describe('migrations that say which versions they serve', async () => {
+  const { db, url } = await emptyDatabase()
+  const SERVED = `-- serves: 0.2.0\n${ONE}`
+  const files: Record<string, string> = { '0001_base.sql': 'create table base (id integer)' }
+  const at = async (version: string, further: Partial<MigrateOptions> = {}) =>
+    migrate({ url, version, directory: await migrations(files), ...further })
+  const older = async (version: string) =>
+    migrate({ url, version, directory: await migrations({ '0001_base.sql': 'create table base (id integer)' }) })
+  const numbers = async (table: string) => {
+    const rows = await db.query<{ number: number }>({ text: `select number from ${table} order by number` })
+    return rows.map(({ number }) => number)
+  }
+
+  test('are recorded where version 0.1.0 does not count them', async () => {
+    files['0002_served.sql'] = SERVED
+    expect(await at('0.3.0')).toEqual(['0001_base.sql', '0002_served.sql'])
+    expect([await numbers('schema_migration'), await numbers('applied_migration')]).toEqual([[1], [2]])
+    expect(await at('0.3.0')).toEqual([])
+  })
+
+  test('let those versions start, and refuse those before', async () => {
+    expect(await older('0.2.0')).toEqual([])
+    expect(await older('0.10.0')).toEqual([])
+    await expect(older('0.1.9')).rejects.toThrow(
+      /newer than this service \(0\.1\.9\): it has 0002_served\.sql\. Start version 0\.2\.0 or later/,
+    )
+  })
+
+  test('must not change once they are applied', async () => {
+    files['0002_served.sql'] = `${SERVED} -- changed`
+    await expect(at('0.3.0')).rejects.toThrow(/0002_served\.sql.*must never change/)
+    files['0002_served.sql'] = SERVED
+  })
+
+  test('are listed without being applied, and refuse a start that must not apply them', async () => {
+    files['0003_three.sql'] = '-- serves: 0.2.0\n-- transaction: none\ncreate index concurrently one_id on one (id);\n'
+    const directory = await migrations(files)
+    expect(await pendingMigrations({ url, directory })).toMatchObject([
+      { name: '0003_three.sql', servesFrom: '0.2.0', concurrent: { index: 'one_id', creates: true } },
+    ])
+    await expect(assertMigrated({ url, directory })).rejects.toThrow(
+      /lacks the migration 0003_three\.sql; run "sms-quota migrate", or set MIGRATE=auto/,
+    )
+    expect(await numbers('applied_migration')).toEqual([2])
+  })
+
+  test('build an index again whose build was cut short', async () => {
+    await db.query({ text: 'insert into one values (1)' })
+    // Two equal ids: the build fails, and leaves an invalid index.
+    await db.query({ text: 'create unique index concurrently one_id on one (id)' }).catch(() => {})
+    expect(await isValid('one_id')).toBe(false)
+    expect(await at('0.3.0')).toEqual(['0003_three.sql'])
+    expect(await isValid('one_id')).toBe(true)
+  })
+
+  test('keep an index that is complete, and drop one', async () => {
+    await db.query({ text: 'create index concurrently one_by_hand on one (id)' })
+    files['0004_four.sql'] =
+      '-- serves: 0.2.0\n-- transaction: none\ncreate index concurrently one_by_hand on one (id)\n'
+    files['0005_five.sql'] = '-- serves: 0.2.0\n-- transaction: none\ndrop index concurrently if exists one_id;\n'
+    expect(await at('0.3.0')).toEqual(['0004_four.sql', '0005_five.sql'])
+    expect([await isValid('one_by_hand'), await isValid('one_id')]).toEqual([true, undefined])
+  })
+
+  test('wait for the locks of others without blocking them, and give up in the end', async () => {
+    files['0006_six.sql'] = '-- serves: 0.2.0\nalter table one add column six integer;\n'
+    const warnings: string[] = []
+    const log = { info() {}, error() {}, warn: (_: object, message: string) => warnings.push(message) }
+    let longestMs = 0
+    await db.transaction(async holder => {
+      await holder.query({ text: 'select * from one' })
+      const failing = expect(at('0.3.0', { lockWaitMs: 1_200, log })).rejects.toThrow(
+        /0006_six\.sql failed: .*lock timeout; other transactions held its locks for 1\.2 s/,
+      )
+      let done = false
+      failing.finally(() => {
+        done = true
+      })
+      while (!done) {
+        const beganAt = performance.now()
+        await db.query({ text: 'select count(*) from one' })
+        longestMs = Math.max(longestMs, performance.now() - beganAt)
+        await holder.query({ text: 'select 1' })
+      }
+      await failing
+    })
+    expect(warnings).toContain('migrate: a lock is taken, trying again')
+    // The service's statements wait a second for a lock before they fail.
+    expect(longestMs).toBeLessThan(1_000)
+    expect(await at('0.3.0', { log })).toEqual(['0006_six.sql'])
+  })
+
+  async function isValid(index: string): Promise<boolean | undefined> {
+    const text = 'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)'
+    return (await db.query<{ valid: boolean }>({ text, values: [index] }))[0]?.valid
+  }
+
+  test.each([
+    ['-- serves: soon\nselect 1', /"-- serves: soon" is no version/],
+    ['-- transaction: later\nselect 1', /"-- transaction: later" is unknown/],
+    ['-- serves: 0.2.0\n-- transaction: none\ncreate table t (id integer)', /accepted is one statement/],
+    ['-- serves: 0.2.0\n-- transaction: none\ndrop index concurrently i; select 1', /accepted is one statement/],
+    [ONE, /0007_seven\.sql must say who may run on its schema/],
+  ])('are refused: %s', async (sql, fault) => {
+    const directory = await migrations({ ...files, '0007_seven.sql': sql })
+    await expect(migrate({ url, directory, version: '0.3.0' })).rejects.toThrow(fault)
+  })
+})

@@ -1,0 +1,6 @@
+/** The version of this service, from package.json: three numbers, `1.20.3`. */
+import { readFileSync } from 'node:fs'
+
+const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+
+export const VERSION = manifest.version
