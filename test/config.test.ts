@@ -94,6 +94,7 @@ describe('the settings in effect', () => {
       metricsPort: 9090,
       databaseUrl: DATABASE,
       databasePoolSize: 3,
+      migrate: 'off',
       dataDir: '/srv/sms',
       auth: {
         key: { kind: 'jwks', url: 'https://id.example/keys' },

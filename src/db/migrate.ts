@@ -18,8 +18,8 @@ export interface MigrateOptions {
   readonly log?: Log
 }
 
-/** The advisory lock of all processes that migrate, and the one of version 0.1.0; the numbers have no meaning. */
-const LOCK_KEY = 7_670_812
+/** The advisory lock of all processes that migrate, and the one of version 0.1.0; the numbers have no meaning. (The embedded database has one, too.) */
+const LOCK_KEY = 7_670_835
 const LOCK_KEY_010 = 7_670_811
 
 /** How often a process that waits for another one asks, in milliseconds. */

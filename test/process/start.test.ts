@@ -151,8 +151,17 @@ describe('an external database is rejected', async () => {
     })
     await refuse(
       external.url,
-      /schema is newer than this service: it has from_the_future\.sql\. Start the newer version/,
+      /schema is newer than this service \([\d.]+\): it has from_the_future\.sql\. Start the newer version/,
     )
+  })
+
+  test('that lacks migrations, with MIGRATE=off', async () => {
+    const env = { DATABASE_URL: empty.url, AUTH_SECRET: SECRET, MIGRATE: 'off' }
+    await expectRefusal(env, /lacks the migration 0001_baseline\.sql and \d+ more; run "sms-quota migrate"/)
+    const { code, stdout } = await site.launch(['migrate', '--dry-run'], env).ended
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^Would apply 0001_baseline\.sql: serves this version and later\.\n/)
+    await expectRefusal(env, /lacks the migration 0001_baseline\.sql/)
   })
 
   test('with synchronous_commit off', async () => {
