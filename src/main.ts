@@ -6,6 +6,7 @@ import { isUnavailable } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate, pendingMigrations } from './db/migrate.ts'
 import type { Migration } from './db/migration-files.ts'
+import { dropRoot } from './drop-root.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
 
@@ -17,10 +18,14 @@ export async function serve(config: Config): Promise<number> {
   const log = createLog(config)
   const stopRequested = stopSignal(log)
   try {
+    // Only root may open the ports below 1024.
+    const needsRoot = [config.port, config.metricsPort ?? 0].some(port => port > 0 && port < 1_024)
+    if (!needsRoot) await dropRoot(config, log)
     const app = await createApp(config, log)
     try {
       await app.server.listen({ host: config.host, port: config.port })
       await app.metricsServer?.listen({ host: config.host, port: config.metricsPort ?? 0 })
+      if (needsRoot) await dropRoot(config, log)
       process.stdout.write(await welcome(config, urlOf(app.server.server.address() as AddressInfo)))
       log.info({ signal: await stopRequested }, 'service: stopping')
     } finally {
@@ -37,6 +42,7 @@ export async function serve(config: Config): Promise<number> {
 export async function migrateOnly(config: Config, { dryRun }: { dryRun: boolean }): Promise<number> {
   const log = createLog(config)
   try {
+    await dropRoot(config, log)
     const embedded = config.databaseUrl === null ? await startEmbedded({ dataDir: config.dataDir, log }) : undefined
     try {
       const url = embedded?.url ?? config.databaseUrl ?? ''

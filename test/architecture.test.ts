@@ -14,7 +14,7 @@ const LEVELS: Record<string, RegExp>[] = [
   { metrics: /^metrics\.ts$/ },
   { http: /^http\// },
   { clock: /^clock\.ts$/ },
-  { app: /^app\.ts$/ },
+  { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },
   { main: /^main\.ts$/ },
   { cli: /^cli\// },
 ]

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, cp, link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
@@ -199,6 +199,37 @@ test('a folder that the server’s user cannot enter is refused under root, with
   const dataDir = join(home, 'data')
   if (isRoot) await expect(start(dataDir)).rejects.toThrow(/cannot enter .*\/home\..*DATA_DIR/)
   else await start(dataDir)
+})
+
+describe('a folder of an earlier version, which left it to root', () => {
+  const dataDir = join(root, 'of-root')
+
+  test('is given to the account, and the server that a killed service left behind is ended', async () => {
+    const service = await startService(dataDir)
+    await write(service.url, 1)
+    await service.kill()
+    const { uid } = await stat(join(dataDir, 'database'))
+    if (isRoot) {
+      for (const name of ['', 'postgres-password', 'database/PG_VERSION']) await chown(join(dataDir, name), 0, 0)
+    }
+    const { url, adopted } = await start(dataDir)
+    expect(adopted).toBe(!isRoot)
+    expect(await read(url)).toEqual([{ value: 1 }])
+    for (const name of ['', 'postgres-password', 'database/PG_VERSION'])
+      expect((await stat(join(dataDir, name))).uid).toBe(uid)
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o700)
+    expect(uid === 0).toBe(false)
+  })
+
+  test('is refused while it holds a file with a second name, which could be a file of the system', async () => {
+    await link(join(root, 'of-root/postgres-password'), join(dataDir, 'database/second'))
+    if (isRoot) {
+      await chown(dataDir, 0, 0)
+      await expect(start(dataDir)).rejects.toThrow(/second.* \(a hard link\)|postgres-password.* \(a hard link\)/)
+    }
+    await rm(join(dataDir, 'database/second'))
+    expect(await read((await start(dataDir)).url)).toEqual([{ value: 1 }])
+  })
 })
 
 describe('after a crash', () => {

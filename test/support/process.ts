@@ -58,9 +58,9 @@ export interface Service extends Process {
 /** A place to run services: a data folder of its own, without the environment variables of the tests. */
 export interface Site {
   readonly dataDir: string
-  launch(args: string[], env?: Environment): Process
+  launch(args: string[], env?: Environment, program?: string): Process
   /** Starts a service and waits until it is ready. Rejects with its output if it exits instead. */
-  start(env?: Environment): Promise<Service>
+  start(env?: Environment, program?: string): Promise<Service>
   /** The process id of the data folder's database server; undefined if none runs. */
   postmaster(): Promise<number | undefined>
 }
@@ -84,10 +84,10 @@ export async function createSite(): Promise<Site> {
     await rm(home, { recursive: true, force: true })
   })
 
-  function launch(args: string[], env: Environment = {}): Process {
+  function launch(args: string[], env: Environment = {}, program = join(PROJECT, 'bin/sms-quota')): Process {
     // A test that timed out may still be running.
     if (closed) throw new Error('the tests of this site have finished')
-    const child = spawn(join(PROJECT, 'bin/sms-quota'), args, {
+    const child = spawn(program, args, {
       cwd: home,
       env: environment(dataDir, env),
       // A process group of its own, as in a terminal.
@@ -127,8 +127,8 @@ export async function createSite(): Promise<Site> {
     dataDir,
     launch,
 
-    async start(env = {}) {
-      const service = launch(['serve'], env)
+    async start(env = {}, program) {
+      const service = launch(['serve'], env, program)
       const url = await urlOf(service)
       const token = await adminToken(environment(dataDir, env))
       return { ...service, url, token, call: (method, path, options) => call(method, url + path, token, options) }

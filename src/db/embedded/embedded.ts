@@ -10,6 +10,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../database.ts'
 import { type Folders, foldersIn, openDataFolder, removeLeftovers } from './folders.ts'
+import { FolderInUse, takeLock } from './lock.ts'
+import { giveFolderToAccount } from './owner.ts'
 import { endServer, readPidFile } from './postmaster.ts'
 import { bringUp, findRunning, type Server } from './server.ts'
 
@@ -41,6 +43,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const { dataDir, log, stopTimeout = 5_000, checkInterval = 15_000 } = options
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
+  await giveFolderToAccount(folders, log)
   const first = await startLocked(folders, log)
   const { url, version, pid, adopted } = first.server
   log.info(
@@ -168,31 +171,6 @@ async function startLocked(folders: Folders, log: Log, signal?: AbortSignal): Pr
       if (error instanceof FolderInUse || n === 5) throw error
       await pause(200)
     }
-  }
-}
-
-/** The advisory lock of all services; the number has no meaning. */
-const LOCK_KEY = 7_670_812
-
-/** The server notices only after a while that a killed service is gone. */
-const LOCK_TIMEOUT_MS = 2_000
-
-class FolderInUse extends Error {}
-
-async function takeLock(client: pg.Client, { dataDir }: Folders): Promise<void> {
-  for (const end = Date.now() + LOCK_TIMEOUT_MS; ; await pause(100)) {
-    const taken = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [LOCK_KEY])
-    if (taken.rows[0]?.taken) return
-    if (Date.now() < end) continue
-    const holders = await client.query<{ application_name: string }>(
-      `select application_name from pg_stat_activity join pg_locks using (pid)
-        where locktype = 'advisory' and objid = $1::bigint::oid and granted`,
-      [LOCK_KEY],
-    )
-    const who = holders.rows[0]?.application_name ?? 'another process'
-    throw new FolderInUse(
-      `the data folder ${dataDir} is in use by another service (${who}): stop it, or set DATA_DIR to another folder`,
-    )
   }
 }
 

@@ -19,8 +19,8 @@ export async function openDataFolder(path: string): Promise<Folders> {
   if (forbidden !== undefined)
     throw new Error(`DATA_DIR must not contain ${JSON.stringify(forbidden)}: PostgreSQL cannot handle it in a path`)
   try {
-    // Under root, other accounts may enter but not list it: the server's account has its own folders inside.
-    await mkdir(path, { recursive: true, mode: IS_ROOT ? 0o711 : 0o700 })
+    // Under root, other accounts may enter the folders above it: the service's account has to.
+    await mkdir(path, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
     await access(path, constants.W_OK | constants.X_OK)
     return foldersIn(await realpath(path))
   } catch (error) {
@@ -37,11 +37,9 @@ export function foldersIn(dataDir: string): Folders {
   }
 }
 
-const IS_ROOT = process.getuid?.() === 0
-
-/** Gives a file that root made to the owner of the data folder, who may start the service without root later. */
+/** Gives a file that root made to the owner of the data folder. */
 export async function giveToOwner({ dataDir }: Folders, path: string): Promise<void> {
-  if (!IS_ROOT) return
+  if (process.getuid?.() !== 0) return
   const { uid, gid } = await stat(dataDir)
   await chown(path, uid, gid)
 }

@@ -1,6 +1,6 @@
 /** The service's own secret, with which it signs and verifies tokens if no other key is configured. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, open, unlink } from 'node:fs/promises'
+import { link, mkdir, open, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
 
@@ -55,6 +55,9 @@ async function createPrivate(file: string, dataDir: string): Promise<void> {
   try {
     await handle.writeFile(`${randomBytes(32).toString('base64url')}\n`)
     await handle.sync()
+    // A secret that root makes must be readable to the service, which does not run as root.
+    const { uid, gid } = await stat(dataDir)
+    if (process.getuid?.() === 0) await handle.chown(uid, gid)
     await link(draft, file).catch(error => {
       if (codeOf(error) !== 'EEXIST') throw error
     })

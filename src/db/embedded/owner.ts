@@ -1,0 +1,90 @@
+/** Gives the data folder to the account that the service uses if root starts it. */
+import { constants } from 'node:fs'
+import { chmod, chown, lchown, lstat, open, readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Log } from '../database.ts'
+import { type Account, accountUnderRoot, assertReachable } from './account.ts'
+import { exists, type Folders, openDataFolder } from './folders.ts'
+import { takeLock } from './lock.ts'
+import { endServer } from './postmaster.ts'
+import { findRunning } from './server.ts'
+
+interface OwnerOptions {
+  readonly dataDir: string
+  /** Whether to create the folder if it is missing. */
+  readonly create: boolean
+  readonly log: Log
+}
+
+/** Under root only: the account to run the service as. Its data folder, if there is one, is the account's afterwards. */
+export async function prepareAccount({ dataDir, create, log }: OwnerOptions): Promise<Account> {
+  if (create || (await exists(dataDir))) await giveFolderToAccount(await openDataFolder(dataDir), log)
+  return accountUnderRoot(dataDir)
+}
+
+/**
+ * Under root, makes sure that the data folder belongs to an account that is not root. Earlier versions kept the folder
+ * root's and gave only the database to another account.
+ * @throws Error if that account cannot reach the folder, or a service still uses it
+ */
+export async function giveFolderToAccount(folders: Folders, log: Log): Promise<void> {
+  if (process.getuid?.() !== 0) return
+  const { dataDir } = folders
+  const account = await accountUnderRoot(dataDir)
+  const { uid } = await stat(dataDir)
+  if (uid !== account.uid) {
+    if ((await readdir(dataDir)).length > 0)
+      log.info({ folder: dataDir, account: account.name }, 'embedded database: giving the data folder to the account')
+    await endUnused(folders)
+    // No other account may exchange a file for a link while its owner changes.
+    await chmod(dataDir, 0o700)
+    await giveContents(dataDir, account)
+    // Last, so that a start that was killed before is repeated.
+    await chown(dataDir, account.uid, account.gid)
+  }
+  assertReachable(dataDir, account)
+}
+
+/** Ends a server that a killed service left behind: it runs as the account of before. */
+async function endUnused(folders: Folders): Promise<void> {
+  const url = await findRunning(folders)
+  if (url === undefined) return
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 3_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await takeLock(client, folders)
+    await endServer(folders, 5_000)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function giveContents(folder: string, account: Account): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    const entry = await lstat(path).catch(() => undefined)
+    if (entry?.isDirectory()) await giveContents(path, account)
+    if (entry?.isFile() || entry?.isDirectory()) await giveOpened(path, account)
+    else if (entry !== undefined) await lchown(path, account.uid, account.gid)
+  }
+}
+
+/** Changes the owner of what was opened, not of what the path names by then. */
+async function giveOpened(path: string, account: Account): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(error => {
+    // Temporary files come and go.
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  try {
+    const entry = await handle?.stat()
+    // The other name of such a file may be outside of the folder: a file of the system, for example.
+    if (entry?.isFile() && entry.nlink > 1)
+      throw new Error(`${path} has a second name (a hard link), so its owner is not changed: remove one of them`)
+    await handle?.chown(account.uid, account.gid)
+  } finally {
+    await handle?.close()
+  }
+}
