@@ -31,6 +31,8 @@ const app = await createServer({
   },
   readiness: unused,
   rateLimitPerMinute: 0,
+  authFailuresPerMinute: 0,
+  maxConnections: 10,
   requireCountry: false,
   oidc: null,
 })

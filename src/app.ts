@@ -112,6 +112,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       authenticator: await createAuthenticator(config, { now }),
       readiness: () => whyNotReady(clock, pingDb),
       rateLimitPerMinute: config.rateLimitPerMinute,
+      authFailuresPerMinute: config.authFailuresPerMinute,
+      maxConnections: config.maxConnections,
       requireCountry: config.requireCountry,
       oidc: config.consoleOidc,
     })

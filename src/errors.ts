@@ -129,7 +129,7 @@ const CATALOG = {
     status: 429,
     title: 'Too many requests',
     means:
-      'The rate limit is exceeded, or too many calls wait for the next event. Repeat the call after `Retry-After` seconds.',
+      'The rate limit of the caller is exceeded, too many invalid tokens came from its address, or too many calls wait for the next event. Repeat the call after `Retry-After` seconds.',
   },
   internal: {
     status: 500,

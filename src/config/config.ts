@@ -65,6 +65,10 @@ export interface Config {
   requireCountry: boolean
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
+  /** The maximum number of invalid tokens per minute from one address; 0: no limit. */
+  authFailuresPerMinute: number
+  /** The maximum number of open connections. */
+  maxConnections: number
   /** How many days a settled reservation is kept after its last change. */
   retentionDays: number
   /** How many days a past window is kept; null: for ever. */
@@ -208,6 +212,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
+    authFailuresPerMinute: get('AUTH_FAILURES_PER_MINUTE'),
+    maxConnections: get('MAX_CONNECTIONS'),
     retentionDays: get('RETENTION_DAYS'),
     historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
     deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
@@ -274,6 +280,8 @@ export function describeConfig(config: Config): { name: string; value: string | 
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
+    AUTH_FAILURES_PER_MINUTE: config.authFailuresPerMinute,
+    MAX_CONNECTIONS: config.maxConnections,
     RETENTION_DAYS: config.retentionDays,
     HISTORY_RETENTION_DAYS: config.historyRetentionDays,
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,

@@ -203,10 +203,24 @@ export const VARIABLES = {
     parse: parseFlag,
   },
   RATE_LIMIT_PER_MINUTE: {
-    means: 'the maximum number of calls per minute on user and admin paths for each principal; 0 means no limit',
+    means:
+      'the maximum number of calls per minute on user and admin paths for each principal and process; 0 means no limit',
     accepts: 'a whole number from 0 to 1000000',
     fallback: '6000',
     parse: whole(0, 1_000_000),
+  },
+  AUTH_FAILURES_PER_MINUTE: {
+    means:
+      'the maximum number of invalid tokens per minute from one address (of IPv6, the first 64 bits), for each process; above it, tokens that are not known yet are answered 429 without verification; 0 means no limit',
+    accepts: 'a whole number from 0 to 1000000',
+    fallback: '3000',
+    parse: whole(0, 1_000_000),
+  },
+  MAX_CONNECTIONS: {
+    means: 'the maximum number of open connections of each process; further ones are closed at once',
+    accepts: 'a whole number from 10 to 1000000',
+    fallback: '10000',
+    parse: whole(10, 1_000_000),
   },
   RETENTION_DAYS: {
     means:

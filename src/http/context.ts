@@ -29,6 +29,10 @@ export interface ServerParts extends RouteContext {
   readiness: () => Promise<string[]>
   /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
+  /** Invalid tokens per minute that may come from one address; 0 is no limit. */
+  authFailuresPerMinute: number
+  /** The maximum number of open connections. Further ones are closed at once. */
+  maxConnections: number
   /** Whether senders must name the destination. */
   requireCountry: boolean
   /** The identity provider for signing in to the console; null: users paste a token. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
-import rateLimit from '@fastify/rate-limit'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { ERRORS, Problem } from '../errors.ts'
 import { auditRoutes } from './audit/routes.ts'
-import { guard, type RequiredRole } from './auth/guard.ts'
+import { guard, limitPrincipals, type RequiredRole } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { callerRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
@@ -19,6 +18,7 @@ import { FORMATS } from './platform/formats.ts'
 import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
 import { problemBody, problemOf } from './platform/problems.ts'
+import { createRateLimiter } from './platform/rate-limiter.ts'
 import { logRequests } from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
 import { compileValidator } from './platform/validation.ts'
@@ -99,6 +99,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     // Schemas check the parts of a path. The server's limit on headers bounds its length.
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER },
   })
+  app.server.maxConnections = parts.maxConnections
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
 
@@ -127,17 +128,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   parseJsonBodies(app, app.bodyReader, MAX_BODY_BYTES)
 
   await describeApi(app)
-  await limitRate(app, parts.rateLimitPerMinute)
-  for (const { prefix, role, routes } of API) {
-    await app.register(
-      async scope => {
-        if (role !== 'sender' && parts.rateLimitPerMinute > 0) scope.addHook('preHandler', scope.rateLimit())
-        guard(scope, parts.authenticator, role)
-        for (const add of routes) add(scope, parts)
-      },
-      { prefix },
-    )
-  }
+  await registerApi(app, parts)
   operationsRoutes(app, parts)
   await docsRoutes(app)
   await app.register(consoleRoutes, {
@@ -147,21 +138,21 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   return app
 }
 
-/** Prepares the rate limit by principal. Scopes apply it with `scope.rateLimit()`. */
-async function limitRate(app: FastifyInstance, perMinute: number): Promise<void> {
-  await app.register(rateLimit, {
-    global: false,
-    hook: 'preHandler',
-    timeWindow: 60_000,
-    max: perMinute,
-    keyGenerator: request => request.principal?.subject ?? request.ip,
-    addHeadersOnExceeding: {},
-    addHeaders: { 'x-ratelimit-limit': false, 'x-ratelimit-remaining': false, 'x-ratelimit-reset': false },
-    errorResponseBuilder: (_request, { ttl }) =>
-      new Problem('rate_limited', `At most ${perMinute} calls per minute.`, {
-        retryAfterSeconds: Math.ceil(ttl / 1000),
-      }),
-  })
+/** Registers the routes of the API with their guards and limits. */
+async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<void> {
+  const { authFailuresPerMinute, rateLimitPerMinute } = parts
+  const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
+  const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
+  for (const { prefix, role, routes } of API) {
+    await app.register(
+      async scope => {
+        guard(scope, parts.authenticator, role, failures)
+        if (role !== 'sender') limitPrincipals(scope, calls, rateLimitPerMinute)
+        for (const add of routes) add(scope, parts)
+      },
+      { prefix },
+    )
+  }
 }
 
 /**

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
 
 const { call, userToken, adminToken } = await startService({ rateLimitPerMinute: 3 })
@@ -23,4 +25,76 @@ test.each([
   ['DELETE', '/api/sms/admin/quota/64', undefined],
 ])('%s %s counts against the limit', async (method, url, body) => {
   expect((await call(method, url, { body })).status).toBe(429)
+})
+
+test('a call above the limit is refused before its body is looked at', async () => {
+  const token = await userToken(5)
+  for (let n = 0; n < 3; n++) await call('GET', '/api/sms/quota/list', { token })
+  expect((await call('POST', '/api/sms/admin/quota', { body: '{"user_id":' })).status).toBe(429)
+  const headers = { 'content-type': 'text/plain' }
+  expect((await call('POST', '/api/sms/admin/quota', { body: 'x', headers })).status).toBe(429)
+})
+
+describe('invalid tokens from one address', async () => {
+  const LIST = '/api/sms/quota/list'
+  const CHECK = '/api/sms/sender/quota/check'
+  const { app, ...limited } = await startService({ env: { AUTH_FAILURES_PER_MINUTE: '3' } })
+  const known = await limited.userToken(7)
+  const unknown = await limited.userToken(8)
+  let count = 0
+
+  /** A call from an address; without a token, with another invalid one each time. */
+  async function from(remoteAddress: string, token = `invalid-${++count}`, url = LIST) {
+    const headers = { authorization: `Bearer ${token}` }
+    const method = url === CHECK ? 'POST' : 'GET'
+    const answer = await app.inject({ method, url, headers, remoteAddress })
+    return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], ...answer.json() }
+  }
+
+  test('are limited: no further token is verified, and known ones are accepted', async () => {
+    expect((await from('192.0.2.1', known)).status).toBe(200)
+    for (let n = 0; n < 3; n++) expect((await from('192.0.2.1')).status).toBe(401)
+    for (const token of [undefined, unknown]) {
+      expect(await from('192.0.2.1', token)).toMatchObject({ status: 429, code: 'rate_limited', retryAfter: '20' })
+    }
+    expect((await from('192.0.2.1', limited.senderToken, CHECK)).status).toBe(429)
+    expect((await from('192.0.2.1', known)).status).toBe(200)
+    // A call without a token costs no verification.
+    const { statusCode } = await app.inject({ method: 'GET', url: LIST, remoteAddress: '192.0.2.1' })
+    expect(statusCode).toBe(401)
+    expect((await from('192.0.2.2', unknown)).status).toBe(200)
+  })
+
+  test('are counted by the first 64 bits of IPv6', async () => {
+    for (let n = 0; n < 3; n++) expect((await from(`2001:db8::${n}`)).status).toBe(401)
+    expect((await from('2001:db8::abcd:1')).status).toBe(429)
+    expect((await from('2001:db8:0:1::1')).status).toBe(401)
+  })
+
+  test('do not count if they are valid', async () => {
+    for (let user = 20; user < 26; user++) {
+      expect((await from('192.0.2.3', await limited.userToken(user))).status).toBe(200)
+    }
+    expect((await from('192.0.2.3')).status).toBe(401)
+  })
+})
+
+test('connections above MAX_CONNECTIONS are closed at once, and the others stay', async () => {
+  const { app } = await startService({ env: { MAX_CONNECTIONS: '10' } })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as AddressInfo
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1')
+    await once(socket, 'connect')
+    return socket
+  }
+  const sockets = []
+  for (let n = 0; n < 10; n++) sockets.push(await open())
+  const further = await open()
+  further.resume()
+  await once(further, 'close')
+  const [first] = sockets
+  first?.write('GET /livez HTTP/1.1\r\nhost: test\r\n\r\n')
+  expect(String((await once(first ?? further, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /)
+  for (const socket of sockets) socket.destroy()
 })

@@ -53,6 +53,8 @@ const app = await createServer({
   authenticator: await createAuthenticator(loaded.config, { now: Date.now }),
   readiness: async () => [],
   rateLimitPerMinute: 0,
+  authFailuresPerMinute: 0,
+  maxConnections: 10,
   requireCountry: false,
   oidc: null,
 })

@@ -21,9 +21,10 @@ export interface Principal {
 export interface Authenticator {
   /**
    * The principal of an Authorization header: directly if the token is in the cache, else as a promise.
+   * @param beforeVerification called before a token is verified that is not in the cache; may throw to refuse it
    * @throws Problem `unauthenticated` for a missing or invalid token; `unavailable` if the key server does not answer
    */
-  authenticate(authorization: string | undefined): Principal | Promise<Principal>
+  authenticate(authorization: string | undefined, beforeVerification?: () => void): Principal | Promise<Principal>
   /** The principal's user id. @throws Problem `forbidden` if it has none */
   requireUser(principal: Principal): number
   /** @throws Problem `forbidden` without the administrators' role */
@@ -98,10 +99,14 @@ export async function createAuthenticator(
   }
 
   return {
-    authenticate(authorization) {
+    authenticate(authorization, beforeVerification) {
       // The whole header is the key of the cache, so a known token is not parsed.
       const id = hash('sha256', authorization ?? '', 'base64')
-      return lookup(id) ?? verify(id, bearerToken(authorization))
+      const known = lookup(id)
+      if (known !== null) return known
+      const token = bearerToken(authorization)
+      beforeVerification?.()
+      return verify(id, token)
     },
     requireUser({ userId }) {
       if (userId !== null) return userId

@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { invalidRequest } from '../../errors.ts'
+import { invalidRequest, Problem } from '../../errors.ts'
+import { clientOf } from '../platform/client-address.ts'
+import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
 import type { Authenticator, Principal } from './authenticator.ts'
 
 declare module 'fastify' {
@@ -15,8 +17,18 @@ export type RequiredRole = 'anyone' | 'user' | 'admin' | 'sender'
 /** Whose data a list may show: administrators see all users and deleted quotas; users see their own undeleted ones. */
 export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
 
-/** Refuses requests without a valid token or, unless the role is `anyone`, without the role. Runs before the body is read. */
-export function guard(app: FastifyInstance, authenticator: Authenticator, role: RequiredRole): void {
+/**
+ * Refuses requests without a valid token or, unless the role is `anyone`, without the role. Runs before the body is read.
+ *
+ * @param failures counts the tokens of each client that turned out to be invalid. Above its limit no further token of the
+ *   client is verified. Known tokens are still accepted, so a client does not shut out others behind the same proxy.
+ */
+export function guard(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  role: RequiredRole,
+  failures: RateLimiter,
+): void {
   function admit(request: FastifyRequest, principal: Principal): void {
     if (role === 'user') authenticator.requireUser(principal)
     if (role === 'admin') authenticator.requireAdmin(principal)
@@ -26,14 +38,29 @@ export function guard(app: FastifyInstance, authenticator: Authenticator, role: 
 
   app.addHook('onRequest', (request, _reply, done) => {
     checkOneAuthorization(request.raw.rawHeaders)
-    const found = authenticator.authenticate(request.headers.authorization)
+    const found = authenticator.authenticate(request.headers.authorization, () => {
+      const waitMs = failures.waitOf(clientOf(request.ip))
+      if (waitMs > 0) throw rateLimited('Too many invalid tokens came from this address.', waitMs)
+    })
     // A known token is answered synchronously; only a new one is verified.
     if (found instanceof Promise) {
-      found.then(principal => admit(request, principal)).then(() => done(), done)
+      const verified = found.catch(error => {
+        if (error instanceof Problem && error.code === 'unauthenticated') failures.take(clientOf(request.ip))
+        throw error
+      })
+      verified.then(principal => admit(request, principal)).then(() => done(), done)
     } else {
       admit(request, found)
       done()
     }
+  })
+}
+
+/** Refuses calls above a principal's limit, before their bodies are read. Comes after the guard, which sets the principal. */
+export function limitPrincipals(app: FastifyInstance, limiter: RateLimiter, perMinute: number): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const waitMs = limiter.take(principalOf(request).subject)
+    done(waitMs > 0 ? rateLimited(`At most ${perMinute} calls per minute.`, waitMs) : undefined)
   })
 }
 

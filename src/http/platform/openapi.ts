@@ -24,7 +24,7 @@ export function operation(tag: keyof typeof TAGS, operationId: string, summary: 
 /* ── Responses ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /** Errors that every route with a token can answer. */
-const WITH_TOKEN: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavailable']
+const WITH_TOKEN: readonly ErrorCode[] = ['unauthenticated', 'rate_limited', 'internal', 'unavailable']
 
 /**
  * The responses of a route: its successes by status, and one entry per status for the errors with these codes.
@@ -32,7 +32,7 @@ const WITH_TOKEN: readonly ErrorCode[] = ['unauthenticated', 'internal', 'unavai
  * @param errors codes besides those that every route with a token can answer
  */
 export function responses(successes: Record<number, TSchema>, errors: readonly ErrorCode[]): Record<number, unknown> {
-  return { ...describeSuccesses(successes), ...problems([...WITH_TOKEN, 'rate_limited', ...errors]) }
+  return { ...describeSuccesses(successes), ...problems([...WITH_TOKEN, ...errors]) }
 }
 
 /** The responses of a route that reads: 200, the common errors and `errors`. */

@@ -1,0 +1,69 @@
+/** A limit of calls per minute and client. Each process counts for itself. */
+import { Problem } from '../../errors.ts'
+
+export interface RateLimiter {
+  /** Counts a call and returns 0; or, above the limit, counts nothing and returns the milliseconds until the next one may come. */
+  take(client: string): number
+  /** What `take` would return now. Counts nothing. */
+  waitOf(client: string): number
+}
+
+export interface RateLimiterOptions {
+  /** Calls per minute; 0 is no limit. A client may make them all at once, and then one at each fraction of the minute. */
+  perMinute: number
+  /** The clients that are remembered are twice as many at most. Above that, those that came first are forgotten. */
+  maxClients?: number
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number
+}
+
+const MINUTE_MS = 60_000
+/** More than sums of fractions of a minute are off by. */
+const ROUNDING_MS = 0.001
+
+/**
+ * The generic cell rate algorithm: a client is one number, the time at which all its calls are paid off at an even rate. That
+ * is never more than a minute ahead, so clients that did not call for a minute can be forgotten.
+ */
+export function createRateLimiter({
+  perMinute,
+  maxClients = 10_000,
+  now = () => performance.now(),
+}: RateLimiterOptions): RateLimiter {
+  if (perMinute === 0) return { take: () => 0, waitOf: () => 0 }
+  const intervalMs = MINUTE_MS / perMinute
+  let recent = new Map<string, number>()
+  let older = new Map<string, number>()
+  let startedAt = now()
+
+  function forgetOld(at: number): void {
+    if (at - startedAt < MINUTE_MS && recent.size < maxClients) return
+    older = recent
+    recent = new Map()
+    startedAt = at
+  }
+
+  /** When the client's next call is paid off, and how long it has to wait before it. */
+  function next(client: string, at: number): { paidAt: number; waitMs: number } {
+    const paidAt = Math.max(at, recent.get(client) ?? older.get(client) ?? 0) + intervalMs
+    // Rounded up, so that a client that waits for so long finds room.
+    return { paidAt, waitMs: Math.max(0, Math.ceil(paidAt - at - MINUTE_MS - ROUNDING_MS)) }
+  }
+
+  return {
+    take(client) {
+      const at = now()
+      const { paidAt, waitMs } = next(client, at)
+      if (waitMs > 0) return waitMs
+      forgetOld(at)
+      recent.set(client, paidAt)
+      return 0
+    },
+    waitOf: client => next(client, now()).waitMs,
+  }
+}
+
+/** @param waitMs until the next call of the client may come */
+export function rateLimited(detail: string, waitMs: number): Problem {
+  return new Problem('rate_limited', detail, { retryAfterSeconds: Math.ceil(waitMs / 1_000) })
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { clientOf, networkOf } from '../../src/http/platform/client-address.ts'
+import { createRateLimiter } from '../../src/http/platform/rate-limiter.ts'
+
+describe('a rate limiter', () => {
+  function limiterOf(perMinute: number, maxClients?: number) {
+    const clock = { now: 5_000 }
+    const limiter = createRateLimiter({
+      perMinute,
+      now: () => clock.now,
+      ...(maxClients === undefined ? {} : { maxClients }),
+    })
+    return { clock, ...limiter }
+  }
+
+  test('admits as many calls as a minute has at once, and tells when the next may come', () => {
+    const { clock, take, waitOf } = limiterOf(4)
+    expect([1, 2, 3, 4].map(() => take('a'))).toEqual([0, 0, 0, 0])
+    expect([waitOf('a'), take('a'), take('a')]).toEqual([15_000, 15_000, 15_000])
+    clock.now += 14_999
+    expect(take('a')).toBe(1)
+    clock.now += 1
+    expect([take('a'), take('a')]).toEqual([0, 15_000])
+  })
+
+  test('admits the limit in every minute of a client that always calls', () => {
+    const { clock, take } = limiterOf(60)
+    let admitted = 0
+    for (let ms = 0; ms < 600_000; ms += 100) {
+      if (take('a') === 0) admitted += 1
+      clock.now += 100
+    }
+    // The first minute's are admitted at once, and then one a second.
+    expect(admitted).toBe(60 + 600 - 1)
+  })
+
+  test.each([1, 7, 6_000, 999_983])('admits exactly the limit of %i at once, at any time', perMinute => {
+    for (const at of [0.1, 5_000.123456789, 88_888_888.77777]) {
+      const { clock, take } = limiterOf(perMinute)
+      clock.now = at
+      for (let n = 0; n < perMinute; n++) if (take('a') !== 0) throw new Error(`call ${n} was refused`)
+      expect(take('a')).toBeGreaterThan(0)
+    }
+  })
+
+  test('counts each client for itself, and with the limit 0 none', () => {
+    const { take, waitOf } = limiterOf(1)
+    expect([take('a'), take('b'), waitOf('c')]).toEqual([0, 0, 0])
+    expect([take('a'), take('b')]).toEqual([60_000, 60_000])
+    const unlimited = limiterOf(0)
+    expect([1, 2, 3].map(() => unlimited.take('a'))).toEqual([0, 0, 0])
+  })
+
+  test('remembers a client for a minute at least', () => {
+    const { clock, take } = limiterOf(2)
+    take('a')
+    clock.now += 59_000
+    take('a')
+    take('a')
+    clock.now += 10_000
+    take('b')
+    expect(take('a')).toBe(20_000)
+    clock.now += 20_000
+    expect(take('a')).toBe(0)
+  })
+
+  test('forgets those that came first when there are too many', () => {
+    const { take } = limiterOf(1, 10)
+    for (let n = 0; n < 30; n++) expect(take(`client ${n}`)).toBe(0)
+    const forgotten = Array.from({ length: 30 }, (_, n) => take(`client ${n}`)).filter(waitMs => waitMs === 0)
+    expect(forgotten.length).toBeGreaterThan(0)
+    expect(take('client 29')).toBe(60_000)
+  })
+})
+
+test.each([
+  ['192.0.2.7', '192.0.2.7', '192.0.2.0/24'],
+  ['::ffff:192.0.2.7', '192.0.2.7', '192.0.2.0/24'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64', '2001:db8:1::/48'],
+  ['2001:0DB8::1', '2001:db8:0:0::/64', '2001:db8:0::/48'],
+  ['::1', '0:0:0:0::/64', '0:0:0::/48'],
+  ['1:2:3:4:5:6:7::', '1:2:3:4::/64', '1:2:3::/48'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64', 'fe80:0:0::/48'],
+])('the address %s is counted as %s and belongs to %s', (address, client, network) => {
+  expect([clientOf(address), networkOf(address)]).toEqual([client, network])
+})
