@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { openDatabase } from '../src/db/database.ts'
+import { createFront } from '../src/http/front.ts'
 import { createServer } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
 
@@ -29,7 +30,7 @@ const app = await createServer({
     requireSender: unused,
     rolesOf: unused,
   },
-  readiness: unused,
+  front: createFront(),
   rateLimitPerMinute: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
-import { assertTrustworthy, type Database, openDatabase } from './db/database.ts'
+import { assertTrustworthy, type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
@@ -9,6 +9,7 @@ import { createEngine, type Engine, type EngineOptions } from './engine/engine.t
 import { Unavailable } from './engine/failures.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
+import { createFront, type Front } from './http/front.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
@@ -26,10 +27,6 @@ import { createDispatcher, type Dispatcher, type DispatcherOptions } from './job
 import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 
-/** How often the clock is synchronized with the database's, and how often while it is not trusted. */
-const SYNCHRONIZE_MS = 10_000
-const SYNCHRONIZE_DOUBTED_MS = 1_000
-
 /**
  * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
  * waiting. Readiness and the clock have one of their own.
@@ -37,10 +34,10 @@ const SYNCHRONIZE_DOUBTED_MS = 1_000
 const JOB_CONNECTIONS = 4
 const PING_CONNECTIONS = 1
 
-/** How long a stop waits for clients that have not sent their request or read their response completely. */
-const DRAIN_MS = 5_000
+/** Limits of the connection for readiness, in milliseconds: a check must fail before the next but one is due. */
+const PING_LIMITS = { statementTimeout: 1_500, connectTimeout: 2_000 }
 
-/** The service: all parts are started, and nothing listens yet. */
+/** The service: all parts are started, and requests that arrive at its server are answered. */
 export interface App {
   server: FastifyInstance
   /** Serves `/metrics` if that has a separate port. */
@@ -57,6 +54,8 @@ export interface Overrides {
   now?: () => EpochMs
   /** The clocks of the machine. */
   machine?: Machine
+  /** The server that listens already. Tests leave it out, and let the framework listen. */
+  front?: Front
   /** False starts no job; true if left out. */
   runJobs?: boolean
   engine?: Pick<EngineOptions, 'connections' | 'queueCommands'>
@@ -81,13 +80,14 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   const close = () => stopAll(stops.splice(0).reverse(), log)
   try {
     const url = await provideDatabase(config, log, stops)
-    const open = (maxConnections: number) => openPool(url, maxConnections, log, stops)
-    const db = open(config.databasePoolSize)
+    const open = (options: Omit<DatabaseOptions, 'url' | 'log'>) => openPool({ url, log, ...options }, stops)
+    const db = open({ maxConnections: config.databasePoolSize })
     await assertTrustworthy(db)
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
-    const jobsDb = open(JOB_CONNECTIONS)
-    const pingDb = open(PING_CONNECTIONS)
-    const clock = await startClock(pingDb, overrides.machine, log, stops)
+    const jobsDb = open({ maxConnections: JOB_CONNECTIONS })
+    const pingDb = open({ maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
+    const clock = createClock(overrides.machine)
+    await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
     const metrics = createMetrics()
     const base = { config, log, jobsDb, now, metrics }
@@ -100,6 +100,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
 
     const feed = createFeed(db)
     metrics.watchFeed(() => feed.waiting)
+    const { front = createFront() } = overrides
     const server = await createServer({
       db,
       engine,
@@ -110,16 +111,19 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now }),
-      readiness: () => whyNotReady(clock, pingDb),
+      front,
       rateLimitPerMinute: config.rateLimitPerMinute,
       authFailuresPerMinute: config.authFailuresPerMinute,
       maxConnections: config.maxConnections,
       requireCountry: config.requireCountry,
       oidc: config.consoleOidc,
     })
-    stops.push(() => closeServer(server))
+    stops.push(() => server.close())
     const metricsServer = config.metricsPort === null ? undefined : createMetricsServer(metrics)
     if (metricsServer !== undefined) stops.push(() => metricsServer.close())
+    await server.ready()
+    stops.push(() => front.readiness.stop())
+    await front.readiness.watch(() => whyNotReady(clock, pingDb), log)
     return { server, metricsServer, parts: { db, jobsDb, engine, webhooks, metrics }, close }
   } catch (error) {
     await close()
@@ -140,33 +144,10 @@ async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: St
   return embedded.url
 }
 
-function openPool(url: string, maxConnections: number, log: FastifyBaseLogger, stops: Stop[]): Database {
-  const db = openDatabase({ url, maxConnections, log })
+function openPool(options: DatabaseOptions, stops: Stop[]): Database {
+  const db = openDatabase(options)
   stops.push(() => db.close())
   return db
-}
-
-async function startClock(
-  db: Database,
-  machine: Machine | undefined,
-  log: FastifyBaseLogger,
-  stops: Stop[],
-): Promise<Clock> {
-  const clock = createClock(machine)
-  await clock.synchronize(() => db.ping())
-  let wasTrusted = true
-  let lastAt = performance.now()
-  const synchronizing = setInterval(async () => {
-    const isTrusted = clock.now() !== null
-    if (isTrusted && performance.now() - lastAt < SYNCHRONIZE_MS) return
-    lastAt = performance.now()
-    await clock.synchronize(() => db.ping()).catch(() => {})
-    if (wasTrusted && clock.now() === null) log.error('clock: jumped apart from the database, serving nothing')
-    if (!wasTrusted && clock.now() !== null) log.info('clock: agrees with the database, serving again')
-    wasTrusted = clock.now() !== null
-  }, SYNCHRONIZE_DOUBTED_MS).unref()
-  stops.push(async () => clearInterval(synchronizing))
-  return clock
 }
 
 /** @throws Unavailable while the clock is not trusted: no request is served, and no job runs */
@@ -236,25 +217,20 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
 
 const daysInMs = (days: number | null) => (days === null ? null : days * DAY_MS)
 
-/** Answers the requests under way. Clients that stop sending or reading do not delay the shutdown beyond `DRAIN_MS`. */
-async function closeServer(server: FastifyInstance): Promise<void> {
-  // Connections that clients keep alive become idle one by one, as their last requests are answered.
-  const closingIdle = setInterval(() => server.server.closeIdleConnections(), 50)
-  const closingAll = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS)
-  try {
-    await server.close()
-  } finally {
-    clearInterval(closingIdle)
-    clearTimeout(closingAll)
-  }
+/** Synchronizes the clock with the database's. Resolves to whether the database refuses to be written. */
+async function synchronize(clock: Clock, db: Database): Promise<{ isReadOnly: boolean }> {
+  let isReadOnly = false
+  await clock.synchronize(async () => {
+    const answer = await db.ping()
+    isReadOnly = answer.isReadOnly
+    return answer.now
+  })
+  return { isReadOnly }
 }
 
-/** Why requests cannot be served now; empty if they can. */
-async function whyNotReady(clock: Clock, db: Database): Promise<string[]> {
-  try {
-    await clock.synchronize(() => db.ping())
-  } catch {
-    return ['the database does not answer']
-  }
-  return clock.now() === null ? ['the clock and the database have jumped apart; waiting until they agree'] : []
+/** Why requests cannot be served now; null if they can. Rejects if the database does not answer. */
+async function whyNotReady(clock: Clock, db: Database): Promise<string | null> {
+  const { isReadOnly } = await synchronize(clock, db)
+  if (clock.now() === null) return 'the clock and the database have jumped apart; waiting until they agree'
+  return isReadOnly ? 'the database is read-only: it is a standby, or default_transaction_read_only is on' : null
 }

@@ -16,7 +16,7 @@ import type { EpochMs } from './domain/time.ts'
 
 /** Beyond this difference the clock does not believe itself, nor the database at once. */
 export const MAX_OFFSET_MS = 500
-/** Two synchronizations confirm each other if they are this far apart: readiness checks may ask at any rate. */
+/** Two synchronizations confirm each other if they are this far apart: one jump that both meet must not look confirmed. */
 const CONFIRM_AFTER_MS = 1_000
 
 export interface Clock {

@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
 import type { Config } from './config/config.ts'
@@ -9,32 +10,53 @@ import type { Migration } from './db/migration-files.ts'
 import { dropRoot } from './drop-root.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
+import { addressOf, createFront, type Front } from './http/front.ts'
 
-/** The process exits if it has not stopped after this time. */
+/** The process exits if it has not stopped this time after the delay, in milliseconds. */
 const STOP_MS = 10_000
 
 /** Runs the service until a signal stops it. Resolves to the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog(config)
-  const stopRequested = stopSignal(log)
+  const front = createFront()
+  const stopRequested = stopSignal(config, log)
+  // Load balancers see it while the service still answers.
+  stopRequested.then(() => front.readiness.refuse('the service is stopping'))
   try {
-    // Only root may open the ports below 1024.
-    const needsRoot = [config.port, config.metricsPort ?? 0].some(port => port > 0 && port < 1_024)
-    if (!needsRoot) await dropRoot(config, log)
-    const app = await createApp(config, log)
+    await front.listen(config.host, config.port)
+    log.info({ url: urlOf(addressOf(front)) }, 'service: listening, and starting')
     try {
-      await app.server.listen({ host: config.host, port: config.port })
-      await app.metricsServer?.listen({ host: config.host, port: config.metricsPort ?? 0 })
-      if (needsRoot) await dropRoot(config, log)
-      process.stdout.write(await welcome(config, urlOf(app.server.server.address() as AddressInfo)))
-      log.info({ signal: await stopRequested }, 'service: stopping')
+      await serveUntil(stopRequested, front, config, log)
     } finally {
-      await app.close()
+      await front.close()
     }
     log.info('service: stopped')
     return 0
   } catch (error) {
     return fail('cannot serve', error, config, log)
+  }
+}
+
+/** Starts the other parts behind the open port, and stops them after the signal. */
+async function serveUntil(
+  stopRequested: Promise<NodeJS.Signals>,
+  front: Front,
+  config: Config,
+  log: Logger,
+): Promise<void> {
+  const { metricsPort, shutdownDelaySeconds } = config
+  // Only root may open the ports below 1024.
+  const needsRoot = metricsPort !== null && metricsPort > 0 && metricsPort < 1_024
+  if (!needsRoot) await dropRoot(config, log)
+  const app = await createApp(config, log, { front })
+  try {
+    await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
+    if (needsRoot) await dropRoot(config, log)
+    process.stdout.write(await welcome(config, urlOf(addressOf(front))))
+    log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
+    await pause(shutdownDelaySeconds * 1_000)
+  } finally {
+    await app.close()
   }
 }
 
@@ -101,14 +123,15 @@ function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
  * Resolves with the first stop signal, and exits the process if it has not stopped in time. Later signals change
  * nothing: npm forwards the Ctrl-C that the terminal has sent to all its processes already.
  */
-async function stopSignal(log: Logger): Promise<NodeJS.Signals> {
+async function stopSignal({ shutdownDelaySeconds }: Config, log: Logger): Promise<NodeJS.Signals> {
   const signal = await new Promise<NodeJS.Signals>(resolve => {
     for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(name, resolve)
   })
+  const ms = shutdownDelaySeconds * 1_000 + STOP_MS
   setTimeout(() => {
-    log.fatal({ ms: STOP_MS }, 'service: not stopped in time, exiting')
+    log.fatal({ ms }, 'service: not stopped in time, exiting')
     process.exit(1)
-  }, STOP_MS).unref()
+  }, ms).unref()
   return signal
 }
 

@@ -48,6 +48,8 @@ export interface Config {
   port: number
   /** 0: any free port. Null: metrics are served on `port`. */
   metricsPort: number | null
+  /** How long the service still serves after a stop signal, in seconds. */
+  shutdownDelaySeconds: number
   /** Null: the service runs its own PostgreSQL in `dataDir`. */
   databaseUrl: string | null
   /** The maximum number of connections, without those of the engine. */
@@ -195,6 +197,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     host: get('HOST'),
     port: get('PORT'),
     metricsPort: get('METRICS_PORT'),
+    shutdownDelaySeconds: get('SHUTDOWN_DELAY_SECONDS'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
     migrate: get('MIGRATE'),
@@ -261,6 +264,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     HOST: config.host,
     PORT: config.port,
     METRICS_PORT: config.metricsPort,
+    SHUTDOWN_DELAY_SECONDS: config.shutdownDelaySeconds,
     DATABASE_URL: config.databaseUrl,
     DATABASE_POOL_SIZE: config.databasePoolSize,
     MIGRATE: config.migrate,

@@ -78,6 +78,13 @@ export const VARIABLES = {
     unset: '/metrics is served on PORT',
     parse: whole(0, 65_535),
   },
+  SHUTDOWN_DELAY_SECONDS: {
+    means:
+      'how many seconds the service still serves after a stop signal, while /readyz is 503, so that load balancers stop sending to it',
+    accepts: 'a whole number from 0 to 300',
+    fallback: '0',
+    parse: whole(0, 300),
+  },
   DATABASE_URL: {
     means: 'the PostgreSQL database (version 15 or later) to use',
     accepts: 'postgres://user:password@host:5432/database, with special characters of the password percent-encoded',

@@ -38,8 +38,8 @@ export interface Database extends Queryable {
    * `ConnectionLost` from a writing transaction leaves open whether it was committed.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
-  /** Returns the time on the database's clock; fails if the database does not answer. */
-  ping(): Promise<EpochMs>
+  /** Returns the time on the database's clock, and whether it is a standby or read-only; fails without an answer. */
+  ping(): Promise<{ now: EpochMs; isReadOnly: boolean }>
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>
 }
@@ -150,9 +150,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
 
     async ping() {
-      const [row] = await query<{ now: EpochMs }>({ text: 'select clock_timestamp() as now' })
+      const [row] = await query<{ now: EpochMs; isReadOnly: boolean }>({
+        text: `select clock_timestamp() as now, current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+      })
       if (row === undefined) throw new Error('the database returned no row')
-      return row.now
+      return row
     },
 
     close: () => pool.end(),

@@ -7,6 +7,7 @@ import type { Feed } from '../events/feed.ts'
 import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Authenticator } from './auth/authenticator.ts'
+import type { Front } from './front.ts'
 
 /** What the routes use. */
 export interface RouteContext {
@@ -25,8 +26,8 @@ export interface ServerParts extends RouteContext {
   metrics: Metrics
   /** Whether this server answers `/metrics`; if not, it has a port of its own. */
   servesMetrics: boolean
-  /** The reasons why the service is not ready; empty if it is ready. */
-  readiness: () => Promise<string[]>
+  /** The server that owns the port. */
+  front: Front
   /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
   /** Invalid tokens per minute that may come from one address; 0 is no limit. */

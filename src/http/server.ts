@@ -15,6 +15,7 @@ import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
 import { FORMATS } from './platform/formats.ts'
+import { clientRequestId, PLAIN_HEADERS, SECURITY_HEADERS } from './platform/headers.ts'
 import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
 import { problemBody, problemOf } from './platform/problems.ts'
@@ -66,31 +67,22 @@ const API: readonly Scope[] = [
 /** The maximum size of a body, in bytes; batches have their own. */
 const MAX_BODY_BYTES = 64 * 1024
 
-const PLAIN_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-/** With the headers that only browsers use. Senders get thousands of responses a second without them. */
-const SECURITY_HEADERS = {
-  ...PLAIN_HEADERS,
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-resource-policy': 'same-origin',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-}
-
-/** Builds the HTTP server. The caller makes it listen. */
+/** Builds the API behind the server that owns the port, which serves it as soon as it is ready. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
+  let serve = () => {}
   const app = Fastify({
     loggerInstance: parts.log,
     // logRequests logs each response once, without private data.
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: MAX_BODY_BYTES,
-    // A client that sends slowly holds its connection for a limited time.
-    requestTimeout: 30_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 1_000 },
-    keepAliveTimeout: 72_000,
+    serverFactory(handler) {
+      serve = () => parts.front.serve(handler)
+      return parts.front.server
+    },
     forceCloseConnections: 'idle',
     // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
-    genReqId: request => saneRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: request => clientRequestId(request.headers) ?? randomUUID(),
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: answerError,
     // The serializer ignores formats; only their names must be known.
@@ -102,6 +94,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.server.maxConnections = parts.maxConnections
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
+  app.addHook('onReady', async () => serve())
+  app.addHook('onClose', () => parts.front.close())
 
   app.addHook('onRequest', (request, reply, done) => {
     const isForMachines = request.routeOptions.config?.isForMachines === true
@@ -171,11 +165,6 @@ const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options
       return serialize(value)
     }
   }
-}
-
-/** The client's own request id, if it is safe in a header and in the log. */
-function saneRequestId(header: string | string[] | undefined): string | undefined {
-  return typeof header === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(header) ? header : undefined
 }
 
 /** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */

@@ -11,6 +11,7 @@ import { Closed, Overloaded, Unavailable } from '../../src/engine/failures.ts'
 import { createFeed } from '../../src/events/feed.ts'
 import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
+import { createFront } from '../../src/http/front.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
@@ -51,7 +52,7 @@ const app = await createServer({
   metrics: createMetrics(),
   servesMetrics: false,
   authenticator: await createAuthenticator(loaded.config, { now: Date.now }),
-  readiness: async () => [],
+  front: createFront(),
   rateLimitPerMinute: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,

@@ -25,6 +25,11 @@ const unavailable = (detail: RegExp) => ({
   body: { code: 'unavailable', detail: expect.stringMatching(detail) },
 })
 
+async function expectNotReady(): Promise<void> {
+  const ready = () => service.call('GET', '/readyz')
+  await expect.poll(ready, { timeout: 4_000 }).toMatchObject(unavailable(/^the database does not answer$/))
+}
+
 async function expectRecovery(): Promise<void> {
   const ready = async () => (await service.call('GET', '/readyz')).status
   await expect.poll(ready, { timeout: 15_000 }).toBe(200)
@@ -35,7 +40,7 @@ test('without its database the service answers 503, stays alive, and recovers by
   expect(await create('before')).toMatchObject({ status: 201 })
   await network.cut()
   const outage = Date.now()
-  expect(await service.call('GET', '/readyz')).toMatchObject(unavailable(/^the database does not answer$/))
+  await expectNotReady()
   expect(await create('meanwhile')).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', `${QUOTA}/list`)).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
@@ -48,18 +53,17 @@ test('without its database the service answers 503, stays alive, and recovers by
 })
 
 test('if the confirmation of a commit is lost, the call fails with 503, and its repetition creates nothing twice', async () => {
-  network.loseNextConfirmation()
-  expect(await create('lost')).toMatchObject(unavailable(/repeat the call/))
-  const rows = await quotasNamed('lost')
+  network.loseConfirmationOf('never-confirmed')
+  expect(await create('never-confirmed')).toMatchObject(unavailable(/repeat the call/))
+  const rows = await quotasNamed('never-confirmed')
   expect(rows).toHaveLength(1)
-  expect(await create('lost')).toMatchObject({ status: 201, body: rows[0] })
-  expect(await quotasNamed('lost')).toEqual(rows)
+  expect(await create('never-confirmed')).toMatchObject({ status: 201, body: rows[0] })
+  expect(await quotasNamed('never-confirmed')).toEqual(rows)
 })
 
 test('calls time out if the database does not respond', async () => {
   network.silent = true
-  const [ready, creation] = await Promise.all([service.call('GET', '/readyz'), create('silence')])
-  expect(ready).toMatchObject(unavailable(/^the database does not answer$/))
+  const [, creation] = await Promise.all([expectNotReady(), create('silence')])
   expect(creation).toMatchObject(unavailable(/repeat the call/))
   expect(await service.call('GET', '/livez')).toMatchObject({ status: 200 })
   network.silent = false
@@ -73,12 +77,13 @@ async function createNetwork(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const [folder, port] = [target.searchParams.get('host'), Number(target.port || 5432)]
   const sockets = new Set<Socket>()
-  let losing = false
+  let losing: string | undefined
   const state = { silent: false }
 
   const server = createServer(client => {
     const database =
       folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${target.port || 5432}`)
+    let isConcerned = false
     let lost = false
     for (const [socket, other] of [
       [client, database],
@@ -92,8 +97,9 @@ async function createNetwork(databaseUrl: string) {
       })
     }
     client.on('data', chunk => {
-      if (losing && chunk.includes('commit\0')) {
-        losing = false
+      isConcerned ||= losing !== undefined && chunk.includes(losing)
+      if (isConcerned && chunk.includes('commit\0')) {
+        losing = undefined
         lost = true
       }
       if (!state.silent) database.write(chunk)
@@ -113,9 +119,9 @@ async function createNetwork(databaseUrl: string) {
   proxyUrl.searchParams.delete('host')
   return Object.assign(state, {
     url: proxyUrl.href,
-    /** Forwards the next commit, and drops its confirmation. */
-    loseNextConfirmation() {
-      losing = true
+    /** Forwards the commit of the next transaction that sends this text, and drops its confirmation. */
+    loseConfirmationOf(text: string) {
+      losing = text
     },
     async cut() {
       const closed = once(server.close(), 'close')

@@ -5,8 +5,11 @@ import type { Metrics } from '../../metrics.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, problems } from '../platform/openapi.ts'
 
-/** Health and metrics, without a token: `/livez`, `/readyz`, `/metrics`. */
-export function operationsRoutes(app: FastifyInstance, { readiness, metrics, servesMetrics }: ServerParts): void {
+/**
+ * Health and metrics, without a token: `/livez`, `/readyz`, `/metrics`. The server that owns the port answers health
+ * itself, with the same results; the routes are for the OpenAPI document.
+ */
+export function operationsRoutes(app: FastifyInstance, { front, metrics, servesMetrics }: ServerParts): void {
   app.get(
     '/livez',
     {
@@ -15,7 +18,7 @@ export function operationsRoutes(app: FastifyInstance, { readiness, metrics, ser
           'Operations',
           'live',
           'Is the process alive?',
-          'Does not check the database, since a restart of the service would not repair it.',
+          'Answers from the start of the process on. Does not check the database, since a restart of the service would not repair it.',
         ),
         security: [],
         response: { 200: Type.Ref('Health#'), ...problems(['internal']) },
@@ -32,15 +35,15 @@ export function operationsRoutes(app: FastifyInstance, { readiness, metrics, ser
           'Operations',
           'ready',
           'Is the service ready?',
-          'Asks the database and compares the clocks. `detail` says why it is not ready.',
+          'Answers the latest of the checks that the service makes once a second: the database answers and can be written, and the clocks agree. `detail` says why it is not ready.',
         ),
         security: [],
         response: { 200: Type.Ref('Health#'), ...problems(['internal', 'unavailable']) },
       },
     },
     async () => {
-      const reasons = await readiness()
-      if (reasons.length > 0) throw new Problem('unavailable', reasons.join('; '))
+      const { reason } = front.readiness
+      if (reason !== null) throw new Problem('unavailable', reason)
       return { status: 'ok' }
     },
   )

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Problem } from '../errors.ts'
+import { createReadiness, type Readiness } from './operations/readiness.ts'
+import { clientRequestId, SECURITY_HEADERS } from './platform/headers.ts'
+import { problemBody } from './platform/problems.ts'
+
+/** How long a stop waits for clients that have not sent their request or read their response completely. */
+const DRAIN_MS = 5_000
+
+/** A client that sends slowly holds its connection for a limited time. Times are in milliseconds. */
+const SERVER_OPTIONS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 72_000,
+  connectionsCheckingInterval: 1_000,
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * The server that owns the port. It listens before the other parts have started, so that health is answered from the
+ * beginning. It answers `/livez` and `/readyz` itself, without the framework: a flood of them must not delay senders.
+ */
+export interface Front {
+  readonly server: Server
+  readonly readiness: Readiness
+  /** Opens the port. @throws Error of the operating system, with `syscall` `listen` */
+  listen(host: string, port: number): Promise<void>
+  /** The handler of all other requests. Until then they are answered 503. */
+  serve(handler: Handler): void
+  /**
+   * Closes the port and answers the requests under way. Clients that stop sending or reading do not delay it beyond
+   * `DRAIN_MS`. Closing again does nothing.
+   */
+  close(): Promise<void>
+}
+
+export function createFront(): Front {
+  const readiness = createReadiness()
+  let handler: Handler | undefined
+
+  const server = createServer(SERVER_OPTIONS, (request, response) => {
+    const isHealth = isHealthCheck(request)
+    if (isHealth && request.url === '/livez') return answer(request, response, null)
+    if (isHealth) return answer(request, response, readiness.reason)
+    if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')
+    handler(request, response)
+  })
+
+  return {
+    server,
+    readiness,
+    async listen(host, port) {
+      server.listen({ host, port })
+      await once(server, 'listening')
+    },
+    serve(next) {
+      handler = next
+    },
+    close: () => drain(server),
+  }
+}
+
+/** The address of a listening server. */
+export function addressOf({ server }: Front): AddressInfo {
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('the server does not listen')
+  return address
+}
+
+function isHealthCheck({ method, url }: IncomingMessage): boolean {
+  return (url === '/readyz' || url === '/livez') && (method === 'GET' || method === 'HEAD')
+}
+
+/** Answers 200, or 503 with the reason. */
+function answer(request: IncomingMessage, response: ServerResponse, reason: string | null): void {
+  const requestId = clientRequestId(request.headers) ?? randomUUID()
+  const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId }
+  if (reason === null) {
+    response.writeHead(200, { ...headers, 'content-type': 'application/json; charset=utf-8' })
+    response.end('{"status":"ok"}')
+    return
+  }
+  const problem = new Problem('unavailable', reason)
+  response.writeHead(503, {
+    ...headers,
+    ...problem.headers,
+    'content-type': 'application/problem+json; charset=utf-8',
+  })
+  response.end(JSON.stringify(problemBody(problem, requestId)))
+}
+
+async function drain(server: Server): Promise<void> {
+  if (!server.listening) return
+  // Connections that clients keep alive become idle one by one, as their last requests are answered.
+  const closingIdle = setInterval(() => server.closeIdleConnections(), 50)
+  const closingAll = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+  try {
+    await new Promise(resolve => server.close(resolve))
+  } finally {
+    clearInterval(closingIdle)
+    clearTimeout(closingAll)
+  }
+}

@@ -1,0 +1,78 @@
+import type { Log } from '../../db/database.ts'
+
+/** How often the service checks whether it can serve, in milliseconds. */
+const CHECK_MS = 1_000
+/** A check that takes longer counts as failed, in milliseconds. */
+const TIMEOUT_MS = 2_000
+
+const NO_ANSWER = 'the database does not answer'
+
+/**
+ * Whether the service can serve, as `/readyz` answers it. One check a second sets it, so that a call costs no query.
+ *
+ * | state    | ready                   | leaves it by |
+ * |----------|-------------------------|--------------|
+ * | starting | no                      | `watch`      |
+ * | watched  | as the latest check says | `refuse`    |
+ * | refusing | no, for good            |              |
+ */
+export interface Readiness {
+  /** Why the service is not ready; null if it is. */
+  readonly reason: string | null
+  /**
+   * Checks now, and then once a second until `stop`. Resolves after the first check.
+   * @param check resolves to the reason against readiness, null if there is none; a rejection stands for no answer
+   */
+  watch(check: () => Promise<string | null>, log: Log): Promise<void>
+  /** From now on the service is not ready, for this reason. */
+  refuse(reason: string): void
+  /** Ends the checks. Resolves when none runs. */
+  stop(): Promise<void>
+}
+
+export function createReadiness(): Readiness {
+  let reason: string | null = 'the service is starting'
+  let isFinal = false
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  let checking = Promise.resolve()
+
+  function set(next: string | null, log: Log): void {
+    if (isFinal || next === reason) return
+    if (next !== null) log.warn({ reason: next }, 'readiness: not ready')
+    else if (timer !== undefined) log.info({}, 'readiness: ready again')
+    reason = next
+  }
+
+  async function run(check: () => Promise<string | null>, log: Log): Promise<void> {
+    const began = performance.now()
+    const timeout = setTimeout(() => set(NO_ANSWER, log), TIMEOUT_MS)
+    const next = await check().catch(() => NO_ANSWER)
+    clearTimeout(timeout)
+    set(next, log)
+    if (isStopped) return
+    const wait = Math.max(0, CHECK_MS - (performance.now() - began))
+    timer = setTimeout(() => {
+      checking = run(check, log)
+    }, wait).unref()
+  }
+
+  return {
+    get reason() {
+      return reason
+    },
+    watch(check, log) {
+      checking = run(check, log)
+      return checking
+    },
+    refuse(why) {
+      reason = why
+      isFinal = true
+    },
+    async stop() {
+      isStopped = true
+      clearTimeout(timer)
+      await checking
+    },
+  }
+}

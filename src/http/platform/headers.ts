@@ -1,0 +1,19 @@
+/** Headers that answers have in common, also those that come before the framework. */
+import type { IncomingHttpHeaders } from 'node:http'
+
+export const PLAIN_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
+/** With the headers that only browsers use. Senders get thousands of responses a second without them. */
+export const SECURITY_HEADERS = {
+  ...PLAIN_HEADERS,
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+/** The client's own request id, if it is safe in a header and in the log. */
+export function clientRequestId(headers: IncomingHttpHeaders): string | undefined {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(id) ? id : undefined
+}
