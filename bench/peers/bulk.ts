@@ -26,7 +26,10 @@ export async function writeBare(
       name: 'bare-counters',
       values: [String(shard), numberArray(users.map(user => quotaIdOf(user, shard))), numberArray(users.map(() => 1))],
     },
-    addReservations.call({ now }, added),
+    addReservations.call(
+      { now },
+      added.map(reservation => ({ ...reservation, made_by: null, settled_by: null })),
+    ),
     COMMIT,
   ])
   if (results.at(1)?.tag !== `UPDATE ${users.length}`) throw new Error('some quotas were not found')

@@ -43,7 +43,8 @@ export async function recordChange(
   await (before === null ? insertQuota(tx, after) : replaceQuota(tx, after))
   const scope = { now }
   const windows = closed.map(window => ({ ...window, quota_id: after.id }))
-  if (opening !== null) await runLedgerCalls(tx, [addReservations.call(scope, [opening])])
+  if (opening !== null)
+    await runLedgerCalls(tx, [addReservations.call(scope, [{ ...opening, made_by: null, settled_by: null }])])
   if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
   if (before !== null || after.alerted.length > 0) await replaceAlerts(tx, after, newAlerts(before, after), now)
   await fenceOtherQuotas(tx, after, now)

@@ -1,4 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
+import { RECORDED_ACTIONS } from '../domain/authorship.ts'
 import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
 import { RESERVATION_STATES } from '../domain/reservation.ts'
 import { kind } from './quotas.ts'
@@ -47,6 +48,39 @@ export const Reservation = Type.Object(reservationFields, {
   description: 'Units reserved for a message or campaign, and what happened to them.',
 })
 
+/** Who made and settled a reservation. Users do not see it. */
+const authors = {
+  made_by: nullable(Type.String(), {
+    description:
+      'The sender that made it: the subject of its token. null if the service made it, or if that is not known.',
+  }),
+  settled_by: nullable(Type.String(), {
+    description:
+      'The sender that last committed, released or refunded units; null if none did, or if that is not known.',
+  }),
+}
+
+const actions = Type.Array(
+  Type.Object({
+    action: Type.Enum([...RECORDED_ACTIONS], {
+      description: '`force`: units were booked past the limits, or were asked to be. `refund`: units were given back.',
+    }),
+    total_units: uint({ description: 'The units committed (`force`) or refunded in all, after the action.' }),
+    at: time(),
+    by: nullable(Type.String(), { description: 'The subject of the token; null if that is not known.' }),
+    request_id: Type.String({ description: '`X-Request-Id` of the call.' }),
+  }),
+  { description: 'Forced bookings and refunds, oldest first; of more than 100 the last ones.' },
+)
+
+export const AuthoredReservation = Type.Object(
+  { ...reservationFields, ...authors, actions },
+  {
+    $id: 'AuthoredReservation',
+    description: 'A reservation, and which senders made, settled, forced and refunded it.',
+  },
+)
+
 /* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 const filters = {
@@ -67,20 +101,44 @@ export const AdminReservationsQuery = Type.Object(
   closed,
 )
 
+const recordFields = {
+  ...reservationFields,
+  id: Type.String({ description: "The sender's own id. The service's own ids begin with `_`." }),
+  op: Type.Enum(['reserve', 'consume'], { description: 'The operation that created it.' }),
+  asked: uint({ description: 'Units asked for. `units` is less after a partial grant.' }),
+  country: nullable(Type.String(), { description: 'The destination; null if the sender did not name one.' }),
+  message_type: nullable(Type.String()),
+  allow_partial: Type.Boolean(),
+  force: Type.Boolean({ description: 'Whether it was booked past any limit.' }),
+  on_expiry: Type.Enum(['release', 'commit']),
+  created_at: time(),
+}
+
+/** An opening reservation of the service has an id that begins with `_`. */
+export const AdminReservationParams = Type.Object({
+  user_id: uint(),
+  id: Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$' }),
+})
+
 export const ReservationRecord = Type.Object(
   {
-    ...reservationFields,
-    id: Type.String({ description: "The sender's own id. The service's own ids begin with `_`." }),
-    op: Type.Enum(['reserve', 'consume'], { description: 'The operation that created it.' }),
-    asked: uint({ description: 'Units asked for. `units` is less after a partial grant.' }),
-    country: nullable(Type.String(), { description: 'The destination; null if the sender did not name one.' }),
-    message_type: nullable(Type.String()),
-    allow_partial: Type.Boolean(),
-    force: Type.Boolean({ description: 'Whether it was booked past any limit.' }),
-    on_expiry: Type.Enum(['release', 'commit']),
-    created_at: time(),
+    ...recordFields,
+    made_by: Type.Optional(authors.made_by),
+    settled_by: Type.Optional(authors.settled_by),
   },
-  { $id: 'ReservationRecord', description: 'A reservation with its original request and the time of its creation.' },
+  {
+    $id: 'ReservationRecord',
+    description:
+      'A reservation with its original request and the time of its creation. `made_by` and `settled_by` are for administrators only.',
+  },
+)
+
+export const AuthoredRecord = Type.Object(
+  { ...recordFields, ...authors, actions },
+  {
+    $id: 'AuthoredRecord',
+    description: 'A reservation with its original request, and which senders made, settled, forced and refunded it.',
+  },
 )
 
 export const ReservationPage = cursorPageOf('ReservationRecord', {
@@ -90,13 +148,17 @@ export const ReservationPage = cursorPageOf('ReservationRecord', {
 })
 
 /** The named schemas of the OpenAPI document, by `$id`. */
-export const RESERVATION_COMPONENTS = { Reservation, ReservationRecord, ReservationPage } satisfies Record<
-  string,
-  TSchema
->
+export const RESERVATION_COMPONENTS = {
+  Reservation,
+  AuthoredReservation,
+  ReservationRecord,
+  AuthoredRecord,
+  ReservationPage,
+} satisfies Record<string, TSchema>
 
 export type Reservation = Static<typeof Reservation>
 export type UserReservationsQuery = Static<typeof UserReservationsQuery>
 export type AdminReservationsQuery = Static<typeof AdminReservationsQuery>
+export type AuthoredRecord = Static<typeof AuthoredRecord>
 export type ReservationRecord = Static<typeof ReservationRecord>
 export type ReservationPage = Static<typeof ReservationPage, { 'ReservationRecord#': typeof ReservationRecord }>

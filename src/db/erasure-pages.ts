@@ -114,6 +114,7 @@ const TABLES_OF_USER = [
   'usage_day',
   'usage_month',
   'denial',
+  'reservation_action',
   'event_sequence',
 ] as const
 

@@ -1,7 +1,9 @@
+import type { Authorship } from '../domain/authorship.ts'
 import type { Reservation, ReservationState } from '../domain/reservation.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue } from './database.ts'
+import { AUTHORSHIP } from './ledger/load-authorship.ts'
 import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
 import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
@@ -24,8 +26,11 @@ export interface ReservationKey {
   id: string
 }
 
+/** A reservation with the senders that made and settled it. */
+export type ListedReservation = Reservation & Pick<Authorship, 'made_by' | 'settled_by'>
+
 export interface ReservationSlice {
-  reservations: Reservation[]
+  reservations: ListedReservation[]
   /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
   next: ReservationKey | null
 }
@@ -36,7 +41,7 @@ export interface ReservationSlice {
  */
 export const MAX_SCANNED = 20_000
 
-type Row = Omit<Reservation, 'draws'> & { draws: number[] }
+type Row = Omit<ListedReservation, 'draws'> & { draws: number[] }
 
 /**
  * What each index orders by: `reservation_of_user` for one user, `reservation_by_time` for all. Both hold an
@@ -61,8 +66,8 @@ export function listReservations(
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
   const columns = RESERVATION_COLUMNS.join(', ')
-  const page = `select ${columns} from (
-      select ${columns}, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
+  const page = `select ${columns}, ${subjectOf('made_by')}, ${subjectOf('settled_by')} from (
+      select ${columns}, made_by, settled_by, ${timeOf(filter)} as made from reservation where ${among} order by ${newestFirst(filter)}
       limit ${bind(values, maxScanned)}
     ) r where ${selected} order by made desc, user_id desc, id desc limit ${bind(values, size + 1)}`
 
@@ -75,6 +80,24 @@ export function listReservations(
     if (hasMore && last !== undefined) return { reservations, next: keyOf(last) }
     return { reservations, next: await endOfScan(tx, filter, after, maxScanned) }
   }, 'snapshot')
+}
+
+/** The subject of a principal, after the page is cut. */
+const subjectOf = (column: string) => `(select subject from principal where id = r.${column}) as ${column}`
+
+/** A reservation with all that is known of its authors; undefined if there is none. */
+export async function findReservation(
+  db: Queryable,
+  userId: number,
+  id: string,
+): Promise<(Reservation & Authorship) | undefined> {
+  const [row] = await db.query<Omit<Reservation & Authorship, 'draws'> & { draws: number[] }>({
+    name: 'find-reservation',
+    text: `select ${RESERVATION_COLUMNS.join(', ')}, ${AUTHORSHIP} from reservation r
+      where shard = $1 and user_id = $2 and id = $3`,
+    values: [shardOf(userId), userId, id],
+  })
+  return row && { ...row, draws: drawsOf(row.draws) }
 }
 
 /** The last reservation that a page scanned, if there are more behind it. */

@@ -6,7 +6,7 @@ import type { SqlValue, Transaction } from './database.ts'
 export const IS_SETTLED = 'r.committed + r.released = r.units'
 
 /**
- * SQL: removes the settled reservations of a page, and sums up what they used of each window. It skips reservations that
+ * SQL: removes the settled reservations of a page with their actions, and sums up what they used of each window. It skips reservations that
  * another transaction has locked. The condition stands twice because a reservation may change between the read and the
  * lock. What a reservation used of a window is the beginning of its line of units, as in `countsOf`. How much of that was
  * forced is null if it is not known of one of the reservations.
@@ -24,7 +24,10 @@ export function removalOf(page: string, condition: string, shown: string): strin
   ), removed as (
     delete from reservation r using settled
     where r.shard = $1 and r.user_id = settled.user_id and r.id = settled.id and ${condition}
-    returning r.draws, r.committed - r.refunded as spent, r.force or r.retaken as forced
+    returning r.user_id, r.id, r.draws, r.committed - r.refunded as spent, r.force or r.retaken as forced
+  ), unrecorded as (
+    delete from reservation_action a using removed
+    where a.shard = $1 and a.user_id = removed.user_id and a.reservation_id = removed.id
   ), counted as (
     select draws[i] as quota_id, draws[i + 2] as window_no, forced,
       greatest(0, least(draws[i + 5], spent) - draws[i + 4]) as used

@@ -1,3 +1,4 @@
+import type { Authorship } from './authorship.ts'
 import type { QuotaKind } from './quota.ts'
 import type { DenialReason, Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
@@ -63,7 +64,9 @@ export interface FindCommand extends Asked {
 export type Outcome =
   | Granted
   | Denied
-  | { outcome: 'settled' | 'found'; reservation: Reservation; replayed: boolean }
+  | { outcome: 'settled'; reservation: Reservation; replayed: boolean }
+  /** With the authorship if a sender asked. */
+  | { outcome: 'found'; reservation: Reservation; replayed: boolean; authorship?: Authorship }
   | { outcome: 'not_found' }
   /** The id exists with other content; these fields differ. */
   | { outcome: 'idempotency_mismatch'; fields: string[] }

@@ -1,3 +1,4 @@
+import type { Authorship } from './authorship.ts'
 import { type ClosedWindow, overageOf, type Quota, remainingOf, roll, shownWindowEnd, statusOf } from './quota.ts'
 import { type Draw, outstandingOf, type Reservation, stateOf, unfundedOf } from './reservation.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
@@ -55,6 +56,11 @@ export function reservationViewOf(reservation: Reservation) {
     // Without outstanding units nothing can expire.
     expires_at: outstandingOf(reservation) > 0 ? formatTimestamp(reservation.expires_at) : null,
   }
+}
+
+/** Who made and settled a reservation, as senders and administrators see it. */
+export function authorshipViewOf({ made_by, settled_by, actions }: Authorship) {
+  return { made_by, settled_by, actions: actions.map(({ at, ...action }) => ({ ...action, at: formatTimestamp(at) })) }
 }
 
 export function drawViewOf({ quota_id, kind, from, to, window_start }: Draw) {

@@ -12,12 +12,14 @@ import type { BatchReport } from './batch-report.ts'
 import type { Connections } from './connections.ts'
 import type { DenialSampler } from './denial-sampler.ts'
 import type { Memory } from './memory.ts'
+import type { Principals } from './principals.ts'
 import { namedBy, usersOf } from './user-states.ts'
 
 /** What all attempts at batches use. */
 export interface EngineContext {
   readonly connections: Connections
   readonly memory: Memory
+  readonly principals: Principals
   readonly now: () => EpochMs
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
@@ -28,13 +30,13 @@ export interface EngineContext {
 
 /** Does `work` on a connection of its own. Rejects as `work` does, and leaves no transaction open. */
 export function attempt<T>(
-  { connections, now, enforcement, keepsUsage, denialSampler }: EngineContext,
+  { connections, principals, now, enforcement, keepsUsage, denialSampler }: EngineContext,
   commands: readonly Command[],
   work: (connection: PipelinedConnection, batch: Batch) => Promise<T>,
 ): Promise<T> {
   return connections.use(async connection => {
     try {
-      return await work(connection, { commands, now: now(), enforcement, keepsUsage, denialSampler })
+      return await work(connection, { commands, principals, now: now(), enforcement, keepsUsage, denialSampler })
     } catch (error) {
       // A connection left in a failed transaction would break the next batch.
       await connection.rollback()

@@ -8,17 +8,21 @@ import { decide, type Enforcement } from '../domain/decide.ts'
 import { denialOf, type ExplainedDenial } from '../domain/denial.ts'
 import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
+import { authorshipOf, isNew } from './authorship.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
 import { endedQuotasOf } from './ended-quotas.ts'
+import { findsOf, withAuthorship } from './finds.ts'
 import type { Memory } from './memory.ts'
 import { eventsOf } from './outbox-events.ts'
+import type { PrincipalIds, Principals } from './principals.ts'
 import { entryOf, type Locking, lockStates, readStates, type UserStates, usersOf } from './user-states.ts'
 
 /** Commands that are decided together, and what they are decided with. */
 export interface Batch {
   readonly commands: readonly Command[]
   readonly now: EpochMs
+  readonly principals: Principals
   readonly enforcement: Enforcement
   readonly keepsUsage: boolean
   /** Chooses the denials that are logged; null: none are. */
@@ -42,14 +46,14 @@ export async function runLocked(
   locking: Locking,
 ): Promise<CommittedBatch> {
   const began = performance.now()
-  const ended = await endedQuotasOf(connection, batch)
+  const before = await readBefore(connection, batch)
   const states = await lockStates(connection, batch, locking)
   const loaded = performance.now()
-  const decided = decideAll(batch, states, ended)
+  const decided = decideAll(batch, states, before)
   // The rows are locked: those that the batch does not write need no check.
   const calls = await writesOf(connection, batch, decided)
   const ready = performance.now()
-  await commit(connection, calls, decided.outcomes)
+  decided.outcomes = await commit(connection, batch, calls, decided.outcomes)
   decided.sample?.keep()
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
@@ -75,18 +79,18 @@ export async function runOptimistic(
   { readsNewIds, onRead }: Reading,
 ): Promise<CommittedBatch> {
   const began = performance.now()
-  const ended = await endedQuotasOf(connection, batch)
+  const before = await readBefore(connection, batch)
   const states = await readStates(connection, batch, memory, readsNewIds)
   onRead(states)
   const loaded = performance.now()
-  const decided = decideAll(batch, states, ended)
+  const decided = decideAll(batch, states, before)
   const calls = [
     ...guardAbsent(batch, deniedOf(batch, decided.outcomes)),
     ...(await writesOf(connection, batch, decided)),
     ...guardUnchanged(batch, decided.changes.unchanged),
   ]
   const ready = performance.now()
-  if (calls.length > 0) await commit(connection, [BEGIN, ...calls], decided.outcomes)
+  if (calls.length > 0) decided.outcomes = await commit(connection, batch, [BEGIN, ...calls], decided.outcomes)
   decided.sample?.keep()
   remember(memory, states, decided.drafts)
   const stages = { load: loaded - began, decide: ready - loaded, write: performance.now() - ready }
@@ -101,15 +105,21 @@ function deniedOf({ commands }: Batch, outcomes: readonly Outcome[]): Command[] 
   return commands.filter(({ op }, index) => op !== 'check' && outcomes[index]?.outcome === 'denied')
 }
 
-/** Whether the command has an effect of its own. */
-function isNew(outcome: Outcome | undefined): boolean {
-  return (outcome?.outcome === 'granted' || outcome?.outcome === 'settled') && !outcome.replayed
-}
-
 /** Whether the answer shows the effect of an earlier command: a reservation that was there before. */
 function reportsEarlierEffect(outcome: Outcome | undefined): boolean {
   if (outcome === undefined || isNew(outcome)) return false
   return outcome.outcome !== 'denied' && outcome.outcome !== 'not_found'
+}
+
+/** What is read before the transaction, and not guarded: no decision depends on it. */
+interface ReadBefore {
+  readonly ended: ReadonlyMap<number, readonly EndedQuota[]>
+  readonly ids: PrincipalIds
+}
+
+async function readBefore(connection: PipelinedConnection, batch: Batch): Promise<ReadBefore> {
+  const ids = await batch.principals.idsOf(connection, batch)
+  return { ids, ended: await endedQuotasOf(connection, batch) }
 }
 
 interface Decisions {
@@ -124,7 +134,7 @@ interface Decisions {
 function decideAll(
   { commands, now, enforcement, keepsUsage, denialSampler }: Batch,
   states: UserStates,
-  ended: ReadonlyMap<number, readonly EndedQuota[]>,
+  { ended, ids }: ReadBefore,
 ): Decisions {
   const drafts = new Map<number, Draft>()
   for (const [user, { quotas, reservations }] of states) {
@@ -136,7 +146,9 @@ function decideAll(
   }
   const outcomes = commands.map(command => decide(entryOf(drafts, command.user_id), command, now, enforcement))
   const changes = noChanges()
-  for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user))
+  const authorship = authorshipOf(commands, outcomes, ids)
+  for (const [user, state] of states) addChanges(changes, state, entryOf(drafts, user), authorship)
+  changes.actions = authorship.actions
   if (!keepsUsage) changes.usage = []
   const sample = denialSampler?.begin(now) ?? null
   if (sample !== null) changes.denied = denialsToLog(commands, outcomes, sample)
@@ -192,18 +204,22 @@ class UnknownOutcome extends ConnectionLost {
 
 /**
  * Sends the calls and a commit. Only the tag COMMIT is success: after an error a commit answers ROLLBACK, not an error.
+ * Who made and settled the reservations that were found is read in the same transaction.
  * @throws UnknownOutcome if the connection is lost
  */
 async function commit(
   connection: PipelinedConnection,
+  batch: Batch,
   calls: readonly StatementCall[],
-  outcomes: readonly Outcome[],
-): Promise<void> {
-  const results = await connection.run([...calls, COMMIT]).catch(error => {
+  outcomes: Outcome[],
+): Promise<Outcome[]> {
+  const finds = findsOf(batch, outcomes)
+  const results = await connection.run([...calls, ...finds, COMMIT]).catch(error => {
     throw error instanceof ConnectionLost ? new UnknownOutcome(outcomes, error) : error
   })
   const tag = results.at(-1)?.tag
   if (tag !== 'COMMIT') throw new Error(`the batch was not committed: the server answered ${tag}`)
+  return finds.length === 0 ? outcomes : withAuthorship(batch, outcomes, results.at(-2))
 }
 
 /** What a batch has done, if it is committed after all, by command. Nothing if it failed before its commit. */

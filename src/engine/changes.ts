@@ -4,6 +4,7 @@ import { newAlerts } from '../domain/alerts.ts'
 import type { Correction, Draft } from '../domain/draft.ts'
 import type { Allowance } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
+import type { BatchAuthorship } from './authorship.ts'
 import type { UserState } from './user-states.ts'
 
 /** What a batch changes and what it leaves as it was, with what its events need beside the rows. */
@@ -21,6 +22,7 @@ export function noChanges(): BatchChanges {
     corrected: [],
     added: [],
     settled: [],
+    actions: [],
     retaken: [],
     alerted: [],
     usage: [],
@@ -31,7 +33,12 @@ export function noChanges(): BatchChanges {
 }
 
 /** Adds the difference between a user's state and the draft that the decisions made of it. */
-export function addChanges(changes: BatchChanges, { quotas, reservations }: UserState, draft: Draft): void {
+export function addChanges(
+  changes: BatchChanges,
+  { quotas, reservations }: UserState,
+  draft: Draft,
+  authorship: BatchAuthorship,
+): void {
   for (const [index, before] of quotas.entries()) {
     const after = draft.quotas[index]
     if (after === undefined) throw new RangeError('a draft has lost a quota')
@@ -44,7 +51,7 @@ export function addChanges(changes: BatchChanges, { quotas, reservations }: User
   for (const entry of draft.usage) changes.usage.push(entry)
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sorted(draft.reservations, byId)) {
-    addReservationChange(changes, reservations.get(reservation.id), reservation)
+    addReservationChange(changes, reservations.get(reservation.id), reservation, authorship)
   }
 }
 
@@ -63,11 +70,12 @@ function addReservationChange(
   changes: BatchChanges,
   before: Stored<Reservation> | undefined,
   after: Reservation,
+  { authorsOf }: BatchAuthorship,
 ): void {
-  if (before === undefined) changes.added.push(after)
+  if (before === undefined) changes.added.push({ ...after, ...authorsOf(after) })
   else if (before === after) changes.unchanged.reservations.push(before)
   else {
-    changes.settled.push({ ...after, seq: before.seq })
+    changes.settled.push({ ...after, ...authorsOf(after), seq: before.seq })
     if (after.expired && !before.expired) changes.expired.push({ before, after })
   }
 }

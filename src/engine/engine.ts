@@ -7,6 +7,7 @@ import { createConnections } from './connections.ts'
 import { createDenialSampler } from './denial-sampler.ts'
 import { createDifficultUsers } from './difficult-users.ts'
 import { createMemory } from './memory.ts'
+import { createPrincipals } from './principals.ts'
 import { createRunner } from './runner.ts'
 import { createScheduler, type QueueReport } from './scheduler.ts'
 
@@ -79,18 +80,23 @@ const BYTES_PER_COMMAND = 400
 export function createEngine(options: EngineOptions): Engine {
   const monotonicMs = options.monotonicMs ?? (() => performance.now())
   const memory = createMemory()
+  const principals = createPrincipals()
   const difficultUsers = createDifficultUsers()
   const connections = createConnections({
     url: options.url,
     monotonicMs,
     lockTimeoutMs: options.lockTimeoutMs ?? 100,
     log: options.log,
-    onLost: memory.forgetAll,
+    onLost() {
+      memory.forgetAll()
+      principals.forgetAll()
+    },
   })
   const runner = createRunner(
     {
       connections,
       memory,
+      principals,
       now: options.now,
       enforcement: { observe: options.observe ?? false },
       keepsUsage: options.keepsUsage ?? true,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDraft } from '../../src/domain/draft.ts'
+import { authorshipOf } from '../../src/engine/authorship.ts'
 import { addChanges, noChanges } from '../../src/engine/changes.ts'
 
 test('corrections of closed windows are sorted by quota and window, not in the order of the settlements', () => {
@@ -15,7 +16,7 @@ test('corrections of closed windows are sorted by quota and window, not in the o
         draft.corrections.set(`${quota_id}:${window_no}`, { quota_id, window_no, used: 1, reserved: -1 })
       }
     }
-    addChanges(changes, state, draft)
+    addChanges(changes, state, draft, authorshipOf([], [], new Map()))
   }
   const order = changes.corrected.map(({ quota_id, window_no }) => [quota_id, window_no])
   expect(order).toEqual([

@@ -1,5 +1,6 @@
 /** Tables of 100,000 rows in four shards, and a call of each statement of the engine with 64 of their keys. */
 import type { Queryable } from '../../src/db/database.ts'
+import { addActions } from '../../src/db/ledger/add-actions.ts'
 import { addAlerts } from '../../src/db/ledger/add-alerts.ts'
 import { addDenials } from '../../src/db/ledger/add-denials.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
@@ -19,6 +20,7 @@ import {
   freeReservations,
 } from '../../src/db/ledger/find-locked-rows.ts'
 import { incrementCounters } from '../../src/db/ledger/increment-counters.ts'
+import { loadAuthorship } from '../../src/db/ledger/load-authorship.ts'
 import { readEndedQuotas } from '../../src/db/ledger/load-ended-quotas.ts'
 import { selectQuotaDetails } from '../../src/db/ledger/load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from '../../src/db/ledger/load-quotas.ts'
@@ -27,6 +29,8 @@ import { fenceQuotas, lockAccounts, writeAccounts } from '../../src/db/ledger/lo
 import { lockQuotas } from '../../src/db/ledger/lock-quotas.ts'
 import { markAlerted } from '../../src/db/ledger/mark-alerted.ts'
 import { markRetaken } from '../../src/db/ledger/mark-retaken.ts'
+import { addPrincipals, loadPrincipals } from '../../src/db/ledger/principals.ts'
+import type { Authors } from '../../src/db/ledger/reservation-rows.ts'
 import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
@@ -130,29 +134,29 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
   })
 
   const reservations = picked
-    .map(
-      (index): Stored<Reservation> => ({
-        user_id: owners[index] ?? 0,
-        id: `m${index + 1}`,
-        op: 'reserve',
-        asked: 1,
-        country: null,
-        message_type: null,
-        allow_partial: false,
-        force: false,
-        would_deny: null,
-        units: 1,
-        committed: 0,
-        released: 0,
-        refunded: 0,
-        on_expiry: 'release',
-        expired: false,
-        draws: [],
-        created_at: NOW,
-        expires_at: NOW,
-        seq: 0,
-      }),
-    )
+    .map((index): Stored<Reservation> & Authors => ({
+      user_id: owners[index] ?? 0,
+      id: `m${index + 1}`,
+      op: 'reserve',
+      asked: 1,
+      country: null,
+      message_type: null,
+      allow_partial: false,
+      force: false,
+      would_deny: null,
+      units: 1,
+      committed: 0,
+      released: 0,
+      refunded: 0,
+      on_expiry: 'release',
+      expired: false,
+      draws: [],
+      created_at: NOW,
+      expires_at: NOW,
+      made_by: 1,
+      settled_by: null,
+      seq: 0,
+    }))
     .sort((one, other) => one.user_id - other.user_id || (one.id < other.id ? -1 : 1))
 
   const newReservations = reservations.map(reservation => ({ ...reservation, id: `new-${reservation.id}` }))
@@ -198,9 +202,19 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     ...[allAccounts, allQuotas, freeAccounts, freeQuotas].map(statement => statement.call(scope, ids)),
     ...[loadDrawnQuotas, readDrawnQuotas].map(statement => statement.call(scope, quotas)),
     ...[checkQuotas, lockQuotas, selectQuotaDetails, rollQuotas].map(statement => statement.call(scope, quotas)),
-    ...[loadReservations, allReservations, freeReservations].map(statement => statement.call(scope, reservations)),
+    ...[loadReservations, loadAuthorship, allReservations, freeReservations].map(statement =>
+      statement.call(scope, reservations),
+    ),
     ...[checkReservations, settleReservations, markRetaken].map(statement => statement.call(scope, reservations)),
     ...[checkAbsent, addReservations].map(statement => statement.call(scope, newReservations)),
+    ...[addPrincipals, loadPrincipals].map(statement => statement.call(scope, picked.map(String))),
+    addActions.call(
+      scope,
+      reservations.map(({ user_id, id }) => {
+        const author = { principal: null, request_id: 'r' }
+        return { user_id, id, action: 'refund', total_units: 1, ...author }
+      }),
+    ),
     incrementCounters.call(
       scope,
       quotas.map(quota => ({ quota, used: 1, reserved: 1 })),

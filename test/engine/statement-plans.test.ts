@@ -24,6 +24,9 @@ const SEARCHED_BY: Readonly<Record<string, readonly (readonly string[])[]>> = {
   shard_head: [['shard']],
   event: [['shard', 'user_id']],
   event_sequence: [['shard', 'user_id']],
+  reservation_action: [['shard', 'user_id', 'reservation_id']],
+  // The empty key: the greatest id.
+  principal: [['id'], ['subject'], []],
 }
 
 /** Pages of 8 KiB that a statement may touch to find the rows of a key. */

@@ -195,7 +195,10 @@ describe('settling', () => {
     }
     expect(body).toEqual({ ...reservation, replayed: false })
     const read = await call('GET', `${SENDER}/reservations/${user}/c`, { token: senderToken })
-    expect([read.status, read.body]).toEqual([200, reservation])
+    expect([read.status, read.body]).toEqual([
+      200,
+      { ...reservation, made_by: 'gateway', settled_by: 'gateway', actions: [] },
+    ])
   })
 
   test('a forced commit books released units again, past any limit', async () => {

@@ -112,7 +112,8 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
   for (const [index, user] of users.entries()) {
     for (let n = 0; n < 31; n++) await engine.submit(draw('consume', user, `kept-${n}`, 1))
-    await engine.submit(draw('consume', user, 'pending', 1))
+    const origin = { principal: 'gateway', requestId: 'r' }
+    await engine.submit(draw('consume', user, 'pending', 1, { force: true, origin }))
     await db.query({
       text: `insert into idempotency (shard, principal, key, request, created_at, answer)
              values (7, 'ada', $1, '{}', to_timestamp(0), $2)`,

@@ -1,7 +1,7 @@
 import type { Reservation } from '../../domain/reservation.ts'
-import { bigintLists, bigints, booleans, texts, timestamps } from './arrays.ts'
+import { bigintLists, bigints, booleans, ints, texts, timestamps } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
-import { writeDraws } from './reservation-rows.ts'
+import { type Authors, writeDraws } from './reservation-rows.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
 /**
@@ -10,7 +10,7 @@ import { ledgerStatement, NOW } from './statement.ts'
  * `values (unnest(…), …)` is a third less work for PostgreSQL than `select … from unnest(…, …)`, which keeps a tuple store
  * for each array.
  */
-export const addReservations = ledgerStatement<Reservation>(
+export const addReservations = ledgerStatement<Reservation & Authors>(
   'add-reservations',
   {
     ...RESERVATION_KEY,
@@ -29,6 +29,8 @@ export const addReservations = ledgerStatement<Reservation>(
     expired: booleans(reservation => reservation.expired),
     draws: bigintLists(reservation => writeDraws(reservation.draws)),
     expires_at: timestamps(reservation => reservation.expires_at),
+    made_by: ints(reservation => reservation.made_by),
+    settled_by: ints(reservation => reservation.settled_by),
   },
   ({ names, unnested, bind }) => `insert into reservation (${names}, created_at, changed_at)
     values (${unnested}, ${bind(NOW)}::timestamptz, ${bind(NOW)}::timestamptz)`,

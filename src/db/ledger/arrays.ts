@@ -18,7 +18,7 @@ export function bigints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
   return { type: 'bigint', write: rows => joinNumbers(rows, of) }
 }
 
-export function ints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
+export function ints<Row>(of: Value<Row, number | null>): ArrayColumn<Row> {
   return { type: 'int', write: rows => joinNumbers(rows, of) }
 }
 
@@ -29,6 +29,11 @@ export function smallints<Row>(of: Value<Row, number>): ArrayColumn<Row> {
 /** For texts without quotes and backslashes, which are not escaped: the API accepts neither in ids, countries and types. */
 export function texts<Row>(of: Value<Row, string | null>): ArrayColumn<Row> {
   return { type: 'text', write: rows => joinTexts(rows, of) }
+}
+
+/** For texts of any characters but the zero byte. */
+export function anyTexts<Row>(of: Value<Row, string>): ArrayColumn<Row> {
+  return { type: 'text', write: rows => joinTexts(rows, row => of(row).replace(/[\\"]/g, '\\$&')) }
 }
 
 export function booleans<Row>(of: Value<Row, boolean>): ArrayColumn<Row> {

@@ -4,6 +4,7 @@ import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import type { UsageEntry } from '../../domain/usage.ts'
+import { addActions, type ReservationAction } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'
 import { addReservations } from './add-reservations.ts'
@@ -18,6 +19,7 @@ import type { ReservationKey } from './keys.ts'
 import { byUserAndId, lockQuotas } from './lock-quotas.ts'
 import { markAlerted, type ReachedMarks } from './mark-alerted.ts'
 import { markRetaken } from './mark-retaken.ts'
+import type { Authors } from './reservation-rows.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import type { Stored } from './rows.ts'
 import { settleReservations } from './settle-reservations.ts'
@@ -29,8 +31,10 @@ export interface Changes {
   rolled: Stored<Allowance>[]
   closed: (ClosedWindow & { quota_id: number })[]
   corrected: Correction[]
-  added: Reservation[]
-  settled: Stored<Reservation>[]
+  added: (Reservation & Authors)[]
+  settled: (Stored<Reservation> & Authors)[]
+  /** Forced bookings and refunds, of those added and settled. */
+  actions: readonly ReservationAction[]
   /** Reservations, among those added and settled, whose released units a forced commit has taken again. */
   retaken: ReservationKey[]
   /** Quotas, among those incremented and rolled, that have reached marks. */
@@ -65,6 +69,7 @@ export function writeChanges(scope: Scope, changes: Changes): LedgerCall[] {
     ...callFor(scope, settleReservations, changes.settled),
     ...callFor(scope, addReservations, changes.added),
     ...callFor(scope, markRetaken, changes.retaken),
+    ...callFor(scope, addActions, changes.actions),
     ...callFor(scope, addUsage, changes.usage),
     ...callFor(scope, addDenials, changes.denied),
   ]

@@ -72,6 +72,12 @@ function readReservation(cells: Cells): Stored<Reservation> {
   }
 }
 
+/** Who made a reservation and who settled it last, by their ids in the dictionary of principals; null: not known. */
+export interface Authors {
+  readonly made_by: number | null
+  readonly settled_by: number | null
+}
+
 const NUMBERS_PER_DRAW = 6
 
 /** Draws from the numbers of their column, six each. */

@@ -1,11 +1,12 @@
 import type { Reservation } from '../../domain/reservation.ts'
 import { bigints, booleans, ints } from './arrays.ts'
 import { RESERVATION_KEY } from './keys.ts'
+import type { Authors } from './reservation-rows.ts'
 import type { Stored } from './rows.ts'
 import { guardedUpdate, NOW } from './statement.ts'
 
-/** Writes what became of reservations' units. The rest of a reservation never changes. */
-export const settleReservations = guardedUpdate<Stored<Reservation>>(
+/** Writes what became of reservations' units, and by whom; an expiry has no author. The rest of a reservation never changes. */
+export const settleReservations = guardedUpdate<Stored<Reservation> & Pick<Authors, 'settled_by'>>(
   'settle-reservations',
   {
     ...RESERVATION_KEY,
@@ -14,9 +15,11 @@ export const settleReservations = guardedUpdate<Stored<Reservation>>(
     released: bigints(reservation => reservation.released),
     refunded: bigints(reservation => reservation.refunded),
     expired: booleans(reservation => reservation.expired),
+    settled_by: ints(reservation => reservation.settled_by),
   },
   ({ k, bind }) => `update reservation r set committed = k.committed, released = k.released,
-      refunded = k.refunded, expired = k.expired, seq = r.seq + 1, changed_at = ${bind(NOW)}::timestamptz
+      refunded = k.refunded, expired = k.expired, settled_by = coalesce(k.settled_by, r.settled_by), seq = r.seq + 1,
+      changed_at = ${bind(NOW)}::timestamptz
     from ${k}
     where r.shard = k.shard and r.user_id = k.user_id and r.id = k.id and r.seq = k.seq`,
 )

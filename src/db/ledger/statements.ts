@@ -1,3 +1,4 @@
+import { addActions } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'
 import { addNumberedEvents, advanceOutbox } from './add-events.ts'
@@ -17,6 +18,7 @@ import {
   freeReservations,
 } from './find-locked-rows.ts'
 import { incrementCounters } from './increment-counters.ts'
+import { loadAuthorship } from './load-authorship.ts'
 import { readEndedQuotas } from './load-ended-quotas.ts'
 import { selectQuotaDetails } from './load-quota-details.ts'
 import { loadDrawnQuotas, loadQuotas, readDrawnQuotas, readQuotas } from './load-quotas.ts'
@@ -25,6 +27,7 @@ import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from './lock-a
 import { lockQuotas } from './lock-quotas.ts'
 import { markAlerted } from './mark-alerted.ts'
 import { markRetaken } from './mark-retaken.ts'
+import { addPrincipals, loadPrincipals } from './principals.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import { settleReservations } from './settle-reservations.ts'
 
@@ -39,6 +42,9 @@ const STATEMENTS = [
   readDrawnQuotas,
   readEndedQuotas,
   loadReservations,
+  loadAuthorship,
+  addPrincipals,
+  loadPrincipals,
   checkAbsent,
   checkQuotas,
   checkReservations,
@@ -52,6 +58,7 @@ const STATEMENTS = [
   settleReservations,
   addReservations,
   markRetaken,
+  addActions,
   addUsage,
   addDenials,
   selectQuotaDetails,

@@ -1,11 +1,22 @@
-import type { AdminReservationsQuery, ReservationPage, ReservationRecord } from '../../contract/reservations.ts'
+import type {
+  AdminReservationsQuery,
+  AuthoredRecord,
+  ReservationPage,
+  ReservationRecord,
+} from '../../contract/reservations.ts'
 import type { Database } from '../../db/database.ts'
 import { findQuota } from '../../db/quotas.ts'
-import { listReservations, type ReservationFilter } from '../../db/reservation-lists.ts'
+import {
+  findReservation,
+  type ListedReservation,
+  listReservations,
+  type ReservationFilter,
+} from '../../db/reservation-lists.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import { reservationViewOf } from '../../domain/view.ts'
+import { authorshipViewOf, reservationViewOf } from '../../domain/view.ts'
+import { Problem } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
 import { cursorAfter, type Filters, pageRequestOf } from './requests.ts'
 
@@ -21,7 +32,7 @@ export async function reservationPage(
   const { reservations, next } =
     filter === null ? { reservations: [], next: null } : await listReservations(db, filter, after, size)
   return {
-    items: reservations.map(recordViewOf),
+    items: reservations.map(viewer.role === 'admin' ? authoredViewOf : recordViewOf),
     page_size: size,
     next_cursor: next && cursorAfter(next, filters),
   }
@@ -43,6 +54,18 @@ async function narrow(db: Database, filters: Filters, viewer: Viewer): Promise<R
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   }
+}
+
+function authoredViewOf(reservation: ListedReservation): ReservationRecord {
+  const { made_by, settled_by } = reservation
+  return { ...recordViewOf(reservation), made_by, settled_by }
+}
+
+/** One reservation, for administrators. @throws Problem `not_found` */
+export async function authoredRecord(db: Database, userId: number, id: string): Promise<AuthoredRecord> {
+  const found = await findReservation(db, userId, id)
+  if (found === undefined) throw new Problem('not_found', `User ${userId} has no reservation "${id}".`)
+  return { ...recordViewOf(found), ...authorshipViewOf(found) }
 }
 
 /** A reservation with its request, as lists and exports show it. */

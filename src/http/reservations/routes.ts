@@ -1,11 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { AdminReservationsQuery, UserReservationsQuery } from '../../contract/reservations.ts'
+import { AdminReservationParams, AdminReservationsQuery, UserReservationsQuery } from '../../contract/reservations.ts'
+import { NoQuery } from '../../contract/schemas.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
-import { reservationPage } from './responses.ts'
+import { authoredRecord, reservationPage } from './responses.ts'
 
 /** A user's own reservations: `/api/sms/quota/reservations`. */
 export function userReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
@@ -29,7 +30,8 @@ export function userReservationRoutes(server: FastifyInstance, { db }: RouteCont
 
 /** The reservations of all users: `/api/sms/admin/quota/reservations`. */
 export function adminReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  app.get(
     '/reservations',
     {
       schema: {
@@ -44,5 +46,22 @@ export function adminReservationRoutes(server: FastifyInstance, { db }: RouteCon
       },
     },
     request => reservationPage(db, request.query, { role: 'admin' }),
+  )
+  app.get(
+    '/reservations/:user_id/:id',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'getReservationOfUser',
+          'Read a reservation',
+          'With the senders that made, settled, forced and refunded it. One that is past its `expires_at` is shown as `reserved` until the service closes it.',
+        ),
+        params: AdminReservationParams,
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('AuthoredRecord#'), ['not_found']),
+      },
+    },
+    ({ params }) => authoredRecord(db, params.user_id, params.id),
   )
 }

@@ -1,9 +1,10 @@
+import type { Authorship } from '../../domain/authorship.ts'
 import type { Command, Denied, Explanation, Granted, Outcome } from '../../domain/command.ts'
 import { explanationViewOf } from '../../domain/explanation.ts'
 import type { Measure } from '../../domain/message.ts'
 import { type Reservation, unfundedOf } from '../../domain/reservation.ts'
 import { formatTimestampOrNull } from '../../domain/time.ts'
-import { drawViewOf, reservationViewOf } from '../../domain/view.ts'
+import { authorshipViewOf, drawViewOf, reservationViewOf } from '../../domain/view.ts'
 import { Problem } from '../../errors.ts'
 import type { SenderCall } from './requests.ts'
 
@@ -20,7 +21,7 @@ export function answerOf({ command, measure }: SenderCall, outcome: Outcome): ob
     case 'settled':
       return { ...reservationViewOf(outcome.reservation), replayed: outcome.replayed }
     case 'found':
-      return reservationViewOf(outcome.reservation)
+      return { ...reservationViewOf(outcome.reservation), ...authorshipViewOf(outcome.authorship ?? UNKNOWN) }
     case 'not_found':
       throw new Problem('not_found', `User ${command.user_id} has no reservation "${command.id}".`)
     case 'idempotency_mismatch':
@@ -33,6 +34,8 @@ export function answerOf({ command, measure }: SenderCall, outcome: Outcome): ob
       throw refusal('exceeds_committed', notCommitted(command, outcome.reservation), outcome.reservation)
   }
 }
+
+const UNKNOWN: Authorship = { made_by: null, settled_by: null, actions: [] }
 
 function granted({ reservation, remaining, replayed, would_deny, explanation }: Granted, measure: Measure | null) {
   return {

@@ -119,7 +119,7 @@ export function senderRoutes(server: FastifyInstance, { engine, requireCountry }
         ...operation('Sender', 'getReservation', 'Read a reservation'),
         params: ReservationParams,
         querystring: NoQuery,
-        response: senderResponses(Type.Ref('Reservation#'), ['not_found']),
+        response: senderResponses(Type.Ref('AuthoredReservation#'), ['not_found']),
       },
     },
     (request, reply) => {

@@ -1,0 +1,66 @@
+import type { ReservationAction } from '../db/ledger/add-actions.ts'
+import type { ReservationKey } from '../db/ledger/keys.ts'
+import type { Authors } from '../db/ledger/reservation-rows.ts'
+import type { Command, Outcome } from '../domain/command.ts'
+import type { PrincipalIds } from './principals.ts'
+
+/** Who made and settled the reservations of a batch, and what is recorded beside that. */
+export interface BatchAuthorship {
+  authorsOf(reservation: ReservationKey): Authors
+  /** Sorted like all rows of a batch. */
+  readonly actions: readonly ReservationAction[]
+}
+
+const NO_AUTHORS: Authors = { made_by: null, settled_by: null }
+
+/** Whether the command has an effect of its own. */
+export function isNew(outcome: Outcome | undefined): boolean {
+  return (outcome?.outcome === 'granted' || outcome?.outcome === 'settled') && !outcome.replayed
+}
+
+/**
+ * The authors by what the commands came to. A command that met a reservation past its expiry and closed it is not its
+ * author: the outcome says so.
+ */
+export function authorshipOf(
+  commands: readonly Command[],
+  outcomes: readonly Outcome[],
+  ids: PrincipalIds,
+): BatchAuthorship {
+  const authors = new Map<string, Authors>()
+  const actions: ReservationAction[] = []
+  for (const [index, command] of commands.entries()) {
+    const outcome = outcomes[index]
+    const { origin, op, user_id, id } = command
+    if (origin === undefined || op === 'check' || !isNew(outcome)) continue
+    const principal = ids.get(origin.principal) ?? null
+    const key = keyOf(command)
+    const { made_by, settled_by } = authors.get(key) ?? NO_AUTHORS
+    authors.set(key, {
+      made_by: op === 'reserve' || op === 'consume' ? principal : made_by,
+      settled_by: op === 'reserve' ? settled_by : principal,
+    })
+    const recorded = recordedOf(command, outcome)
+    if (recorded !== null) actions.push({ user_id, id, ...recorded, principal, request_id: origin.requestId })
+  }
+  return { authorsOf: reservation => authors.get(keyOf(reservation)) ?? NO_AUTHORS, actions: actions.sort(byKey) }
+}
+
+function recordedOf(
+  command: Command,
+  outcome: Outcome | undefined,
+): Pick<ReservationAction, 'action' | 'total_units'> | null {
+  if (outcome === undefined || !('reservation' in outcome)) return null
+  const { committed, refunded } = outcome.reservation
+  if (command.op === 'refund') return { action: 'refund', total_units: refunded }
+  return 'force' in command && command.force ? { action: 'force', total_units: committed } : null
+}
+
+const keyOf = ({ user_id, id }: ReservationKey) => `${user_id} ${id}`
+
+function byKey(one: ReservationAction, other: ReservationAction): number {
+  if (one.user_id !== other.user_id) return one.user_id - other.user_id
+  if (one.id !== other.id) return one.id < other.id ? -1 : 1
+  if (one.action !== other.action) return one.action < other.action ? -1 : 1
+  return one.total_units - other.total_units
+}

@@ -1,0 +1,57 @@
+/**
+ * The dictionary of principals, as far as the engine knows it. A principal is read or added once, before the transaction of
+ * the first batch that has a command of it; later batches find it in memory.
+ */
+import { addPrincipals, loadPrincipals, principalsIn } from '../db/ledger/principals.ts'
+import type { Scope } from '../db/ledger/statement.ts'
+import type { PipelinedConnection } from '../db/pipelined-connection.ts'
+import type { Command } from '../domain/command.ts'
+
+/** The ids of principals by their subjects; null for those that the dictionary has no room for. */
+export type PrincipalIds = ReadonlyMap<string, number | null>
+
+export interface Principals {
+  /** The ids of all principals of a batch. */
+  idsOf(
+    connection: PipelinedConnection,
+    batch: Scope & { readonly commands: readonly Command[] },
+  ): Promise<PrincipalIds> | PrincipalIds
+  /** For when a connection was lost: a standby that took over may have given the same ids to others. */
+  forgetAll(): void
+}
+
+/** The most principals in memory. Beyond them all are forgotten, and read again as they come. */
+const MAX_KNOWN = 10_000
+
+export function createPrincipals(): Principals {
+  const known = new Map<string, number | null>()
+
+  async function learn(
+    connection: PipelinedConnection,
+    scope: Scope,
+    ids: Map<string, number | null>,
+    unknown: readonly string[],
+  ): Promise<PrincipalIds> {
+    const results = await connection.run([addPrincipals.call(scope, unknown), loadPrincipals.call(scope, unknown)])
+    for (const subject of unknown) ids.set(subject, null)
+    for (const { subject, id } of principalsIn(results.at(-1))) ids.set(subject, id)
+    if (known.size + unknown.length > MAX_KNOWN) known.clear()
+    for (const subject of unknown) known.set(subject, ids.get(subject) ?? null)
+    return ids
+  }
+
+  return {
+    idsOf(connection, batch) {
+      const ids = new Map<string, number | null>()
+      const unknown: string[] = []
+      for (const { origin } of batch.commands) {
+        if (origin === undefined || ids.has(origin.principal)) continue
+        const id = known.get(origin.principal)
+        ids.set(origin.principal, id ?? null)
+        if (id === undefined) unknown.push(origin.principal)
+      }
+      return unknown.length === 0 ? ids : learn(connection, batch, ids, unknown.sort())
+    },
+    forgetAll: () => known.clear(),
+  }
+}
