@@ -67,9 +67,9 @@ export interface Site {
 
 /**
  * Call this where tests are declared. After those tests it removes all files and all processes, including a database
- * server that a killed service left behind.
+ * server that a killed service left behind. @param project the folder of the version to run, by default this one
  */
-export async function createSite(): Promise<Site> {
+export async function createSite(project = PROJECT): Promise<Site> {
   const home = await realpath(await mkdtemp(join(tmpdir(), 'sms-quota-process-')))
   // Under root, the database's user must be able to enter the folder.
   await chmod(home, 0o711)
@@ -84,7 +84,7 @@ export async function createSite(): Promise<Site> {
     await rm(home, { recursive: true, force: true })
   })
 
-  function launch(args: string[], env: Environment = {}, program = join(PROJECT, 'bin/sms-quota')): Process {
+  function launch(args: string[], env: Environment = {}, program = join(project, 'bin/sms-quota')): Process {
     // A test that timed out may still be running.
     if (closed) throw new Error('the tests of this site have finished')
     const child = spawn(program, args, {
