@@ -14,6 +14,7 @@ import { consoleCase } from './cases/console.ts'
 import { denialOverheadCase } from './cases/denial-overhead.ts'
 import { engineCase } from './cases/engine.ts'
 import { eventsCase } from './cases/events.ts'
+import { floodsCase } from './cases/floods.ts'
 import { freshCase } from './cases/fresh.ts'
 import { growthCase } from './cases/growth.ts'
 import { heldCase } from './cases/held.ts'
@@ -49,6 +50,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   'usage-overhead': usageOverheadCase,
   'denial-overhead': denialOverheadCase,
   overload: overloadCase,
+  floods: floodsCase,
   console: consoleCase,
   soak: soakCase,
   webhooks: webhooksCase,

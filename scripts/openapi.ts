@@ -34,6 +34,7 @@ const app = await createServer({
   rateLimitPerMinute: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,
+  logClientAddress: 'off',
   requireCountry: false,
   oidc: null,
 })

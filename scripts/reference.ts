@@ -1,8 +1,8 @@
 /**
- * Writes docs/reference/*.md (settings, metrics, errors, events) from the tables in the code. With --check it writes
+ * Writes docs/reference/*.md (settings, metrics, errors, events, log lines) from the code. With --check it writes
  * nothing and exits with 1 if a file is not current.
  */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { Registry } from '@prometheus-io/client'
 import { configVariables } from '../src/config/config.ts'
@@ -134,11 +134,48 @@ function eventsPage(): string {
   )
 }
 
+/** A call that logs: its level, its object or the expression that makes it, and its message. */
+const LOG_CALL =
+  /\blog\.(fatal|error|warn|info|debug)\(\s*(?:(\{[^}]*\}|[\w.]+(?:\([^)]*\))?),\s*)?(['`])((?:(?!\3).)+)\3/gs
+
+/** The names of the fields of an object that is written in place. */
+function fieldNames(object: string): string {
+  if (!object.startsWith('{')) return object === '' ? '' : 'see [the log](../logging.md)'
+  const names = object
+    .slice(1, -1)
+    .split(',')
+    .map(field => /\w+/.exec(field)?.[0] ?? '')
+  return names
+    .filter(name => name !== '')
+    .map(code)
+    .join(', ')
+}
+
+async function logLinesPage(): Promise<string> {
+  const source = resolve(import.meta.dirname, '../src')
+  const files = (await readdir(source, { recursive: true })).filter(name => name.endsWith('.ts'))
+  const texts = await Promise.all(files.map(name => readFile(join(source, name), 'utf8')))
+  const rows = texts.flatMap(text =>
+    [...text.matchAll(LOG_CALL)].map(([, level = '', object = '', , message = '']) => [
+      code(message.replaceAll(/\$\{[^}]*\}/g, '…')),
+      level,
+      fieldNames(object),
+    ]),
+  )
+  return pageOf(
+    'Log lines',
+    'All messages that the service logs, from its source; `…` stands for a name. [The log](../logging.md) says what the fields mean and what is never logged.',
+    ['message', 'level', 'fields'],
+    rows.toSorted((one, other) => (one.join() < other.join() ? -1 : 1)),
+  )
+}
+
 const PAGES = {
   'settings.md': settingsPage(),
   'metrics.md': metricsPage(),
   'errors.md': errorsPage(),
   'events.md': eventsPage(),
+  'log-lines.md': await logLinesPage(),
 }
 
 const isCheck = process.argv.includes('--check')

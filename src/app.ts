@@ -115,6 +115,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       rateLimitPerMinute: config.rateLimitPerMinute,
       authFailuresPerMinute: config.authFailuresPerMinute,
       maxConnections: config.maxConnections,
+      logClientAddress: config.logClientAddress,
       requireCountry: config.requireCountry,
       oidc: config.consoleOidc,
     })

@@ -5,6 +5,7 @@
  */
 import { Refusal } from './parse.ts'
 import {
+  type ClientAddressMode,
   type Enforcement,
   type LogLevel,
   type Machine,
@@ -67,7 +68,7 @@ export interface Config {
   requireCountry: boolean
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
-  /** The maximum number of invalid tokens per minute from one address; 0: no limit. */
+  /** How many calls per minute of one address may come without a valid token; 0: no limit. */
   authFailuresPerMinute: number
   /** The maximum number of open connections. */
   maxConnections: number
@@ -86,6 +87,7 @@ export interface Config {
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
   logLevel: LogLevel
+  logClientAddress: ClientAddressMode
 }
 
 /** One mistake in the configuration. The message never contains a secret. */
@@ -225,6 +227,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     logLevel: get('LOG_LEVEL'),
+    logClientAddress: get('LOG_CLIENT_ADDRESS'),
   }
 }
 
@@ -294,6 +297,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     LOG_LEVEL: config.logLevel,
+    LOG_CLIENT_ADDRESS: config.logClientAddress,
   }
   return NAMES.map(name => {
     const { mask = String, unset = null } = row(name)

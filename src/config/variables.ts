@@ -22,6 +22,10 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 const ENFORCEMENTS = ['enforce', 'observe'] as const
+/** How the log shows the addresses of clients: whole, as the network that they belong to, or not at all. */
+const CLIENT_ADDRESS_MODES = ['full', 'prefix', 'off'] as const
+export type ClientAddressMode = (typeof CLIENT_ADDRESS_MODES)[number]
+
 export type Enforcement = (typeof ENFORCEMENTS)[number]
 
 /** The facts about the machine that defaults depend on. */
@@ -218,7 +222,7 @@ export const VARIABLES = {
   },
   AUTH_FAILURES_PER_MINUTE: {
     means:
-      'the maximum number of invalid tokens per minute from one address (of IPv6, the first 64 bits), for each process; above it, tokens that are not known yet are answered 429 without verification; 0 means no limit',
+      'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, answers to them wait half a second, and tokens that are not known yet get 429 without being verified; 0 means no limit',
     accepts: 'a whole number from 0 to 1000000',
     fallback: '3000',
     parse: whole(0, 1_000_000),
@@ -282,6 +286,13 @@ export const VARIABLES = {
     accepts: `one of ${LOG_LEVELS.join(', ')}`,
     fallback: 'info',
     parse: (text: string) => LOG_LEVELS.find(level => level === text) ?? new Refusal('is not a level'),
+  },
+  LOG_CLIENT_ADDRESS: {
+    means:
+      'how the log shows the addresses of clients: full; prefix, the first 24 bits of IPv4 and 48 of IPv6; or off. Addresses are personal data',
+    accepts: `one of ${CLIENT_ADDRESS_MODES.join(', ')}`,
+    fallback: 'full',
+    parse: (text: string) => CLIENT_ADDRESS_MODES.find(mode => mode === text) ?? new Refusal('is none of them'),
   },
 } as const satisfies Record<string, Variable<unknown>>
 

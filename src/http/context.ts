@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { OidcConfig } from '../config/config.ts'
+import type { ClientAddressMode } from '../config/variables.ts'
 import type { Database } from '../db/database.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -30,8 +31,10 @@ export interface ServerParts extends RouteContext {
   front: Front
   /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
-  /** Invalid tokens per minute that may come from one address; 0 is no limit. */
+  /** Calls per minute of one address that may come without a valid token; 0 is no limit. */
   authFailuresPerMinute: number
+  /** How the log shows the addresses of clients. */
+  logClientAddress: ClientAddressMode
   /** The maximum number of open connections. Further ones are closed at once. */
   maxConnections: number
   /** Whether senders must name the destination. */

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { Socket } from 'node:net'
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { ERRORS, Problem } from '../errors.ts'
+import Fastify, { type FastifyInstance, LogController } from 'fastify'
+import { Problem } from '../errors.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { guard, limitPrincipals, type RequiredRole } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
@@ -14,14 +13,15 @@ import { eventRoutes } from './events/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
+import { createErrorAnswers } from './platform/error-answers.ts'
 import { FORMATS } from './platform/formats.ts'
 import { clientRequestId, PLAIN_HEADERS, SECURITY_HEADERS } from './platform/headers.ts'
 import { checkQueryEncoding, parseJsonBodies } from './platform/json-body.ts'
 import { describeApi } from './platform/openapi.ts'
-import { problemBody, problemOf } from './platform/problems.ts'
 import { createRateLimiter } from './platform/rate-limiter.ts'
-import { logRequests } from './platform/request-log.ts'
+import { createRequestLog, logRequests } from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
+import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
 import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
@@ -70,6 +70,9 @@ const MAX_BODY_BYTES = 64 * 1024
 /** Builds the API behind the server that owns the port, which serves it as soon as it is ready. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   let serve = () => {}
+  const requestLog = createRequestLog({ log: parts.log, clientAddress: parts.logClientAddress })
+  const slowDown = createSlowDown(parts.authFailuresPerMinute)
+  const errors = createErrorAnswers(requestLog, slowDown, MAX_BODY_BYTES)
   const app = Fastify({
     loggerInstance: parts.log,
     // logRequests logs each response once, without private data.
@@ -83,8 +86,8 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
     genReqId: request => clientRequestId(request.headers) ?? randomUUID(),
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: answerError,
+    clientErrorHandler: errors.answerBroken,
+    frameworkErrors: errors.answer,
     // The serializer ignores formats; only their names must be known.
     serializerOpts: { ajv: { formats: Object.fromEntries(Object.keys(FORMATS).map(name => [name, true])) } },
     schemaController: { compilersFactory: { buildSerializer } },
@@ -107,7 +110,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     checkQueryEncoding(request.url)
     done()
   })
-  logRequests(app)
+  logRequests(app, requestLog)
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
@@ -117,17 +120,15 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.setNotFoundHandler(() => {
     throw new Problem('not_found', 'There is no such file.')
   })
-  app.setErrorHandler(answerError)
+  app.setErrorHandler(errors.answer)
   app.decorate('bodyReader', createBodyReader(MAX_UNFINISHED_BYTES))
   parseJsonBodies(app, app.bodyReader, MAX_BODY_BYTES)
 
   await describeApi(app)
   await registerApi(app, parts)
-  operationsRoutes(app, parts)
-  await docsRoutes(app)
-  await app.register(consoleRoutes, {
-    prefix: '/console',
-    provider: parts.oidc && createProvider(parts.oidc, parts.now),
+  await app.register(async scope => {
+    slowDownCalls(scope, slowDown)
+    await registerOpenRoutes(scope, parts)
   })
   return app
 }
@@ -149,6 +150,16 @@ async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<vo
   }
 }
 
+/** Registers the routes that need no token. */
+async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Promise<void> {
+  operationsRoutes(app, parts)
+  await docsRoutes(app)
+  await app.register(consoleRoutes, {
+    prefix: '/console',
+    provider: parts.oidc && createProvider(parts.oidc, parts.now),
+  })
+}
+
 /**
  * Compiles serializers, so that responses have exactly the fields of their schemas. That takes a quarter of the start time,
  * so only those for senders are compiled at the start; each of the others with its first response. Problems come from one
@@ -165,40 +176,4 @@ const buildSerializer: ReturnType<typeof SerializerSelector> = (schemas, options
       return serialize(value)
     }
   }
-}
-
-/** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */
-function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply) {
-  const problem = problemOf(error, request.routeOptions.bodyLimit ?? MAX_BODY_BYTES)
-  const { status } = ERRORS[problem.code]
-  if (status >= 500) {
-    // While the queue is full or the database is not available, a line per sender call would add to the load.
-    const isOneOfMany = problem.code !== 'internal' && request.routeOptions.config?.isForMachines === true
-    request.log[isOneOfMany ? 'debug' : 'error']({ err: problem.cause ?? error }, 'http: request failed')
-  }
-  return reply
-    .code(status)
-    .headers({ ...SECURITY_HEADERS, ...problem.headers, 'x-request-id': request.id })
-    .header('content-type', 'application/problem+json; charset=utf-8')
-    .send(problemBody(problem, request.id))
-}
-
-/** Answers a request that is not valid HTTP, and closes the connection. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return
-  const requestId = randomUUID()
-  const problem = new Problem(
-    'invalid_request',
-    'The request is not valid HTTP, its headers are too large, or it came too slowly.',
-  )
-  const body = JSON.stringify(problemBody(problem, requestId))
-  const headers = {
-    ...SECURITY_HEADERS,
-    'x-request-id': requestId,
-    'content-type': 'application/problem+json',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
 }

@@ -34,6 +34,14 @@ describe('a rate limiter', () => {
     expect(admitted).toBe(60 + 600 - 1)
   })
 
+  test('can admit fewer at once than in a minute', () => {
+    const clock = { now: 0 }
+    const { take } = createRateLimiter({ perMinute: 600, burstMs: 500, now: () => clock.now })
+    expect([1, 2, 3, 4, 5, 6].map(() => take('a'))).toEqual([0, 0, 0, 0, 0, 100])
+    clock.now += 100
+    expect([take('a'), take('a')]).toEqual([0, 100])
+  })
+
   test.each([1, 7, 6_000, 999_983])('admits exactly the limit of %i at once, at any time', perMinute => {
     for (const at of [0.1, 5_000.123456789, 88_888_888.77777]) {
       const { clock, take } = limiterOf(perMinute)

@@ -60,6 +60,8 @@ export interface ServiceOptions {
   observe?: boolean
   queueCommands?: number
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
+  /** Gets each line of the log, from level info on. */
+  onLogLine?: (line: string) => void
 }
 
 /**
@@ -79,8 +81,9 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands } = options
-  const { server, parts, close } = await createApp(loaded.config, pino({ level: 'silent' }), {
+  const { queueCommands, onLogLine } = options
+  const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
+  const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
     engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands }) },

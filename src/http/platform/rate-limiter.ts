@@ -9,8 +9,10 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterOptions {
-  /** Calls per minute; 0 is no limit. A client may make them all at once, and then one at each fraction of the minute. */
+  /** Calls per minute; 0 is no limit. */
   perMinute: number
+  /** A client may make the calls of this time at once, and then one at each fraction of it. At most and by default a minute. */
+  burstMs?: number
   /** The clients that are remembered are twice as many at most. Above that, those that came first are forgotten. */
   maxClients?: number
   /** Milliseconds of a clock that never goes back. */
@@ -27,6 +29,7 @@ const ROUNDING_MS = 0.001
  */
 export function createRateLimiter({
   perMinute,
+  burstMs = MINUTE_MS,
   maxClients = 10_000,
   now = () => performance.now(),
 }: RateLimiterOptions): RateLimiter {
@@ -47,7 +50,7 @@ export function createRateLimiter({
   function next(client: string, at: number): { paidAt: number; waitMs: number } {
     const paidAt = Math.max(at, recent.get(client) ?? older.get(client) ?? 0) + intervalMs
     // Rounded up, so that a client that waits for so long finds room.
-    return { paidAt, waitMs: Math.max(0, Math.ceil(paidAt - at - MINUTE_MS - ROUNDING_MS)) }
+    return { paidAt, waitMs: Math.max(0, Math.ceil(paidAt - at - burstMs - ROUNDING_MS)) }
   }
 
   return {

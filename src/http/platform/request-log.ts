@@ -1,53 +1,163 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+/** The log of requests, for operation and forensics. docs/logging.md says what it holds, and what it never does. */
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ClientAddressMode } from '../../config/variables.ts'
+import type { ErrorCode, Problem } from '../../errors.ts'
+import { networkOf } from './client-address.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Whether machines call this route, thousands of times a second: its responses are logged as a summary. */
     isForMachines?: boolean
   }
+  interface FastifyRequest {
+    /** The problem that answers this request; null if it is answered otherwise. */
+    problem: Problem | null
+  }
+}
+
+export interface RequestLog {
+  answered(request: FastifyRequest, reply: FastifyReply): void
+  /** Logs why a request failed that is not at fault itself. */
+  failed(request: FastifyRequest, problem: Problem, error: unknown): void
+  /** Logs a request that is not valid HTTP. @param reason the code of the parser's error */
+  broken(address: string | undefined, reason: string | undefined): void
+  /** Logs what was counted since the last call. */
+  summarize(): void
+}
+
+export interface RequestLogOptions {
+  log: FastifyBaseLogger
+  clientAddress: ClientAddressMode
+  /** Milliseconds of a clock that never goes back. */
+  now?: () => number
 }
 
 const SUMMARY_MS = 10_000
 
+/** Lines a second and kind. A flood of requests that are cheap to refuse must not become a flood of lines. */
+const MAX_LINES_PER_SECOND = 10
+
+/** Refusals that say that a sender is misconfigured or not who it should be. The others are results, such as a 409. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'unauthenticated',
+  'forbidden',
+  'rate_limited',
+  'invalid_request',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'overloaded',
+  'unavailable',
+  'internal',
+])
+
 /**
- * Logs one line per response, without tokens, queries, bodies or addresses. Routes for machines get one summary line
- * every ten seconds instead; their single lines are logged at level debug.
+ * One line per response, without tokens, queries, bodies or the ids in paths. Routes for machines get one summary line every
+ * ten seconds, and a line per refusal. Refusals, and answers to calls without a token, are sampled.
  */
-export function logRequests(app: FastifyInstance): void {
+export function createRequestLog({ log, clientAddress, now = () => performance.now() }: RequestLogOptions): RequestLog {
   const summary = createSummary()
-  const logSummary = () => {
-    const line = summary.take()
-    if (line !== null) app.log.info(line, 'http: sender requests answered')
+  const answers = createSampler(now)
+  const failures = createSampler(now)
+  const shown = (address: string | undefined) => shownAddress(address, clientAddress)
+  return {
+    answered(request, reply) {
+      const { problem, principal } = request
+      if (isForMachines(request)) {
+        summary.add(reply.statusCode, reply.elapsedTime)
+        const isRefusal = problem !== null && REFUSALS.has(problem.code)
+        if (!isRefusal && isDebugging(log)) request.log.debug(lineOf(request, reply, shown), 'http: request answered')
+        if (!isRefusal) return
+      }
+      const isSampled = problem !== null || principal === null
+      if (isSampled && !answers.mayLog(problem?.code ?? 'without_token')) return
+      request.log.info(lineOf(request, reply, shown), 'http: request answered')
+    },
+    failed(request, problem, error) {
+      if (problem.code !== 'internal' && isForMachines(request)) return
+      if (failures.mayLog(problem.code)) request.log.error({ err: problem.cause ?? error }, 'http: request failed')
+    },
+    broken(address, reason) {
+      if (answers.mayLog('broken')) log.info({ client: shown(address), reason }, 'http: broken request refused')
+    },
+    summarize() {
+      const line = summary.take()
+      if (line !== null) log.info(line, 'http: sender requests answered')
+      const leftOut = answers.takeLeftOut()
+      if (leftOut !== null) log.warn({ left_out: leftOut }, 'http: lines left out')
+    },
   }
-  const timer = setInterval(logSummary, SUMMARY_MS).unref()
+}
+
+/** Logs all responses of the server, and the summaries. */
+export function logRequests(app: FastifyInstance, requestLog: RequestLog): void {
+  const timer = setInterval(() => requestLog.summarize(), SUMMARY_MS).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
-    logSummary()
+    requestLog.summarize()
   })
-
+  app.decorateRequest('problem', null)
+  app.addHook('onRequest', (request, _reply, done) => {
+    // Node.js keeps the address of a socket from its first use on. Without one, it is lost when the client disconnects.
+    void request.raw.socket.remoteAddress
+    done()
+  })
   app.addHook('onResponse', (request, reply, done) => {
-    if (request.routeOptions.config.isForMachines === true) {
-      summary.add(reply.statusCode, reply.elapsedTime)
-      if (isDebugging(app)) request.log.debug(lineOf(request, reply), 'http: request answered')
-    } else {
-      request.log.info(lineOf(request, reply), 'http: request answered')
-    }
+    requestLog.answered(request, reply)
     done()
   })
 }
 
-function lineOf(request: FastifyRequest, reply: FastifyReply) {
+function lineOf(request: FastifyRequest, reply: FastifyReply, shown: (address: string) => string | undefined) {
+  const { problem } = request
   return {
     method: request.method,
     route: request.routeOptions.url ?? null,
     status: reply.statusCode,
     ms: round(reply.elapsedTime),
     subject: request.principal?.subject,
+    client: shown(request.ip),
+    code: problem?.code,
+    reason: problem !== null && 'reason' in problem ? problem.reason : undefined,
   }
 }
 
-function isDebugging(app: FastifyInstance): boolean {
-  return app.log.level === 'debug' || app.log.level === 'trace'
+/** Pino leaves undefined fields out. */
+function shownAddress(address: string | undefined, mode: ClientAddressMode): string | undefined {
+  if (mode === 'off' || address === undefined) return undefined
+  return mode === 'prefix' ? networkOf(address) : address
+}
+
+function isForMachines(request: FastifyRequest): boolean {
+  return request.routeOptions.config?.isForMachines === true
+}
+
+function isDebugging(log: FastifyBaseLogger): boolean {
+  return log.level === 'debug' || log.level === 'trace'
+}
+
+/** Admits so many lines of a kind in each second, and counts those that it leaves out. Kinds are the codes of errors. */
+function createSampler(now: () => number) {
+  let second = 0
+  const logged = new Map<string, number>()
+  let leftOut = new Map<string, number>()
+  return {
+    mayLog(kind: string): boolean {
+      const current = Math.floor(now() / 1_000)
+      if (current !== second) logged.clear()
+      second = current
+      const counts = (logged.get(kind) ?? 0) < MAX_LINES_PER_SECOND ? logged : leftOut
+      counts.set(kind, (counts.get(kind) ?? 0) + 1)
+      return counts === logged
+    },
+    /** How many lines were left out since the last call, by kind; null if none. */
+    takeLeftOut(): Record<string, number> | null {
+      if (leftOut.size === 0) return null
+      const counts = Object.fromEntries(leftOut)
+      leftOut = new Map()
+      return counts
+    },
+  }
 }
 
 /** Counts responses by status, and their duration, until they are taken. */

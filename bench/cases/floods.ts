@@ -1,0 +1,67 @@
+/**
+ * Senders at 30 % of what the service can handle, undisturbed and beside each kind of flood. The goal is that their p99 stays
+ * within twice the undisturbed one.
+ */
+import type { FloodJob, FloodKind } from '../flood.ts'
+import type { Job, LoadResult } from '../load-generator/job.ts'
+import { median } from '../measure.ts'
+import { startWorker } from '../servers/processes.ts'
+import { FULL_LOAD, startTestBed, USERS } from '../servers/test-bed.ts'
+import { type Bench, type Findings, latencyRow } from './bench.ts'
+
+const FLOODS: Record<FloodKind, { connections: number }> = {
+  'slow bodies': { connections: 12 },
+  '/readyz': { connections: 32 },
+  '401': { connections: 32 },
+  '400': { connections: 32 },
+}
+const SHARE = 0.3
+const POLITE = { connections: 64, depth: 1, operations: 1, users: USERS }
+const MAX_RATIO = 2
+/** A flood is at full force for this long before the measurement begins. */
+const AHEAD_MS = 2_000
+
+export async function floodsCase(bench: Bench): Promise<Findings> {
+  const { say, settings } = bench
+  const { service, loadGenerator, token } = await startTestBed(bench, 'floods')
+  const flood = startWorker('flood.ts', { flags: bench.flagsFor('flood') })
+  bench.cleanup.add(() => flood.stop())
+  const base = { urls: [service.url], token, warmupMs: AHEAD_MS, measureMs: settings.isQuick ? 3_000 : 5_000 }
+  say('measuring the capacity')
+  const full = { ...base, ...FULL_LOAD, users: USERS, operations: 1, rate: null, prefix: 'full-' }
+  const capacity = await loadGenerator.ask<LoadResult>(full satisfies Job)
+  const rate = Math.round((SHARE * capacity.operations) / capacity.seconds)
+  let runs = 0
+  const polite = () => {
+    runs += 1
+    return loadGenerator.ask<LoadResult>({ ...base, ...POLITE, rate, prefix: `p${runs}-` } satisfies Job)
+  }
+
+  const findings: Findings = { rows: [], details: [], notes: [] }
+  for (const [kind, { connections }] of Object.entries(FLOODS) as [FloodKind, { connections: number }][]) {
+    say(`senders at ${rate.toLocaleString('en')}/s, beside ${kind}`)
+    const [calm, disturbed]: [number[], number[]] = [[], []]
+    const answers: Record<number, number> = {}
+    for (let round = 0; round < settings.rounds; round++) {
+      calm.push(p99Of(await polite()))
+      const ms = base.warmupMs + base.measureMs
+      const job: FloodJob = { kind, url: service.url, token, connections, ms }
+      const [answered, result] = await Promise.all([flood.ask<Record<number, number>>(job), polite()])
+      disturbed.push(p99Of(result))
+      for (const [status, count] of Object.entries(answered)) {
+        answers[Number(status)] = (answers[Number(status)] ?? 0) + count
+      }
+    }
+    const sides = { ours: median(disturbed), theirs: median(calm), max: MAX_RATIO }
+    findings.rows.push(latencyRow(`p99 of senders beside ${kind}, ${connections} connections`, 'undisturbed', sides))
+    const counts = Object.entries(answers).map(([status, count]) => `${count.toLocaleString('en')} × ${status}`)
+    findings.notes.push(`Answers to ${kind} in ${settings.rounds} rounds: ${counts.join(', ') || 'none'}.`)
+  }
+  findings.notes.push(`The senders made ${rate.toLocaleString('en')} calls a second, ${SHARE * 100} % of the capacity.`)
+  return findings
+}
+
+function p99Of({ refused, firstRefusal, p99 }: LoadResult): number {
+  if (refused > 0) throw new Error(`${refused} calls of the senders failed; the first: ${firstRefusal}`)
+  return p99
+}

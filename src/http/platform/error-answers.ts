@@ -1,0 +1,71 @@
+/** Answers errors with problems. */
+import { randomUUID } from 'node:crypto'
+import type { Socket } from 'node:net'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import { problemBody, problemOf } from './problems.ts'
+import type { RequestLog } from './request-log.ts'
+import { type SlowDown, waitPaused } from './slow-down.ts'
+
+export interface ErrorAnswers {
+  /** Answers a request with a problem. For a path that cannot be decoded, this runs before all hooks. */
+  answer(error: unknown, request: FastifyRequest, reply: FastifyReply): unknown
+  /** Answers a request that is not valid HTTP, and closes the connection. */
+  answerBroken(error: NodeJS.ErrnoException, socket: Socket): void
+}
+
+/** Refusals for which the client alone is at fault. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'unauthenticated',
+  'forbidden',
+  'rate_limited',
+  'invalid_request',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+])
+
+/** @param bodyLimit of routes that have none of their own, in bytes */
+export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, bodyLimit: number): ErrorAnswers {
+  return {
+    answer(error, request, reply) {
+      const problem = problemOf(error, request.routeOptions.bodyLimit ?? bodyLimit)
+      request.problem = problem
+      const { status } = ERRORS[problem.code]
+      if (status >= 500) requestLog.failed(request, problem, error)
+      const send = () =>
+        reply
+          .code(status)
+          .headers({ ...SECURITY_HEADERS, ...problem.headers, 'x-request-id': request.id })
+          .header('content-type', 'application/problem+json; charset=utf-8')
+          .send(problemBody(problem, request.id))
+      const isRefusal = REFUSALS.has(problem.code) || (request.is404 && problem.code === 'not_found')
+      return isRefusal && slowDown.isAbove(request) ? waitPaused(request).then(send) : send()
+    },
+    answerBroken(error, socket) {
+      if (error.code === 'ECONNRESET' || !socket.writable) return
+      requestLog.broken(socket.remoteAddress, error.code)
+      if (slowDown.isAddressAbove(socket.remoteAddress)) socket.destroy()
+      else socket.end(brokenResponse())
+    },
+  }
+}
+
+function brokenResponse(): string {
+  const requestId = randomUUID()
+  const problem = new Problem(
+    'invalid_request',
+    'The request is not valid HTTP, its headers are too large, or it came too slowly.',
+  )
+  const body = JSON.stringify(problemBody(problem, requestId))
+  const headers = {
+    ...SECURITY_HEADERS,
+    'x-request-id': requestId,
+    'content-type': 'application/problem+json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return `HTTP/1.1 400 Bad Request\r\n${lines.join('\r\n')}\r\n\r\n${body}`
+}

@@ -1,0 +1,60 @@
+/**
+ * Slows down clients that only cost work: above a rate, their refusals and their calls without a token wait before they are
+ * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at twice that number of
+ * calls a second, without a call of anybody else being refused.
+ */
+import { Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { clientOf } from './client-address.ts'
+import { createRateLimiter } from './rate-limiter.ts'
+
+/** A request, as far as it says where it comes from. */
+interface Client {
+  readonly ip: string
+  readonly principal: { readonly subject: string } | null
+}
+
+export interface SlowDown {
+  /** Counts a refusal, or a call without a token, for its principal or else its address. Returns whether it is above the rate. */
+  isAbove(request: Client): boolean
+  /** Counts a request that is not valid HTTP. */
+  isAddressAbove(address: string | undefined): boolean
+}
+
+/** Long enough to end a flood, and shorter than usual time limits of clients. */
+const WAIT_MS = 500
+
+/** Refusals of one principal: a thousand a second, since a sender may have as many invalid numbers among its messages. */
+const OF_PRINCIPAL = { perMinute: 60_000, burstMs: 2_000 }
+
+/** @param addressPerMinute calls of one address that come without a valid token; 0 is no limit */
+export function createSlowDown(addressPerMinute: number): SlowDown {
+  const principals = createRateLimiter(OF_PRINCIPAL)
+  const addresses = createRateLimiter({ perMinute: addressPerMinute })
+  const isAddressAbove = (address: string | undefined) => addresses.take(clientOf(address ?? '')) > 0
+  return {
+    isAbove({ principal, ip }) {
+      // Requests that fail before all hooks have no field for it.
+      return principal?.subject === undefined ? isAddressAbove(ip) : principals.take(principal.subject) > 0
+    },
+    isAddressAbove,
+  }
+}
+
+/** Resolves after the wait. Meanwhile the connection of the request is not read. */
+export async function waitPaused({ raw: { socket } }: FastifyRequest): Promise<void> {
+  // Requests that tests inject have no connection.
+  const connection = socket instanceof Socket ? socket : null
+  connection?.pause()
+  await setTimeout(WAIT_MS)
+  connection?.resume()
+}
+
+/** Counts all calls in a scope whose routes need no token. */
+export function slowDownCalls(scope: FastifyInstance, slowDown: SlowDown): void {
+  scope.addHook('onRequest', (request, _reply, done) => {
+    if (slowDown.isAbove(request)) waitPaused(request).then(() => done())
+    else done()
+  })
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+
+type Line = Record<string, unknown>
+
+/** A service, and the lines of its log. */
+async function startLogged(env: Record<string, string> = {}) {
+  const lines: Line[] = []
+  const service = await startService({ env, onLogLine: line => lines.push(JSON.parse(line)) })
+  return { ...service, lines, answered: () => lines.filter(({ msg }) => msg === 'http: request answered') }
+}
+
+const LIST = '/api/sms/admin/quota/list'
+const ADMIN_QUOTA = '/api/sms/admin/quota'
+const RESERVE = '/api/sms/sender/quota/reserve'
+
+describe('a line', async () => {
+  const { app, call, answered, lines, ...service } = await startLogged()
+
+  test('says who called what from where, and how it was answered', async () => {
+    lines.length = 0
+    await call('GET', `${LIST}?user_id=4711`, { headers: { 'x-request-id': 'mine' } })
+    expect(answered()).toEqual([
+      {
+        level: 30,
+        time: expect.any(Number),
+        request_id: 'mine',
+        method: 'GET',
+        route: LIST,
+        status: 200,
+        ms: expect.any(Number),
+        subject: '1',
+        client: '127.0.0.1',
+        msg: 'http: request answered',
+      },
+    ])
+  })
+
+  test('of a refusal has its code, and the subject if the token is valid', async () => {
+    lines.length = 0
+    await call('GET', LIST, { token: null })
+    await call('GET', LIST, { token: service.senderToken })
+    await call('GET', `${ADMIN_QUOTA}/7?x=1`)
+    expect(answered()).toMatchObject([
+      { status: 401, code: 'unauthenticated' },
+      { status: 403, code: 'forbidden' },
+      { status: 400, code: 'invalid_request', route: `${ADMIN_QUOTA}/:id`, subject: '1' },
+    ])
+  })
+
+  test('is written for refused calls of senders, and not for their results', async () => {
+    lines.length = 0
+    const token = service.senderToken
+    await call('POST', RESERVE, { token, body: { user_id: 7, id: 'm', units: 1 } })
+    await call('POST', '/api/sms/sender/quota/commit', { token, body: { user_id: 7, id: 'none' } })
+    expect(lines).toEqual([])
+    await call('POST', RESERVE, { token, body: { user_id: 7, id: 'm', units: 0 } })
+    expect(answered()).toMatchObject([
+      { status: 400, code: 'invalid_request', subject: 'gateway', client: '127.0.0.1' },
+    ])
+  })
+
+  test('holds no token, query, id of a path, body or part of a message', async () => {
+    lines.length = 0
+    const message = { to: '+4915112345678', text: 'geheim' }
+    await call('POST', RESERVE, { token: service.senderToken, body: { user_id: 7, id: 'geheim', message, units: 1 } })
+    await call('POST', RESERVE, { token: service.senderToken, body: '{"geheim' })
+    await call('GET', `${LIST}?name=geheim&wrong=geheim`, { headers: { 'x-geheim': 'geheim' } })
+    await call('GET', LIST, { token: `${service.adminToken}x` })
+    await call('GET', `${ADMIN_QUOTA}/999123/geheim`)
+    await app.inject({ method: 'GET', url: '/api/geheim?geheim=1' })
+    expect(answered()).toHaveLength(6)
+    const text = JSON.stringify(lines)
+    expect(text).not.toMatch(/geheim|4915112345678|999123/)
+    for (const token of [service.senderToken, service.adminToken]) {
+      for (const part of token.split('.')) expect(text).not.toContain(part)
+    }
+  })
+
+  test('is written for a request that is not valid HTTP', async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    lines.length = 0
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    socket.end('geheim\r\n\r\n').resume()
+    await once(socket, 'close')
+    const expected = { client: '127.0.0.1', reason: expect.stringMatching(/^HPE_/) }
+    expect(lines).toMatchObject([{ ...expected, msg: 'http: broken request refused' }])
+    expect(JSON.stringify(lines)).not.toContain('geheim')
+  })
+})
+
+test('floods of refusals leave ten lines a second and code, and the number of the others', async () => {
+  const { app, call, lines, answered } = await startLogged()
+  const begin = performance.now()
+  for (let n = 0; n < 300; n++) await call('GET', LIST, { token: null })
+  for (let n = 0; n < 30; n++) await app.inject({ url: '/console/config.json' })
+  await call('GET', LIST)
+  const seconds = Math.ceil((performance.now() - begin) / 1_000) + 1
+  await app.close()
+  const of = (code: string | undefined) => answered().filter(line => line.code === code)
+  expect(of('unauthenticated').length).toBeGreaterThanOrEqual(10)
+  expect(of('unauthenticated').length).toBeLessThanOrEqual(10 * seconds)
+  const leftOut = lines.find(({ msg }) => msg === 'http: lines left out')?.left_out as Record<string, number>
+  expect(of('unauthenticated').length + (leftOut.unauthenticated ?? 0)).toBe(300)
+  // Answers to calls without a token are sampled, those of principals are not.
+  expect(of(undefined).length + (leftOut.without_token ?? 0)).toBe(31)
+  expect(of(undefined).at(-1)).toMatchObject({ route: LIST, subject: '1' })
+})
+
+test.each([
+  ['prefix', '192.0.2.7', '192.0.2.0/24'],
+  ['prefix', '2001:db8:1:2::3', '2001:db8:1::/48'],
+  ['off', '192.0.2.7', undefined],
+])('with LOG_CLIENT_ADDRESS=%s the address %s is logged as %s', async (mode, remoteAddress, shown) => {
+  const { app, answered } = await startLogged({ LOG_CLIENT_ADDRESS: mode })
+  await app.inject({ method: 'GET', url: '/console/config.json', remoteAddress })
+  expect(answered().map(({ client }) => client)).toEqual([shown])
+})

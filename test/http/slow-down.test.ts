@@ -1,0 +1,88 @@
+/** Clients that only cost work wait for their answers. */
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { createSlowDown } from '../../src/http/platform/slow-down.ts'
+import { startService } from '../support/service.ts'
+
+const LIMIT = 3
+const { app, call, adminToken } = await startService({ env: { AUTH_FAILURES_PER_MINUTE: String(LIMIT) } })
+await app.listen({ host: '127.0.0.1', port: 0 })
+const { port } = app.server.address() as AddressInfo
+
+const LIST = '/api/sms/admin/quota/list'
+const authorization = `Bearer ${adminToken}`
+
+/** A call without a token, and whether the answer to a call that was sent later came before its answer. */
+async function ask(url: string, remoteAddress: string) {
+  let isOvertaken = false
+  const asked = app.inject({ method: 'GET', url, remoteAddress })
+  const later = app.inject({ method: 'GET', url: `${LIST}?x=1`, headers: { authorization }, remoteAddress })
+  later.then(() => {
+    isOvertaken = true
+  })
+  const { statusCode } = await asked
+  // A refusal of a principal does not count for the address.
+  expect((await later).statusCode).toBe(400)
+  return { statusCode, isOvertaken }
+}
+
+test.each([
+  ['/openapi.json', 200],
+  ['/console/config.json', 200],
+  [LIST, 401],
+  ['/nowhere', 404],
+])('above the limit of an address, %s without a token waits, and calls with one do not', async (url, statusCode) => {
+  const address = `2001:db8:0:${url.length}::1`
+  for (let n = 0; n < LIMIT; n++)
+    expect((await app.inject({ url, remoteAddress: address })).statusCode).toBe(statusCode)
+  expect(await ask(url, address)).toEqual({ statusCode, isOvertaken: true })
+})
+
+test('above the limit, a connection is not read while its answer waits, and works afterwards', async () => {
+  const socket = connect(port, '127.0.0.1')
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: test\r\n\r\n`
+  let text = ''
+  socket.on('data', chunk => {
+    text += chunk
+  })
+  const answers = (count: number) => expect.poll(() => text.match(/HTTP\/1\.1 200/g)?.length ?? 0).toBe(count)
+  for (let n = 1; n <= LIMIT; n++) {
+    socket.write(get('/console/config.json'))
+    await answers(n)
+  }
+  socket.write(get('/console/config.json'))
+  await answers(LIMIT + 1)
+  socket.write(get('/console/config.json'))
+  await answers(LIMIT + 2)
+  socket.destroy()
+})
+
+test('above the limit, a request that is not valid HTTP is not answered', async () => {
+  async function answerTo(text: string): Promise<string> {
+    const socket = connect(port, '127.0.0.1')
+    let answer = ''
+    socket.on('data', chunk => {
+      answer += chunk
+    })
+    socket.on('error', () => {})
+    socket.write(text)
+    await once(socket, 'close')
+    return answer
+  }
+  for (let n = 0; n < LIMIT; n++) await answerTo('nonsense\r\n\r\n')
+  expect(await answerTo('nonsense\r\n\r\n')).toBe('')
+  expect((await call('GET', LIST)).status).toBe(200)
+})
+
+test('above a thousand a second, refusals of a principal wait, and its other calls do not', async () => {
+  const limit = createSlowDown(0)
+  const request = { ip: '192.0.2.1', principal: { subject: 'gateway' } }
+  const other = { ip: '192.0.2.1', principal: { subject: 'other' } }
+  const begin = performance.now()
+  let count = 0
+  while (!limit.isAbove(request)) count += 1
+  expect(count).toBeGreaterThanOrEqual(2_000)
+  expect(count).toBeLessThan(2_002 + (performance.now() - begin) + 1)
+  expect(limit.isAbove(other)).toBe(false)
+})
