@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import pino from 'pino'
 import { openDatabase } from '../src/db/database.ts'
+import { secretKeys } from '../src/db/secret-keys.ts'
 import { createFront } from '../src/http/front.ts'
 import { createServer } from '../src/http/server.ts'
 import { createMetrics } from '../src/metrics.ts'
@@ -18,6 +19,7 @@ const app = await createServer({
   db,
   engine: { enqueue: unused, hasRoom: unused },
   webhooks: { test: unused, allowPrivate: false },
+  secretKeys: secretKeys(null, []),
   feed: { waiting: 0, read: unused, stop() {} },
   now: Date.now,
   log: pino({ level: 'silent' }),

@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts'
 import { assertTrustworthy, type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
+import type { SecretKeys } from './db/secret-keys.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
@@ -25,7 +26,9 @@ import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from './jobs/webhook-retention.ts'
+import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
+import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
 
 /**
  * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
@@ -72,6 +75,7 @@ interface Base {
   jobsDb: Database
   now: () => EpochMs
   metrics: Metrics
+  secretKeys: SecretKeys
 }
 
 /** Wires all parts, in the order in which they need each other. If one cannot start, those before it are stopped. */
@@ -84,13 +88,16 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const db = open({ maxConnections: config.databasePoolSize })
     await assertTrustworthy(db)
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
+    warnOfPlainSecrets(config, log)
+    const secretKeys = await readSecretKeys(config)
+    await requireFittingKeys(db, secretKeys)
     const jobsDb = open({ maxConnections: JOB_CONNECTIONS })
     const pingDb = open({ maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
     const metrics = createMetrics()
-    const base = { config, log, jobsDb, now, metrics }
+    const base = { config, log, jobsDb, now, metrics, secretKeys }
 
     const engine = startEngine(base, url, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -106,6 +113,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       engine,
       feed,
       webhooks,
+      secretKeys,
       now,
       log,
       metrics,
@@ -179,11 +187,12 @@ function startEngine(
 }
 
 function createWebhookDispatcher(
-  { config, log, jobsDb: db, now, metrics }: Base,
+  { config, log, jobsDb: db, now, metrics, secretKeys: keys }: Base,
   options: Overrides['webhooks'],
 ): Dispatcher {
   return createDispatcher({
     db,
+    keys,
     now,
     log,
     allowPrivate: config.webhookAllowPrivate,
@@ -194,7 +203,7 @@ function createWebhookDispatcher(
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
-function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Engine): Job[] {
+function createJobs({ config, log, jobsDb: db, now, metrics, secretKeys: keys }: Base, engine: Engine): Job[] {
   return [
     createSweeper({ db, engine, now, log }),
     createRetention({
@@ -211,6 +220,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics }: Base, engine: Eng
     createAlertCleaner({ db, now }),
     createUsageRollup({ db, log, onRollup: metrics.rollup }),
     createWebhookRetention({ db, now, keepMs: config.retentionDays * DAY_MS }),
+    createWebhookSecrets({ db, keys, now }),
     createUsageCompaction({ db, log, now, timeZone: config.usageTimeZone, onCompaction: metrics.compaction }),
     createEventCounter({ db, onEvents: metrics.events }),
   ]

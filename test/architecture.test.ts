@@ -13,7 +13,7 @@ const LEVELS: Record<string, RegExp>[] = [
   { jobs: /^jobs\// },
   { metrics: /^metrics\.ts$/ },
   { http: /^http\// },
-  { clock: /^clock\.ts$/ },
+  { clock: /^clock\.ts$/, secrets: /^secrets\.ts$/ },
   { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },
   { main: /^main\.ts$/ },
   { cli: /^cli\// },

@@ -48,12 +48,12 @@ describe('help', () => {
   test('of all commands', async () => {
     const { code, stdout, stderr } = await run(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    for (const word of ['serve', 'migrate', 'verify', 'token', 'config', 'Usage:', 'Examples:'])
+    for (const word of ['serve', 'migrate', 'verify', 'discard-secrets', 'token', 'config', 'Usage:', 'Examples:'])
       expect(stdout).toContain(word)
     expect((await run(['-h'])).stdout).toBe(stdout)
   })
 
-  test.each(['serve', 'migrate', 'verify', 'token', 'config'])('of %s', async command => {
+  test.each(['serve', 'migrate', 'verify', 'discard-secrets', 'token', 'config'])('of %s', async command => {
     const { code, stdout, stderr } = await run([command, '--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain(`Usage: sms-quota ${command} [options]`)
@@ -81,8 +81,11 @@ describe('help', () => {
 describe('wrong usage exits 2 and says how to correct it', () => {
   test.each([
     [[], 'a command is missing'],
-    [['serv'], 'there is no command "serv" among serve, migrate, verify, token, config; did you mean serve?'],
-    [['xyzzy'], 'there is no command "xyzzy" among serve, migrate, verify, token, config\n'],
+    [
+      ['serv'],
+      'there is no command "serv" among serve, migrate, verify, discard-secrets, token, config; did you mean serve?',
+    ],
+    [['xyzzy'], 'there is no command "xyzzy" among serve, migrate, verify, discard-secrets, token, config\n'],
     [['--hlep'], 'there is no option --hlep; did you mean --help?'],
     [['--constructor'], 'there is no option --constructor\n'],
     [['--help=yes'], '--help takes no value'],

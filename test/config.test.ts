@@ -10,6 +10,7 @@ import {
 
 const MACHINE = { platform: 'linux', isRoot: false, home: '/home/ann' } as const
 const SECRET = 'correct horse battery staple, twice'
+const KEY = Buffer.alloc(32, 251)
 const DATABASE = 'postgres://sms:pa%23ss@db.example:5433/quota?sslmode=require'
 
 function load(env: Record<string, string>, options: LoadOptions = {}): Config {
@@ -58,6 +59,8 @@ describe('the settings in effect', () => {
       eventRetentionDays: 90,
       usageTimeZone: 'UTC',
       webhookAllowPrivate: false,
+      secretsKey: null,
+      secretsKeyPrevious: null,
     })
   })
 
@@ -95,6 +98,8 @@ describe('the settings in effect', () => {
       EVENT_RETENTION_DAYS: '365',
       USAGE_TIME_ZONE: 'Europe/Berlin',
       WEBHOOK_ALLOW_PRIVATE: 'true',
+      SECRETS_KEY: KEY.toString('base64'),
+      SECRETS_KEY_PREVIOUS: KEY.toString('base64url'),
     })
     expect(config).toEqual({
       host: '::1',
@@ -129,6 +134,8 @@ describe('the settings in effect', () => {
       eventRetentionDays: 365,
       usageTimeZone: 'Europe/Berlin',
       webhookAllowPrivate: true,
+      secretsKey: KEY,
+      secretsKeyPrevious: KEY,
     })
   })
 
@@ -216,6 +223,9 @@ describe('refused', () => {
   })
 
   test.each([
+    ['SECRETS_KEY', 'hunter2', 'is not base64; accepted: 32 bytes in base64'],
+    ['SECRETS_KEY', 'aHVudGVyMg==', 'has 7 bytes'],
+    ['SECRETS_KEY_PREVIOUS', 'off', 'is not base64'],
     ['DATABASE_URL', 'hunter2', 'is not a URL'],
     ['DATABASE_URL', 'mysql://u:hunter2@h/d', 'is not a PostgreSQL URL'],
     ['DATABASE_URL', 'postgres://u:hunter2#x@h/d', 'is not a URL'],
@@ -266,6 +276,14 @@ describe('refused', () => {
     expect(issuesOf(env)).toEqual([expect.stringContaining('AUTH_SECRET, AUTH_PUBLIC_KEY_FILE, AUTH_JWKS_URL: one of')])
     expect(issuesOf(env, { needsKey: false })).toEqual([])
     expect(issuesOf({ ...env, AUTH_SECRET: SECRET })).toEqual([])
+  })
+
+  test('a previous key without a key, beside an external database', () => {
+    const env = { DATABASE_URL: DATABASE, AUTH_SECRET: SECRET, SECRETS_KEY_PREVIOUS: KEY.toString('base64') }
+    expect(issuesOf(env)).toEqual([
+      'SECRETS_KEY_PREVIOUS: requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off',
+    ])
+    expect(issuesOf({ ...env, SECRETS_KEY: 'off' })).toEqual([])
   })
 
   test('one role for administrators and senders', () => {
@@ -322,6 +340,12 @@ describe('the printed settings', () => {
     expect(settings.PORT).toBe('8080')
     expect(settings.AUTH_ISSUER).toBeNull()
     expect(JSON.stringify(settings)).not.toMatch(/hunter2|pa%23ss|pa#ss|staple/)
+  })
+
+  test('show whether secrets are encrypted, without the keys', () => {
+    const settings = shown(load({ SECRETS_KEY: KEY.toString('base64'), SECRETS_KEY_PREVIOUS: KEY.toString('base64') }))
+    expect(settings).toMatchObject({ SECRETS_KEY: '********', SECRETS_KEY_PREVIOUS: '********' })
+    expect(shown(load({ SECRETS_KEY: 'off' })).SECRETS_KEY).toBe('off')
   })
 
   test('show the URL of a key server without its token', () => {

@@ -5,6 +5,7 @@ import type { Database } from '../../src/db/database.ts'
 import { fanOut } from '../../src/db/fan-out.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { SHARD_COUNT, SHARDS } from '../../src/domain/shard.ts'
+import { SOME_SECRET } from '../../test/support/secrets.ts'
 import type { Received, ReceiverJob } from '../receiver.ts'
 import { startWorker, type Worker } from '../servers/processes.ts'
 import { newSecret, startService } from '../servers/test-bed.ts'
@@ -90,7 +91,7 @@ async function deliver(site: Site, latencies: readonly number[], events: number)
 }
 
 async function addWebhook(db: Database, url: string, now: number): Promise<number> {
-  const webhook = await createWebhook(db, { url }, new Uint8Array(32), { now, actor: 'bench', requestId: 'bench' })
+  const webhook = await createWebhook(db, { url }, SOME_SECRET, { now, actor: 'bench', requestId: 'bench' })
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id
 }

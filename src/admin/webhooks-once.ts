@@ -2,18 +2,21 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Transaction, within } from '../db/database.ts'
 import { redeliver, redeliverSince } from '../db/delivery-lists.ts'
-import { findWebhook } from '../db/webhooks.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
+import { findSigningWebhook } from '../db/webhook-secrets.ts'
 import type { EventKey } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { recordOf, type Webhook, type WebhookDraft, type WebhookRecord } from '../domain/webhook.ts'
+import type { Webhook, WebhookDraft } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 import { once, onceInSteps } from './idempotency.ts'
-import { createWebhook, rotateSecret, updateWebhook } from './webhooks.ts'
+import { createWebhook, type NewSecret, rotateSecret, updateWebhook } from './webhooks.ts'
 
 interface WebhookChange {
   outcome: 'changed'
-  webhook: WebhookRecord
-  /** The secret that the call made; null if another one has replaced it since, or the webhook is deleted. */
+  webhook: Webhook
+  /**
+   * The secret that the call made; null if it made none, another one has replaced it since, or the webhook is deleted.
+   */
   secret: Uint8Array | null
   /** When the call was first answered. */
   at: EpochMs
@@ -28,12 +31,12 @@ export type NotDone =
 export function createWebhookOnce(
   db: Database,
   draft: WebhookDraft,
-  secret: Uint8Array,
+  secret: NewSecret,
   author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'createWebhook', ...draft }
-  return changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author))
+  return changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author), secret)
 }
 
 export function updateWebhookOnce(
@@ -50,18 +53,19 @@ export function updateWebhookOnce(
 export function rotateSecretOnce(
   db: Database,
   id: number,
-  secret: Uint8Array,
+  secret: NewSecret,
   author: Author,
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'rotateWebhookSecret', id }
-  return changeOnce(db, key, request, author, tx => rotateSecret(within(tx), id, secret, author))
+  return changeOnce(db, key, request, author, tx => rotateSecret(within(tx), id, secret, author), secret)
 }
 
 /** What is remembered of a change. The secret itself stays in the webhook's row. */
 interface RememberedChange {
-  webhook: WebhookRecord
-  secret_digest: string
+  webhook: Webhook
+  /** Null: the call made no secret. */
+  secret_digest: string | null
 }
 
 async function changeOnce(
@@ -70,15 +74,19 @@ async function changeOnce(
   request: { operation: string },
   author: Author,
   change: (tx: Transaction) => Promise<Webhook | undefined>,
+  made?: NewSecret,
 ): Promise<WebhookChange | NotDone> {
-  const call = { key, request, answerOf: rememberedOf }
-  const done = await once(db, call, author, async tx => changeOf(await change(tx)))
+  const secret_digest = made === undefined ? null : digestOf(made.secret)
+  const answerOf = (done: Changed): RememberedChange | undefined =>
+    done.outcome === 'refused' ? undefined : { webhook: done.webhook, secret_digest }
+  const done = await once(db, { key, request, answerOf }, author, async tx => changeOf(await change(tx)))
   switch (done.outcome) {
     case 'changed':
-      return { outcome: 'changed', webhook: recordOf(done.webhook), secret: done.webhook.secret, at: author.now }
+      return { outcome: 'changed', webhook: done.webhook, secret: made?.secret ?? null, at: author.now }
     case 'replayed': {
-      const { webhook, secret_digest } = done.answer
-      return { outcome: 'changed', webhook, secret: await findSecret(db, webhook.id, secret_digest), at: done.at }
+      const { webhook, secret_digest: digest } = done.answer
+      const secret = made === undefined ? null : await findSecret(db, made.keys, webhook.id, digest)
+      return { outcome: 'changed', webhook, secret, at: done.at }
     }
     default:
       return done
@@ -91,14 +99,9 @@ function changeOf(webhook: Webhook | undefined): Changed {
   return webhook === undefined ? { outcome: 'refused' } : { outcome: 'changed', webhook }
 }
 
-function rememberedOf(done: Changed): RememberedChange | undefined {
-  if (done.outcome === 'refused') return undefined
-  return { webhook: recordOf(done.webhook), secret_digest: digestOf(done.webhook.secret) }
-}
-
-async function findSecret(db: Database, id: number, digest: string): Promise<Uint8Array | null> {
-  const webhook = await findWebhook(db, id)
-  return webhook !== undefined && digestOf(webhook.secret) === digest ? webhook.secret : null
+async function findSecret(db: Database, keys: SecretKeys, id: number, digest: string | null) {
+  const secret = (await findSigningWebhook(db, keys, id))?.secrets.secret
+  return secret !== undefined && digestOf(secret) === digest ? secret : null
 }
 
 function digestOf(secret: Uint8Array): string {

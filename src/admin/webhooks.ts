@@ -1,7 +1,9 @@
 /** What administrators do with webhooks, and how the service disables one. */
 import type { Database, Transaction } from '../db/database.ts'
 import { appendSystemEvent } from '../db/outbox-writes.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
 import { insertWebhookChange } from '../db/webhook-history.ts'
+import { findSigningWebhook, writeSecrets } from '../db/webhook-secrets.ts'
 import { restartPending } from '../db/webhook-upkeep.ts'
 import {
   confirmAbsence,
@@ -25,13 +27,19 @@ import {
 } from '../domain/webhook.ts'
 import type { Author } from './author.ts'
 
+/** A secret to be written, and what encrypts it. */
+export interface NewSecret {
+  secret: Uint8Array
+  keys: SecretKeys
+}
+
 /**
  * Creates a webhook, which receives the events committed from now on. Undefined if there are `MAX_WEBHOOKS` already.
  */
 export function createWebhook(
   db: Pick<Database, 'transaction'>,
   draft: WebhookDraft,
-  secret: Uint8Array,
+  { secret, keys }: NewSecret,
   author: Author,
 ): Promise<Webhook | undefined> {
   const { now, actor } = author
@@ -46,8 +54,6 @@ export function createWebhook(
       id,
       disabled_reason: null,
       failing_since: null,
-      secret,
-      previous_secret: null,
       previous_until: null,
       created_at: now,
       created_by: actor,
@@ -55,6 +61,7 @@ export function createWebhook(
       updated_by: actor,
     }
     await insertWebhook(tx, webhook)
+    await writeSecrets(tx, keys, webhook, { secret, previous_secret: null })
     await record(tx, 'created', null, webhook, author)
     return webhook
   })
@@ -87,22 +94,40 @@ export function updateWebhook(
 /**
  * Gives a webhook a new secret; the one before signs too for `ROTATION_OVERLAP_MS`. Undefined if there is no such
  * webhook.
+ * @throws UnreadableSecret if this process cannot decrypt the secret before
  */
 export function rotateSecret(
   db: Pick<Database, 'transaction'>,
   id: number,
-  secret: Uint8Array,
+  { secret, keys }: NewSecret,
   author: Author,
 ): Promise<Webhook | undefined> {
   const { now, actor } = author
   return db.transaction(async tx => {
     const current = await lockWebhook(tx, id)
-    if (current === undefined) return undefined
-    const overlap = { previous_secret: current.secret, previous_until: now + ROTATION_OVERLAP_MS }
-    const webhook = { ...current, secret, ...overlap, updated_at: now, updated_by: actor }
+    const signing = current && (await findSigningWebhook(tx, keys, id))
+    if (current === undefined || signing === undefined) return undefined
+    const webhook = { ...current, previous_until: now + ROTATION_OVERLAP_MS, updated_at: now, updated_by: actor }
     await replaceWebhook(tx, webhook)
+    await writeSecrets(tx, keys, webhook, { secret, previous_secret: signing.secrets.secret })
     await record(tx, 'secret_rotated', current, webhook, author)
     return webhook
+  })
+}
+
+/**
+ * Replaces a secret that no key can decrypt any more by a new one, which is shown nowhere, and disables the webhook: its
+ * receiver would refuse every delivery. The next rotation shows a secret.
+ */
+export function discardSecret(db: Database, id: number, { secret, keys }: NewSecret, now: EpochMs): Promise<void> {
+  return db.transaction(async tx => {
+    const current = await lockWebhook(tx, id)
+    if (current === undefined) return
+    const marks = { enabled: false, previous_until: null, updated_at: now, updated_by: SERVICE_ACTOR }
+    const webhook = { ...current, ...marks }
+    await replaceWebhook(tx, webhook)
+    await writeSecrets(tx, keys, webhook, { secret, previous_secret: null })
+    await record(tx, 'secret_discarded', current, webhook, { now, actor: SERVICE_ACTOR, requestId: null })
   })
 }
 

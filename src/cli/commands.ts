@@ -57,6 +57,17 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'discard-secrets',
+    summary: 'Replaces the secrets of webhooks that no key can decrypt any more, and disables these webhooks.',
+    more: () => 'For a lost SECRETS_KEY. Without --yes, it only lists the webhooks, and the exit code is 1.',
+    options: { yes: { means: 'replace the secrets' }, ...COMMON },
+    examples: ['sms-quota discard-secrets', 'sms-quota discard-secrets --yes'],
+    async run(args) {
+      const { discardSecrets } = await import('./discard-secrets.ts')
+      return discardSecrets(args)
+    },
+  },
+  {
     name: 'token',
     summary: 'Prints a token, signed with AUTH_SECRET or with the secret that the service made in DATA_DIR.',
     options: {

@@ -1,13 +1,10 @@
-import pino from 'pino'
-import type { Config } from '../config/config.ts'
-import { isUnavailable, openDatabase, sqlStateOf } from '../db/database.ts'
-import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
-import { exists, foldersIn } from '../db/embedded/folders.ts'
+import { openDatabase } from '../db/database.ts'
 import { PROOFS, type ProofName } from '../db/verify/proof.ts'
 import { type Proved, type Verification, verify as verifyLedger } from '../db/verify/verify.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
+import { onDatabase, reasonOf } from './on-database.ts'
 import { readUser } from './token.ts'
 
 /** The number of differences listed: with more, something is wrong that no list explains. */
@@ -26,23 +23,6 @@ export async function verify(args: Arguments): Promise<number> {
     if (reason === undefined) throw error
     process.stderr.write(`sms-quota: cannot verify: ${reason}\n`)
     return 1
-  }
-}
-
-/** Works on the configured database, or on the service's own, which is started for that time if it is not running. */
-async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
-  const url = databaseUrl ?? (await connectionOf(dataDir))
-  if (url !== undefined) return work(url)
-  if (!(await exists(foldersIn(dataDir).cluster))) {
-    throw new Error(`there is no database in ${dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service`)
-  }
-  // Stdout is for the result, so the log goes to stderr.
-  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
-  const embedded = await startEmbedded({ dataDir, log })
-  try {
-    return await work(embedded.url)
-  } finally {
-    await embedded.stop()
   }
 }
 
@@ -131,18 +111,3 @@ function reportOfProof(
 }
 
 const count = (found: number) => `${found === 0 ? 'No' : found} ${found > 1 ? 'differences' : 'difference'}`
-
-/** SQLSTATE of a table or a column that does not exist. */
-const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
-
-/** The reason of an expected failure; undefined for a bug. */
-function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
-  if (!(error instanceof Error)) return undefined
-  if (OTHER_SCHEMA.has(sqlStateOf(error))) {
-    return 'the database does not have the schema of this version; run "sms-quota migrate"'
-  }
-  if (isUnavailable(error)) {
-    return `the database${databaseUrl === null ? '' : ' of DATABASE_URL'} cannot be used: ${error.message}`
-  }
-  return [TypeError, RangeError, ReferenceError].some(kind => error instanceof kind) ? undefined : error.message
-}

@@ -86,6 +86,10 @@ export interface Config {
   usageTimeZone: string
   /** Whether webhooks may be sent to addresses that are not on the public internet. */
   webhookAllowPrivate: boolean
+  /** What webhook secrets are encrypted with. Null: a key in `dataDir`, or nothing with `databaseUrl`. */
+  secretsKey: Uint8Array | 'off' | null
+  /** What decrypts them, too. */
+  secretsKeyPrevious: Uint8Array | null
   logLevel: LogLevel
   logClientAddress: ClientAddressMode
 }
@@ -174,6 +178,9 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
   if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
     issue('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
   }
+  if (isSet('SECRETS_KEY_PREVIOUS') && isSet('DATABASE_URL') && !isSet('SECRETS_KEY')) {
+    issue('SECRETS_KEY_PREVIOUS', 'requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off')
+  }
   if (isSet('CONSOLE_OIDC_ISSUER') !== isSet('CONSOLE_OIDC_CLIENT_ID')) {
     issue('CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID', 'each requires the other')
   }
@@ -226,6 +233,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     eventRetentionDays: get('EVENT_RETENTION_DAYS'),
     usageTimeZone: get('USAGE_TIME_ZONE'),
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
+    secretsKey: get('SECRETS_KEY'),
+    secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),
     logLevel: get('LOG_LEVEL'),
     logClientAddress: get('LOG_CLIENT_ADDRESS'),
   }
@@ -296,6 +305,8 @@ export function describeConfig(config: Config): { name: string; value: string | 
     EVENT_RETENTION_DAYS: config.eventRetentionDays,
     USAGE_TIME_ZONE: config.usageTimeZone,
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
+    SECRETS_KEY: config.secretsKey && String(config.secretsKey),
+    SECRETS_KEY_PREVIOUS: config.secretsKeyPrevious && String(config.secretsKeyPrevious),
     LOG_LEVEL: config.logLevel,
     LOG_CLIENT_ADDRESS: config.logClientAddress,
   }

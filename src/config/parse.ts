@@ -101,6 +101,14 @@ export function parseScope(text: string): string | Refusal {
   return text.split(' ').includes('openid') ? text : new Refusal('does not include openid')
 }
 
+/** A key of 32 bytes in base64 or base64url. */
+export function parseKey(text: string): Uint8Array | Refusal {
+  const key = Buffer.from(text, 'base64')
+  const canonical = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '')
+  if (key.toString('base64').replace(/=+$/, '') !== canonical) return new Refusal('is not base64')
+  return key.length === 32 ? key : new Refusal(`has ${key.length} bytes`)
+}
+
 export function maskUrl(text: string): string {
   const url = new URL(text)
   if (url.password !== '') url.password = MASK

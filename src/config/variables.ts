@@ -10,6 +10,7 @@ import {
   parseHost,
   parseIssuerUrl,
   parseJwksUrl,
+  parseKey,
   parseScope,
   parseText,
   parseTimeZone,
@@ -281,6 +282,22 @@ export const VARIABLES = {
     fallback: 'false',
     parse: parseFlag,
   },
+  SECRETS_KEY: {
+    means:
+      'the key that webhook secrets are encrypted with in the database; off leaves them as plain text, also those that were encrypted',
+    accepts: '32 bytes in base64, for example the output of `openssl rand -base64 32`, or off',
+    fallback: null,
+    unset: 'a key that the service makes in DATA_DIR; plain text with DATABASE_URL',
+    mask: maskKey,
+    parse: (text: string) => (text === 'off' ? text : parseKey(text)),
+  },
+  SECRETS_KEY_PREVIOUS: {
+    means: 'the key before SECRETS_KEY, which still decrypts while secrets are encrypted again with the new one',
+    accepts: '32 bytes in base64',
+    fallback: null,
+    mask: maskKey,
+    parse: parseKey,
+  },
   LOG_LEVEL: {
     means: 'the least severe level that is logged',
     accepts: `one of ${LOG_LEVELS.join(', ')}`,
@@ -295,6 +312,10 @@ export const VARIABLES = {
     parse: (text: string) => CLIENT_ADDRESS_MODES.find(mode => mode === text) ?? new Refusal('is none of them'),
   },
 } as const satisfies Record<string, Variable<unknown>>
+
+function maskKey(text: string): string {
+  return text === 'off' ? text : MASK
+}
 
 /** Under root, PostgreSQL runs as another user, which cannot reach a folder in the home of root. */
 function defaultDataDir(env: Texts, { platform, isRoot, home }: Machine): string {

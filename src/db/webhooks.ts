@@ -6,8 +6,9 @@ import type { Queryable, Transaction } from './database.ts'
 import { readOutboxEnds } from './outbox.ts'
 import { timestampParam } from './values.ts'
 
-const COLUMNS = `id, url, types, description, enabled, disabled_reason, failing_since, secret, previous_secret,
-  previous_until, created_at, created_by, updated_at, updated_by`
+/** All but the secrets, which are in `webhook-secrets.ts`. */
+export const WEBHOOK_COLUMNS = `id, url, types, description, enabled, disabled_reason, failing_since, previous_until, created_at, created_by,
+  updated_at, updated_by`
 
 /** A webhook's id names its shard as a quota's id does. */
 export const shardOfWebhook = shardOfQuota
@@ -15,14 +16,14 @@ export const shardOfWebhook = shardOfQuota
 /** All webhooks, the oldest first; there are `MAX_WEBHOOKS` at most. */
 export function listWebhooks(db: Queryable): Promise<Webhook[]> {
   return db.query<Webhook>({
-    text: `select ${COLUMNS} from webhook where deleted_at is null order by created_at, id`,
+    text: `select ${WEBHOOK_COLUMNS} from webhook where deleted_at is null order by created_at, id`,
   })
 }
 
 export async function findWebhook(db: Queryable, id: number): Promise<Webhook | undefined> {
   const [webhook] = await db.query<Webhook>({
     name: 'webhook-find',
-    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null`,
+    text: `select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -30,7 +31,7 @@ export async function findWebhook(db: Queryable, id: number): Promise<Webhook | 
 
 export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook | undefined> {
   const [webhook] = await tx.query<Webhook>({
-    text: `select ${COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
+    text: `select ${WEBHOOK_COLUMNS} from webhook where shard = $1 and id = $2 and deleted_at is null for update`,
     values: [shardOfWebhook(id), id],
   })
   return webhook
@@ -46,15 +47,18 @@ export async function nextWebhookId(tx: Transaction): Promise<{ id: number; pres
   return { id: quotaIdOf(row.number, shardFrom(row.number % SHARD_COUNT)), present: row.present }
 }
 
-/** Inserts a webhook that receives the events committed from now on: it begins at the ends that `tx` sees. */
+/**
+ * Inserts a webhook that receives the events committed from now on: it begins at the ends that `tx` sees. Its secret is
+ * written next (`writeSecrets`).
+ */
 export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
   const shard = shardOfWebhook(webhook.id)
-  const { id, url, types, description, enabled, secret, created_at, created_by } = webhook
+  const { id, url, types, description, enabled, created_at, created_by } = webhook
   await tx.query({
     text: `insert into webhook
              (shard, id, url, types, description, enabled, secret, created_at, created_by, updated_at, updated_by)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $8, $9)`,
-    values: [shard, id, url, types, description, enabled, secret, timestampParam(created_at), created_by],
+           values ($1, $2, $3, $4, $5, $6, '', $7, $8, $7, $8)`,
+    values: [shard, id, url, types, description, enabled, timestampParam(created_at), created_by],
   })
   await tx.query({
     text: 'insert into webhook_cursor (shard, webhook_id, positions) values ($1, $2, $3)',
@@ -62,13 +66,12 @@ export async function insertWebhook(tx: Transaction, webhook: Webhook): Promise<
   })
 }
 
-/** Writes every column of a webhook that may change. */
+/** Writes every column of a webhook that may change, but the secrets. */
 export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise<void> {
   const { id, url, types, description, enabled, disabled_reason, failing_since, updated_at, updated_by } = webhook
   await tx.query({
     text: `update webhook set url = $3, types = $4, description = $5, enabled = $6, disabled_reason = $7,
-             failing_since = $8, secret = $9, previous_secret = $10, previous_until = $11, updated_at = $12,
-             updated_by = $13
+             failing_since = $8, updated_at = $9, updated_by = $10
            where shard = $1 and id = $2`,
     values: [
       shardOfWebhook(id),
@@ -79,9 +82,6 @@ export async function replaceWebhook(tx: Transaction, webhook: Webhook): Promise
       enabled,
       disabled_reason,
       timestampParam(failing_since),
-      webhook.secret,
-      webhook.previous_secret,
-      timestampParam(webhook.previous_until),
       timestampParam(updated_at),
       updated_by,
     ],

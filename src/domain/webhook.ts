@@ -10,8 +10,7 @@ export interface Webhook {
   enabled: boolean
   disabled_reason: 'failing' | 'gone' | null
   failing_since: EpochMs | null
-  secret: Uint8Array
-  previous_secret: Uint8Array | null
+  /** Until when the secret before the last rotation signs, too. */
   previous_until: EpochMs | null
   created_at: EpochMs
   created_by: string
@@ -46,22 +45,21 @@ export const MAX_WEBHOOKS = 100
 /** How long the previous secret also signs after a rotation. */
 export const ROTATION_OVERLAP_MS = DAY_MS
 
-/** A webhook without its secrets, which are stored once only. */
-export type WebhookRecord = Omit<Webhook, 'secret' | 'previous_secret'>
-
-export function recordOf({ secret: _, previous_secret: __, ...record }: Webhook): WebhookRecord {
-  return record
+/** What signs the deliveries of a webhook. Apart from the webhook, so that no list and no answer can show it. */
+export interface WebhookSecrets {
+  secret: Uint8Array
+  /** Signs beside it until `previous_until`. */
+  previous_secret: Uint8Array | null
 }
 
-/** A webhook as the API shows it, without its secrets. */
-export function webhookView(webhook: WebhookRecord & Partial<Webhook>, now: EpochMs) {
-  const { secret: _, previous_secret: __, ...shown } = webhook
-  const isOverlapping = shown.previous_until !== null && shown.previous_until > now
+/** A webhook as the API shows it. */
+export function webhookView(webhook: Webhook, now: EpochMs) {
+  const isOverlapping = webhook.previous_until !== null && webhook.previous_until > now
   return {
-    ...shown,
-    failing_since: formatTimestampOrNull(shown.failing_since),
-    previous_until: isOverlapping ? formatTimestampOrNull(shown.previous_until) : null,
-    created_at: formatTimestamp(shown.created_at),
-    updated_at: formatTimestamp(shown.updated_at),
+    ...webhook,
+    failing_since: formatTimestampOrNull(webhook.failing_since),
+    previous_until: isOverlapping ? formatTimestampOrNull(webhook.previous_until) : null,
+    created_at: formatTimestamp(webhook.created_at),
+    updated_at: formatTimestamp(webhook.updated_at),
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { OidcConfig } from '../config/config.ts'
 import type { ClientAddressMode } from '../config/variables.ts'
 import type { Database } from '../db/database.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../events/feed.ts'
@@ -17,6 +18,8 @@ export interface RouteContext {
   engine: Pick<Engine, 'enqueue' | 'hasRoom'>
   feed: Feed
   webhooks: Pick<Dispatcher, 'test' | 'allowPrivate'>
+  /** What encrypts the secrets of webhooks. */
+  secretKeys: SecretKeys
   /** The service's clock: it follows the database's and never goes back. */
   now: () => EpochMs
 }

@@ -1,22 +1,23 @@
 import { concernsRows, type Database, isUnavailable, type Log } from '../db/database.ts'
 import { type Attempt, type Claim, claimDeliveries, findClaimedEvents, releaseDeliveries } from '../db/deliveries.ts'
 import type { StoredEvent } from '../db/outbox.ts'
-import { findWebhook } from '../db/webhooks.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
+import { findSigningWebhook, type SigningWebhook } from '../db/webhook-secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Webhook } from '../domain/webhook.ts'
 import { type EndedAttempt, type Settled, settleDeliveries } from '../events/settle-delivery.ts'
 import { forEachApart } from './isolation.ts'
 
 export interface ChannelOptions {
   db: Database
+  keys: SecretKeys
   now: () => EpochMs
   log: Log
   /** How long an attempt may take, in milliseconds. */
   timeoutMs: number
   /** Once it has aborted, attempts that fail count as not made. */
   stopping: AbortSignal
-  send(webhook: Webhook, event: StoredEvent): Promise<Attempt>
+  send(webhook: SigningWebhook, event: StoredEvent): Promise<Attempt>
   onDelivery?: ((outcome: Settled) => void) | undefined
   /** Called when nothing is left to do; the channel then holds nothing. */
   onIdle(): void
@@ -50,7 +51,7 @@ export class WebhookChannel {
   /** To be given back: their attempts were aborted, or never begun. */
   private returned: Claim[] = []
   /** As it was when deliveries were last claimed. */
-  private webhook: Webhook | undefined
+  private webhook: SigningWebhook | undefined
   /** Whether deliveries may be due that are not claimed. */
   private mayBeDue = false
   private signal: AbortSignal
@@ -158,8 +159,9 @@ export class WebhookChannel {
   }
 
   private async refill(): Promise<void> {
-    const { db, now: clock } = this.options
-    this.webhook = await findWebhook(db, this.id)
+    const { db, keys, now: clock } = this.options
+    // A process that has no key for the secret claims nothing: another process may have it.
+    this.webhook = await findSigningWebhook(db, keys, this.id)
     if (this.webhook === undefined || !this.webhook.enabled) this.mayBeDue = false
     if (!this.mayBeDue || this.isFailing()) this.dropWaiting()
     const count = this.room()
@@ -211,7 +213,7 @@ export class WebhookChannel {
     }
   }
 
-  private async attempt(webhook: Webhook, claim: Claim, event: StoredEvent): Promise<void> {
+  private async attempt(webhook: SigningWebhook, claim: Claim, event: StoredEvent): Promise<void> {
     const { send, stopping } = this.options
     const attempt = await send(webhook, event).catch(error => notSent(String(error)))
     // An attempt that this process has aborted says nothing about the receiver.

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Database, Log } from '../db/database.ts'
 import type { Attempt } from '../db/deliveries.ts'
 import type { StoredEvent } from '../db/outbox.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
+import { findSigningWebhook, type SigningWebhook } from '../db/webhook-secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
 import { type EpochMs, formatTimestamp } from '../domain/time.ts'
 import type { Webhook } from '../domain/webhook.ts'
@@ -16,13 +18,15 @@ export interface WebhookSender {
   start(webhookId: number, signal: AbortSignal): void
   /** Resolves when no attempt is under way. */
   idle(): Promise<void>
-  /** Sends a test event to one webhook, enabled or not. Resolves to the result of the attempt. */
-  test(webhook: Webhook): Promise<Attempt>
+  /** Sends a test event to one webhook, enabled or not. Resolves to the result; undefined if there is no such webhook. */
+  test(webhookId: number): Promise<Attempt | undefined>
   readonly allowPrivate: boolean
 }
 
 export interface WebhookSenderOptions {
   db: Database
+  /** What decrypts the secrets that sign. */
+  keys: SecretKeys
   now: () => EpochMs
   log: Log
   /** Whether webhooks may be sent into private networks and to this machine; default false. */
@@ -37,7 +41,7 @@ const TIMEOUT_MS = 10_000
 /** `stopping` aborts the attempts under way; those deliveries are due again at once. */
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
   const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false } = options
-  const { db, log, onDelivery } = options
+  const { db, keys, log, onDelivery } = options
   const poster = new Poster({ allowPrivate, timeoutMs })
   stopping.addEventListener('abort', () => poster.close(), { once: true })
   /** The channels with something to do, by webhook. */
@@ -46,6 +50,7 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
   function open(id: number): WebhookChannel {
     const channel = new WebhookChannel(id, {
       db,
+      keys,
       now: clock,
       log,
       timeoutMs,
@@ -58,7 +63,7 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     return channel
   }
 
-  async function send(webhook: Webhook, id: string, payload: object): Promise<Attempt> {
+  async function send(webhook: SigningWebhook, id: string, payload: object): Promise<Attempt> {
     const body = JSON.stringify(payload)
     const headers = {
       'content-type': 'application/json',
@@ -77,7 +82,10 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
       // A channel whose database failed stays, and is idle.
       await Promise.all([...channels.values()].map(channel => channel.idle()))
     },
-    test: webhook => send(webhook, `evt_test_${randomUUID()}`, testPayloadOf(webhook, clock())),
+    async test(webhookId) {
+      const webhook = await findSigningWebhook(db, keys, webhookId)
+      return webhook && send(webhook, `evt_test_${randomUUID()}`, testPayloadOf(webhook, clock()))
+    },
     allowPrivate,
   }
 }

@@ -4,6 +4,8 @@ import { createWebhook, deleteWebhook, disableWebhook, rotateSecret, updateWebho
 import { type Attempt, type Claim, claimDeliveries } from '../../src/db/deliveries.ts'
 import { listDeliveries } from '../../src/db/delivery-lists.ts'
 import { fanOut } from '../../src/db/fan-out.ts'
+import { secretKeys } from '../../src/db/secret-keys.ts'
+import { findSigningWebhook } from '../../src/db/webhook-secrets.ts'
 import { restartPage } from '../../src/db/webhook-upkeep.ts'
 import { findWebhook, listWebhooks, lockWebhook } from '../../src/db/webhooks.ts'
 import { ROTATION_OVERLAP_MS } from '../../src/domain/webhook.ts'
@@ -13,10 +15,12 @@ import { createBench, someone } from '../support/engine.ts'
 const bench = await createBench()
 const { db, clock } = bench
 const FAILURE = { delivered: false, response_code: 500, error: 'the answer was not a 2xx' }
-const SECRET = new Uint8Array(24)
+const SECRET = new Uint8Array(32)
+const OTHER = new Uint8Array(32).fill(1)
+const keys = secretKeys(new Uint8Array(32).fill(7), [])
 
 async function aWebhook() {
-  const webhook = await createWebhook(db, { url: 'https://example.com/hook' }, SECRET, bench.author())
+  const webhook = await createWebhook(db, { url: 'https://example.com/hook' }, { secret: SECRET, keys }, bench.author())
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook
 }
@@ -41,16 +45,16 @@ const eventsOf = (id: number) =>
 
 test('a created webhook is the stored one', async () => {
   const webhook = await aWebhook()
-  expect(await findWebhook(db, webhook.id)).toEqual({ ...webhook, secret: Buffer.from(SECRET) })
+  expect(await findWebhook(db, webhook.id)).toEqual(webhook)
 })
 
 test('a rotation keeps the secret before for its overlap', async () => {
   const { id } = await aWebhook()
-  const secret = new Uint8Array(24).fill(1)
-  const rotated = await rotateSecret(db, id, secret, bench.author())
-  expect(rotated).toMatchObject({ secret, previous_until: clock.now + ROTATION_OVERLAP_MS })
-  expect(await findWebhook(db, id)).toMatchObject({ secret: Buffer.from(secret), previous_secret: Buffer.from(SECRET) })
-  expect(await rotateSecret(db, id + 64_000, secret, bench.author())).toBeUndefined()
+  const rotated = await rotateSecret(db, id, { secret: OTHER, keys }, bench.author())
+  expect(rotated).toMatchObject({ previous_until: clock.now + ROTATION_OVERLAP_MS })
+  const secrets = { secret: Buffer.from(OTHER), previous_secret: Buffer.from(SECRET) }
+  expect(await findSigningWebhook(db, keys, id)).toEqual({ ...rotated, secrets })
+  expect(await rotateSecret(db, id + 64_000, { secret: OTHER, keys }, bench.author())).toBeUndefined()
 })
 
 test('a webhook is disabled once, with one event', async () => {

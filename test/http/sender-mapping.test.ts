@@ -15,6 +15,7 @@ import { createFront } from '../../src/http/front.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { createAnswerCheck } from '../support/openapi-check.ts'
+import { PLAIN } from '../support/secrets.ts'
 import { SENDER } from './sender-fixture.ts'
 
 /** How each outcome is answered. The engine is a stub that returns the outcome of the test. */
@@ -47,6 +48,7 @@ const app = await createServer({
   engine,
   feed: createFeed(db),
   webhooks: { test: async () => ({ delivered: false, response_code: null, error: null }), allowPrivate: false },
+  secretKeys: PLAIN,
   now: Date.now,
   log: pino({ level: 'info' }, sink),
   metrics: createMetrics(),

@@ -16,6 +16,7 @@ import { createJobRunner } from '../../src/jobs/runner.ts'
 import { aQuota } from '../domain/fixture.ts'
 import { freshDatabase } from '../support/database.ts'
 import { neighbours, openTransaction, START, someone } from '../support/engine.ts'
+import { SOME_SECRET } from '../support/secrets.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const RETENTION = 7 * DAY_MS
@@ -134,7 +135,7 @@ test('a sequence counted on from a removed event grows beside the removal of the
 describe('a webhook', async () => {
   const author = (daysAgo: number) => ({ now: START - daysAgo * DAY_MS, actor: 'ada', requestId: 'test' })
   const create = async (db: Database, daysAgo: number) => {
-    const webhook = await createWebhook(db, { url: 'https://example.com/' }, new Uint8Array(32), author(daysAgo))
+    const webhook = await createWebhook(db, { url: 'https://example.com/' }, SOME_SECRET, author(daysAgo))
     if (webhook === undefined) throw new Error('no webhook')
     return webhook.id
   }

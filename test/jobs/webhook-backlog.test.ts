@@ -9,6 +9,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
 const BACKLOG = 100_001
@@ -27,7 +28,7 @@ const log = { info() {}, warn() {}, error() {} }
 const author = () => ({ now: clock.now, actor: 'ada', requestId: 'test' })
 
 async function aWebhook(url = 'http://127.0.0.1:1/'): Promise<number> {
-  const webhook = await createWebhook(db, { url }, new Uint8Array(32), author())
+  const webhook = await createWebhook(db, { url }, SOME_SECRET, author())
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id
 }
@@ -90,7 +91,7 @@ test('it is enabled again at once, and all its deliveries are due soon', async (
   const due = `next_attempt_at <= '${timestampParam(clock.now)}'`
   expect(await count(id, due)).toBeLessThan(BACKLOG / 100)
 
-  const dispatcher = createDispatcher({ db: hurried, now: () => clock.now, log, allowPrivate: true })
+  const dispatcher = createDispatcher({ keys: PLAIN, db: hurried, now: () => clock.now, log, allowPrivate: true })
   const [busy] = await findBusyWebhooks(db, clock.now)
   expect(busy).toMatchObject({ id, is_restarting: true })
   let steps = 1

@@ -5,6 +5,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
 import { createReceiver, type Delivery, type Receiver } from '../support/receiver.ts'
+import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
 const TIMEOUT_MS = 300
@@ -301,7 +302,9 @@ test('a test event is sent at once, and its result is answered', async () => {
 test('many processes deliver each event once', async () => {
   const to = await hook()
   const log = { info() {}, warn() {}, error() {} }
-  const others = [1, 2, 3].map(() => createDispatcher({ db, now: () => clock.now, log, allowPrivate: true }))
+  const others = [1, 2, 3].map(() =>
+    createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true }),
+  )
   const ids = await makeEvents(30)
   await Promise.all([webhooks, ...others].map(one => one.dispatchOnce(clock.now)))
   await Promise.all([webhooks, ...others].map(one => one.idle()))
@@ -315,7 +318,7 @@ test('an attempt that its process never finished is made again after its lease',
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
-  const dying = createDispatcher({ db, now: () => clock.now, log, allowPrivate: true })
+  const dying = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true })
   const id = await makeEvent()
   await dying.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)
@@ -335,7 +338,7 @@ test('finish aborts attempts that hang, and they are due at once', async () => {
   const to = await hook()
   to.receiver.answer = 'hang'
   const log = { info() {}, warn() {}, error() {} }
-  const stopping = createDispatcher({ db, now: () => clock.now, log, allowPrivate: true })
+  const stopping = createDispatcher({ keys: PLAIN, db, now: () => clock.now, log, allowPrivate: true })
   const id = await makeEvent()
   await stopping.dispatchOnce(clock.now)
   await expect.poll(() => to.receiver.deliveries.length).toBe(1)

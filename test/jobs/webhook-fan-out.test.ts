@@ -7,6 +7,7 @@ import { fanOut, nextRanges } from '../../src/db/fan-out.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
+import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
 const { db, url } = await freshDatabase()
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -15,7 +16,7 @@ const log = { info() {}, warn() {}, error() {} }
 const positions = (of: Record<number, number>) => Array.from({ length: 64 }, (_, shard) => of[shard] ?? 0)
 
 async function aWebhook(types: string[] | null = null, target = 'http://127.0.0.1:1/'): Promise<number> {
-  const webhook = await createWebhook(db, { url: target, types }, new Uint8Array(32), {
+  const webhook = await createWebhook(db, { url: target, types }, SOME_SECRET, {
     now: NOW,
     actor: 'ada',
     requestId: 'test',
@@ -158,7 +159,7 @@ test('a webhook whose deliveries cannot be written does not hold up the others',
     text: `alter table webhook_delivery add constraint poison check (webhook_id <> ${poisonous}) not valid`,
   })
   await addEvents(30, 1)
-  const dispatcher = createDispatcher({ db, now: () => NOW, log, allowPrivate: true, timeoutMs: 100 })
+  const dispatcher = createDispatcher({ keys: PLAIN, db, now: () => NOW, log, allowPrivate: true, timeoutMs: 100 })
   await expect(dispatcher.dispatchOnce(NOW)).rejects.toThrow('1 failed, the first')
   await dispatcher.idle()
   expect(await deliveriesOf(poisonous)).toEqual([])
@@ -179,7 +180,14 @@ test('a page that takes too long is halved until it is in time', async () => {
   })
   await db.query({ text: 'alter table webhook_delivery add constraint slow check (slowly(webhook_id)) not valid' })
   const hurried = openDatabase({ url, statementTimeout: 250 })
-  const dispatcher = createDispatcher({ db: hurried, now: () => NOW, log, allowPrivate: true, timeoutMs: 100 })
+  const dispatcher = createDispatcher({
+    keys: PLAIN,
+    db: hurried,
+    now: () => NOW,
+    log,
+    allowPrivate: true,
+    timeoutMs: 100,
+  })
   try {
     for (let step = 0; step < 30; step++) await dispatcher.dispatchOnce(NOW).catch(() => {})
     expect(await deliveriesOf(id)).toEqual(numbers(31, 1, 64))

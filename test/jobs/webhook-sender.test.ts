@@ -9,6 +9,7 @@ import { timestampParam } from '../../src/db/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { freshDatabase } from '../support/database.ts'
+import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
 const { db } = await freshDatabase()
 const clock = { now: Date.parse('2026-03-15T12:00:00.000Z') }
@@ -48,13 +49,20 @@ async function aReceiver() {
 
 async function aWebhook(url: string): Promise<number> {
   const author = { now: clock.now, actor: 'ada', requestId: 'test' }
-  const webhook = await createWebhook(db, { url }, new Uint8Array(32), author)
+  const webhook = await createWebhook(db, { url }, SOME_SECRET, author)
   if (webhook === undefined) throw new Error('there are too many webhooks')
   return webhook.id
 }
 
 function aDispatcher(database: Database = db): Dispatcher {
-  return createDispatcher({ db: database, now: () => clock.now, log, allowPrivate: true, timeoutMs: 10_000 })
+  return createDispatcher({
+    keys: PLAIN,
+    db: database,
+    now: () => clock.now,
+    log,
+    allowPrivate: true,
+    timeoutMs: 10_000,
+  })
 }
 
 let lastNumber = 0

@@ -9,6 +9,7 @@ import { settleDeliveries } from '../../src/events/settle-delivery.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { startFailover } from '../support/failover.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
 const server = await startFailover()
@@ -179,7 +180,7 @@ test('a webhook receives it also if the fail-over comes in the midst of a step',
       return db.transaction(work, mode)
     },
   }
-  await dispatch(createDispatcher({ db: interrupted, now: () => clock.now, log, allowPrivate: true }))
+  await dispatch(createDispatcher({ keys: PLAIN, db: interrupted, now: () => clock.now, log, allowPrivate: true }))
   expect(isOver).toBe(true)
   expect(receiver.deliveries).toEqual([])
   await emit(13)

@@ -18,6 +18,7 @@ import { scratchFolder } from '../support/cluster.ts'
 import { reserve, START } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
+import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
 const { folder, remove } = await scratchFolder()
 const log = { info() {}, warn() {}, error: console.error }
@@ -139,7 +140,7 @@ test('while it is away, a service answers changes with 503, reads, and says that
 
 describe('a commit whose wait was cut short', () => {
   test('is no success, also if it is a single statement', async () => {
-    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
+    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, SOME_SECRET, author)
     await requireStandby()
     const failure = failureOf(deleteWebhook(pool, webhook?.id ?? 0, author))
     await cutWaitShort()
@@ -161,7 +162,7 @@ describe('a commit whose wait was cut short', () => {
       async () => void (await createWebhookRetention({ db, now: () => START }).removeOnce(START)),
     ],
   ])('is reported by the 404 of a webhook that is %s only when the standby has it', async (_name, removeRow) => {
-    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, Buffer.alloc(32), author)
+    const webhook = await createWebhook(db, { url: 'http://127.0.0.1:1' }, SOME_SECRET, author)
     const id = webhook?.id ?? 0
     await requireStandby()
     const first = failureOf(deleteWebhook(pool, id, author))
@@ -199,9 +200,9 @@ describe('a commit whose wait was cut short', () => {
 
   test('is sent to no webhook before the standby has it', async () => {
     const receiver = await createReceiver()
-    await createWebhook(db, { url: receiver.url, types: ['quota.created'] }, Buffer.alloc(32), author)
+    await createWebhook(db, { url: receiver.url, types: ['quota.created'] }, SOME_SECRET, author)
     let now = START
-    const dispatcher = createDispatcher({ db: pool, now: () => now, log, allowPrivate: true })
+    const dispatcher = createDispatcher({ keys: PLAIN, db: pool, now: () => now, log, allowPrivate: true })
     await requireStandby()
     // The event, its delivery, and the claim of that delivery: each is committed, and none is confirmed.
     for (const commit of [() => create(pool, 3_000), () => dispatcher.dispatchOnce(now)]) {

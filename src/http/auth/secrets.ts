@@ -1,35 +1,56 @@
-/** The service's own secret, with which it signs and verifies tokens if no other key is configured. */
+/** The service's own secrets, in its data folder, which it uses if no other key is configured. */
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, open, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../config/config.ts'
 
-/** The path of the service's own secret. */
-export const ownSecretFile = (dataDir: string): string => join(dataDir, 'auth-secret')
+/** The secrets that the service makes: the one that signs tokens, and the key that encrypts webhook secrets. */
+export type OwnSecret = 'auth-secret' | 'secrets-key'
+
+/** What ends with a secret. */
+const LOST_WITH: Record<OwnSecret, string> = {
+  'auth-secret': 'delete it, and a new one is made (tokens of the old one end)',
+  'secrets-key': 'restore it from a backup',
+}
+
+/** The path of a secret of the service's own. */
+export const ownSecretFile = (dataDir: string, name: OwnSecret = 'auth-secret'): string => join(dataDir, name)
 
 /**
- * The service's own secret: 43 characters (32 random bytes, base64url), created on first use. Processes that start at the
- * same time get the same secret. A file that other users can read is made private again.
+ * A secret of the service's own: 43 characters (32 random bytes, base64url), created on first use. Processes that start at
+ * the same time get the same secret. A file that other users can read is made private again.
  * @throws ConfigError if the folder or the file cannot be used
  */
-export async function ownSecret(dataDir: string): Promise<string> {
-  const file = ownSecretFile(dataDir)
-  const refusal = (why: string) =>
-    new ConfigError([{ variable: 'DATA_DIR', message: `the secret ${JSON.stringify(file)} ${why}` }])
-  let secret: string | null
-  try {
-    secret = await readPrivate(file)
-    if (secret === null) {
-      await createPrivate(file, dataDir)
-      secret = await readPrivate(file)
-    }
-  } catch (error) {
-    throw refusal(`cannot be read or made (${codeOf(error)}); run this as the user that runs the service`)
-  }
-  if (secret === null || secret.length < 43) {
-    throw refusal('is cut short; delete it, and a new one is made (tokens of the old one end)')
-  }
+export async function ownSecret(dataDir: string, name: OwnSecret = 'auth-secret'): Promise<string> {
+  const secret = (await readOwnSecret(dataDir, name)) ?? (await makeOwnSecret(dataDir, name))
+  if (secret === null) throw refusal(dataDir, name, 'was deleted while it was read')
   return secret
+}
+
+/** A secret of the service's own; null if it was not made. @throws ConfigError if the file cannot be used */
+export async function readOwnSecret(dataDir: string, name: OwnSecret): Promise<string | null> {
+  const secret = await withRefusal(dataDir, name, () => readPrivate(ownSecretFile(dataDir, name)))
+  if (secret !== null && secret.length < 43) throw refusal(dataDir, name, `is cut short; ${LOST_WITH[name]}`)
+  return secret
+}
+
+async function makeOwnSecret(dataDir: string, name: OwnSecret): Promise<string | null> {
+  await withRefusal(dataDir, name, () => createPrivate(ownSecretFile(dataDir, name), dataDir))
+  return readOwnSecret(dataDir, name)
+}
+
+async function withRefusal<T>(dataDir: string, name: OwnSecret, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const why = `cannot be read or made (${codeOf(error)}); run this as the user that runs the service`
+    throw refusal(dataDir, name, why)
+  }
+}
+
+function refusal(dataDir: string, name: OwnSecret, why: string): ConfigError {
+  const file = JSON.stringify(ownSecretFile(dataDir, name))
+  return new ConfigError([{ variable: 'DATA_DIR', message: `the secret ${file} ${why}` }])
 }
 
 async function readPrivate(file: string): Promise<string | null> {

@@ -1,5 +1,6 @@
 import type { FastifyError } from 'fastify'
 import { isUnavailable } from '../../db/database.ts'
+import { UnreadableSecret } from '../../db/secret-keys.ts'
 import { Closed, EngineFailure, Overloaded } from '../../engine/failures.ts'
 import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
 import { problemType } from './openapi.ts'
@@ -27,6 +28,10 @@ export function problemOf(error: unknown, bodyLimit: number): Problem {
   if (error instanceof EngineFailure) return problemOfEngine(error)
   if (isUnavailable(error)) {
     return new Problem('unavailable', `The database is not available. ${UNKNOWN_EFFECT}`, { cause: error })
+  }
+  if (error instanceof UnreadableSecret) {
+    const detail = 'This process has no key for the secret of the webhook. Nothing was done.'
+    return new Problem('unavailable', detail, { cause: error })
   }
   const { code, statusCode } = error as Partial<FastifyError>
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {

@@ -1,10 +1,11 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { deleteWebhook } from '../../admin/webhooks.ts'
+import { deleteWebhook, type NewSecret } from '../../admin/webhooks.ts'
 import { createWebhookOnce, rotateSecretOnce, updateWebhookOnce } from '../../admin/webhooks-once.ts'
 import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { CreateWebhookReq, UpdateWebhookReq, WebhookParams } from '../../contract/webhooks.ts'
+import type { SecretKeys } from '../../db/secret-keys.ts'
 import { findWebhook, listWebhooks } from '../../db/webhooks.ts'
 import { MAX_WEBHOOKS, webhookView } from '../../domain/webhook.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
@@ -41,7 +42,7 @@ function listRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   )
 }
 
-function createRoute(server: FastifyInstance, { db, now, webhooks }: RouteContext): void {
+function createRoute(server: FastifyInstance, { db, now, webhooks, secretKeys }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().post(
     '',
     {
@@ -59,7 +60,7 @@ function createRoute(server: FastifyInstance, { db, now, webhooks }: RouteContex
     async (request, reply) => {
       checkUrl(request.body.url, webhooks.allowPrivate)
       const key = request.headers['idempotency-key']
-      const created = await createWebhookOnce(db, request.body, newSecret(), writerOf(request, now()), key)
+      const created = await createWebhookOnce(db, request.body, secretOf(secretKeys), writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(created, tooManyWebhooks)
       reply.code(201).header('location', `/api/sms/admin/webhooks/${webhook.id}`)
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
@@ -124,7 +125,7 @@ function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   )
 }
 
-function rotateSecretRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+function rotateSecretRoute(server: FastifyInstance, { db, now, secretKeys }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/rotate-secret',
     {
@@ -138,14 +139,14 @@ function rotateSecretRoute(server: FastifyInstance, { db, now }: RouteContext): 
     async request => {
       const { id } = request.params
       const key = request.headers['idempotency-key']
-      const rotated = await rotateSecretOnce(db, id, newSecret(), writerOf(request, now()), key)
+      const rotated = await rotateSecretOnce(db, id, secretOf(secretKeys), writerOf(request, now()), key)
       const { webhook, secret, at } = doneOrThrow(rotated, () => noSuchWebhook(id))
       return { ...webhookView(webhook, at), secret: secret && secretText(secret) }
     },
   )
 }
 
-function testRoute(server: FastifyInstance, { db, webhooks }: RouteContext): void {
+function testRoute(server: FastifyInstance, { webhooks }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/test',
     {
@@ -155,9 +156,11 @@ function testRoute(server: FastifyInstance, { db, webhooks }: RouteContext): voi
         response: changeResponses({ 200: Type.Ref('WebhookAttempt#') }, ['not_found']),
       },
     },
-    async request => webhooks.test(foundOrThrow(await findWebhook(db, request.params.id), request.params.id)),
+    async request => foundOrThrow(await webhooks.test(request.params.id), request.params.id),
   )
 }
+
+const secretOf = (keys: SecretKeys): NewSecret => ({ secret: newSecret(), keys })
 
 /** Refuses a private address now instead of at each delivery. A host name is checked when it is resolved. */
 function checkUrl(url: string, allowPrivate: boolean): void {

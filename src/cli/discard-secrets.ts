@@ -1,0 +1,48 @@
+import { discardSecret } from '../admin/webhooks.ts'
+import type { Config } from '../config/config.ts'
+import { openDatabase } from '../db/database.ts'
+import { findUnreadable } from '../db/webhook-secrets.ts'
+import { newSecret } from '../events/signature.ts'
+import { readSecretKeys } from '../secrets.ts'
+import type { Arguments } from './arguments.ts'
+import { readConfig } from './environment.ts'
+import { onDatabase, reasonOf } from './on-database.ts'
+
+/**
+ * Replaces the secrets of webhooks that no configured key can decrypt, and disables these webhooks. Resolves to 0 if none
+ * is left, 1 if some are left or the command failed.
+ */
+export async function discardSecrets(args: Arguments): Promise<number> {
+  const isConfirmed = args.has('yes')
+  const config = readConfig(args, { needsKey: false })
+  try {
+    const { report, isDone } = await onDatabase(config, url => discardOn(url, config, isConfirmed))
+    process.stdout.write(report)
+    return isDone ? 0 : 1
+  } catch (error) {
+    const reason = reasonOf(error, config)
+    if (reason === undefined) throw error
+    process.stderr.write(`sms-quota: cannot discard secrets: ${reason}\n`)
+    return 1
+  }
+}
+
+async function discardOn(url: string, config: Config, isConfirmed: boolean) {
+  const db = openDatabase({ url, maxConnections: 1 })
+  try {
+    const keys = await readSecretKeys(config)
+    const unreadable = await findUnreadable(db, keys)
+    const list = unreadable.join(', ')
+    if (unreadable.length === 0) return { report: 'The keys fit all secrets of webhooks.\n', isDone: true }
+    if (!isConfirmed) {
+      const report = `No key fits the secrets of webhooks ${list}.\nWith --yes, they are replaced and these webhooks are disabled.\n`
+      return { report, isDone: false }
+    }
+    const { now } = await db.ping()
+    for (const id of unreadable) await discardSecret(db, id, { secret: newSecret(), keys }, now)
+    const report = `Replaced the secrets of webhooks ${list} and disabled these webhooks.\nFor each: rotate its secret, give the new one to the receiver, and enable the webhook.\n`
+    return { report, isDone: true }
+  } finally {
+    await db.close()
+  }
+}

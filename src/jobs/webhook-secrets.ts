@@ -1,0 +1,28 @@
+import type { Database } from '../db/database.ts'
+import type { SecretKeys } from '../db/secret-keys.ts'
+import { clearEndedSecrets, resealSecrets } from '../db/webhook-secrets.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { Job } from './runner.ts'
+
+export interface WebhookSecretsOptions {
+  db: Database
+  keys: SecretKeys
+  now: () => EpochMs
+}
+
+const INTERVAL_MS = 60_000
+
+/**
+ * Removes secrets that a rotation has replaced, once they do not sign any more, and encrypts the others with the current
+ * key. Any number of processes may run it.
+ */
+export function createWebhookSecrets({ db, keys, now }: WebhookSecretsOptions): Job {
+  return {
+    name: 'webhook secrets',
+    async step() {
+      await clearEndedSecrets(db, now())
+      await resealSecrets(db, keys)
+      return () => INTERVAL_MS
+    },
+  }
+}

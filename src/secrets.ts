@@ -1,0 +1,44 @@
+/** The keys that webhook secrets are encrypted with, from the configuration or the data folder. */
+import type { Config } from './config/config.ts'
+import { ConfigError } from './config/config.ts'
+import type { Log, Queryable } from './db/database.ts'
+import { type SecretKeys, secretKeys } from './db/secret-keys.ts'
+import { findUnreadable } from './db/webhook-secrets.ts'
+import { ownSecret, readOwnSecret } from './http/auth/secrets.ts'
+
+const OWN_KEY = 'secrets-key'
+
+type KeyConfig = Pick<Config, 'secretsKey' | 'secretsKeyPrevious' | 'databaseUrl' | 'dataDir'>
+
+/**
+ * The keys of this process. Beside its own database the service makes a key in its data folder; that key goes on
+ * decrypting when `SECRETS_KEY` is set.
+ * @throws ConfigError if the key in the data folder cannot be used
+ */
+export async function readSecretKeys(config: KeyConfig): Promise<SecretKeys> {
+  const { secretsKey, secretsKeyPrevious, databaseUrl, dataDir } = config
+  const previous = secretsKeyPrevious === null ? [] : [secretsKeyPrevious]
+  if (databaseUrl !== null) return secretKeys(bytesOf(secretsKey), previous)
+  if (secretsKey === null) return secretKeys(Buffer.from(await ownSecret(dataDir, OWN_KEY), 'base64url'), previous)
+  const own = await readOwnSecret(dataDir, OWN_KEY)
+  return secretKeys(bytesOf(secretsKey), own === null ? previous : [...previous, Buffer.from(own, 'base64url')])
+}
+
+const bytesOf = (key: Config['secretsKey']) => (key === 'off' ? null : key)
+
+/**
+ * Refuses keys that do not fit the stored secrets: without a signature no receiver would take a delivery.
+ * @throws ConfigError
+ */
+export async function requireFittingKeys(db: Queryable, keys: SecretKeys): Promise<void> {
+  const unreadable = await findUnreadable(db, keys)
+  if (unreadable.length === 0) return
+  const message = `does not fit: the secrets of webhooks ${unreadable.join(', ')} were encrypted with another key. Set that key as SECRETS_KEY or SECRETS_KEY_PREVIOUS. If it is lost, "sms-quota discard-secrets" replaces these secrets`
+  throw new ConfigError([{ variable: 'SECRETS_KEY', message }])
+}
+
+/** Says that secrets are not encrypted, unless the operator has chosen so. */
+export function warnOfPlainSecrets({ secretsKey, databaseUrl }: KeyConfig, log: Log): void {
+  if (databaseUrl === null || secretsKey !== null) return
+  log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
+}

@@ -1,0 +1,60 @@
+/** Keys of webhook secrets: made in the data folder, refused when they do not fit, and given up when they are lost. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createWebhook } from '../../src/admin/webhooks.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { connectionOf } from '../../src/db/embedded/embedded.ts'
+import { secretKeys } from '../../src/db/secret-keys.ts'
+import { findWebhook } from '../../src/db/webhooks.ts'
+import { createBench } from '../support/engine.ts'
+import { createSite } from '../support/process.ts'
+
+const site = await createSite()
+const bench = await createBench()
+const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
+const key = (byte: number) => Buffer.alloc(32, byte)
+
+test('beside its own database the service makes a key, encrypts with it, and logs no secret', async () => {
+  const service = await site.start()
+  expect((await stat(join(site.dataDir, 'secrets-key'))).mode & 0o777).toBe(0o600)
+  const { body } = await service.call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://example.com/' } })
+  const plain = body.secret.slice('whsec_'.length)
+  const db = openDatabase({ url: (await connectionOf(site.dataDir)) ?? '' })
+  const [row] = await db.query<{ secret: Buffer }>({ text: 'select secret from webhook' })
+  await db.close()
+  expect(row?.secret.subarray(0, 8).toString()).toBe('sealed1:')
+  expect(row?.secret.includes(Buffer.from(plain, 'base64'))).toBe(false)
+  const { code, stdout } = await service.stop()
+  expect(code).toBe(0)
+  expect(stdout).toContain('"route":"/api/sms/admin/webhooks"')
+  expect(stdout).not.toContain(plain)
+})
+
+test('a key that does not fit is refused at the start, and discard-secrets gives up what it encrypted', async () => {
+  const lost = { secret: key(1), keys: secretKeys(key(2), []) }
+  const made = await createWebhook(bench.db, { url: 'https://example.com/' }, lost, bench.author())
+  const id = made?.id ?? 0
+  const env = { DATABASE_URL: bench.url, AUTH_SECRET, SECRETS_KEY: key(3).toString('base64') }
+
+  const refused = await site.launch(['serve'], env).ended
+  expect(refused.code).toBe(1)
+  expect(refused.stderr).toContain(
+    `SECRETS_KEY: does not fit: the secrets of webhooks ${id} were encrypted with another key`,
+  )
+  expect(refused.stderr + refused.stdout).not.toContain(env.SECRETS_KEY)
+
+  const listed = await site.launch(['discard-secrets'], env).ended
+  expect(listed).toMatchObject({ code: 1, stderr: '' })
+  expect(listed.stdout).toMatch(new RegExp(`^No key fits the secrets of webhooks ${id}\\.\\nWith --yes, `))
+  expect(await findWebhook(bench.db, id)).toMatchObject({ enabled: true })
+
+  const discarded = await site.launch(['discard-secrets', '--yes'], env).ended
+  expect(discarded).toMatchObject({ code: 0, stderr: '' })
+  expect(discarded.stdout).toMatch(
+    new RegExp(`^Replaced the secrets of webhooks ${id} and disabled these webhooks\\.\\n`),
+  )
+  expect(await findWebhook(bench.db, id)).toMatchObject({ enabled: false })
+  const again = await site.launch(['discard-secrets'], env).ended
+  expect(again).toEqual({ code: 0, stdout: 'The keys fit all secrets of webhooks.\n', stderr: '' })
+})
