@@ -6,6 +6,7 @@ import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
 import { clientRequestId, SECURITY_HEADERS } from './platform/headers.ts'
 import { problemBody } from './platform/problems.ts'
+import { type SlowDown, waitPaused } from './platform/slow-down.ts'
 
 /** How long a stop waits for clients that have not sent their request or read their response completely. */
 const DRAIN_MS = 5_000
@@ -29,8 +30,8 @@ export interface Front {
   readonly readiness: Readiness
   /** Opens the port. @throws Error of the operating system, with `syscall` `listen` */
   listen(host: string, port: number): Promise<void>
-  /** The handler of all other requests. Until then they are answered 503. */
-  serve(handler: Handler): void
+  /** The handler of all other requests. Until then they are answered 503. From then on, floods of health checks are slowed down. */
+  serve(handler: Handler, slowDown: SlowDown): void
   /**
    * Closes the port and answers the requests under way. Clients that stop sending or reading do not delay it beyond
    * `DRAIN_MS`. Closing again does nothing.
@@ -41,11 +42,16 @@ export interface Front {
 export function createFront(): Front {
   const readiness = createReadiness()
   let handler: Handler | undefined
+  let slowDown: SlowDown | undefined
+
+  async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (slowDown?.isAddressAbove(request.socket.remoteAddress) === true) await waitPaused(request)
+    answer(request, response, request.url === '/livez' ? null : readiness.reason)
+  }
 
   const server = createServer(SERVER_OPTIONS, (request, response) => {
     const isHealth = isHealthCheck(request)
-    if (isHealth && request.url === '/livez') return answer(request, response, null)
-    if (isHealth) return answer(request, response, readiness.reason)
+    if (isHealth) return answerHealth(request, response)
     if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')
     handler(request, response)
   })
@@ -57,8 +63,9 @@ export function createFront(): Front {
       server.listen({ host, port })
       await once(server, 'listening')
     },
-    serve(next) {
+    serve(next, slowing) {
       handler = next
+      slowDown = slowing
     },
     close: () => drain(server),
   }

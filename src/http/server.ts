@@ -79,7 +79,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     bodyLimit: MAX_BODY_BYTES,
     serverFactory(handler) {
-      serve = () => parts.front.serve(handler)
+      serve = () => parts.front.serve(handler, slowDown)
       return parts.front.server
     },
     forceCloseConnections: 'idle',

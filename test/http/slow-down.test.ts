@@ -58,6 +58,20 @@ test('above the limit, a connection is not read while its answer waits, and work
   socket.destroy()
 })
 
+test('above the limit, health checks wait, and calls with a token do not', async () => {
+  const url = `http://127.0.0.1:${port}`
+  for (let n = 0; n < LIMIT; n++) await fetch(`${url}/livez`)
+  for (const path of ['/livez', '/readyz']) {
+    const order: string[] = []
+    const health = fetch(url + path).then(({ status }) => order.push(`${path} ${status}`))
+    const other = fetch(url + LIST, { headers: { authorization } }).then(({ status }) =>
+      order.push(`${LIST} ${status}`),
+    )
+    await Promise.all([health, other])
+    expect(order).toEqual([`${LIST} 200`, `${path} 200`])
+  }
+})
+
 test('above the limit, a request that is not valid HTTP is not answered', async () => {
   async function answerTo(text: string): Promise<string> {
     const socket = connect(port, '127.0.0.1')

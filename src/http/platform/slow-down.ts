@@ -3,9 +3,10 @@
  * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at twice that number of
  * calls a second, without a call of anybody else being refused.
  */
+import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { clientOf } from './client-address.ts'
 import { createRateLimiter } from './rate-limiter.ts'
 
@@ -18,7 +19,7 @@ interface Client {
 export interface SlowDown {
   /** Counts a refusal, or a call without a token, for its principal or else its address. Returns whether it is above the rate. */
   isAbove(request: Client): boolean
-  /** Counts a request that is not valid HTTP. */
+  /** Counts a health check, or a request that is not valid HTTP. */
   isAddressAbove(address: string | undefined): boolean
 }
 
@@ -43,7 +44,7 @@ export function createSlowDown(addressPerMinute: number): SlowDown {
 }
 
 /** Resolves after the wait. Meanwhile the connection of the request is not read. */
-export async function waitPaused({ raw: { socket } }: FastifyRequest): Promise<void> {
+export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
   // Requests that tests inject have no connection.
   const connection = socket instanceof Socket ? socket : null
   connection?.pause()
@@ -54,7 +55,7 @@ export async function waitPaused({ raw: { socket } }: FastifyRequest): Promise<v
 /** Counts all calls in a scope whose routes need no token. */
 export function slowDownCalls(scope: FastifyInstance, slowDown: SlowDown): void {
   scope.addHook('onRequest', (request, _reply, done) => {
-    if (slowDown.isAbove(request)) waitPaused(request).then(() => done())
+    if (slowDown.isAbove(request)) waitPaused(request.raw).then(() => done())
     else done()
   })
 }
