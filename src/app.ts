@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
+import { assertRestored } from './db/backup/restore.ts'
 import { assertTrustworthy, type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
@@ -87,6 +88,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const open = (options: Omit<DatabaseOptions, 'url' | 'log'>) => openPool({ url, log, ...options }, stops)
     const db = open({ maxConnections: config.databasePoolSize })
     await assertTrustworthy(db)
+    await assertRestored(db)
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     warnOfPlainSecrets(config, log)
     const secretKeys = await readSecretKeys(config)

@@ -24,10 +24,15 @@ export interface Arguments {
   has(name: string): boolean
   one(name: string): string | undefined
   all(name: string): readonly string[]
+  /** What stands alone on the command line; empty for a command that takes no such word. */
+  operand: string
 }
 
-/** Parses options. @throws UsageError for one that is unknown, lacks a value or is given twice. */
-export function readArguments(args: readonly string[], options: Options): Arguments {
+/**
+ * Parses options and, if it has a name, the one operand. @throws UsageError for an option that is unknown, lacks a value
+ * or is given twice, and for an operand that is missing or one too many.
+ */
+export function readArguments(args: readonly string[], options: Options, operandName?: string): Arguments {
   const { tokens } = parseArgs({
     args: [...args],
     // Not strict, because the messages of Node.js do not say how to correct the mistake.
@@ -41,8 +46,13 @@ export function readArguments(args: readonly string[], options: Options): Argume
     ),
   })
   const given = new Map<string, string[]>()
+  let operand = ''
   for (const token of tokens) {
-    if (token.kind === 'positional') throw new UsageError(`"${token.value}" is not expected here`)
+    if (token.kind === 'positional') {
+      if (operandName === undefined || operand !== '') throw new UsageError(`"${token.value}" is not expected here`)
+      operand = token.value
+      continue
+    }
     if (token.kind === 'option-terminator') continue
     const { name, rawName, value, inlineValue } = token
     const option = Object.hasOwn(options, name) ? options[name] : undefined
@@ -56,7 +66,10 @@ export function readArguments(args: readonly string[], options: Options): Argume
     if (values.length > 0 && option.multiple !== true) throw new UsageError(`${rawName} can be given only once`)
     given.set(name, [...values, value ?? ''])
   }
+  if (operandName !== undefined && operand === '' && !given.has('help'))
+    throw new UsageError(`${operandName} is missing`)
   return {
+    operand,
     has: name => given.has(name),
     one: name => given.get(name)?.[0],
     all: name => given.get(name) ?? [],

@@ -17,7 +17,7 @@ async function main([first, ...rest]: string[]): Promise<number> {
   const command = COMMANDS.find(({ name }) => name === first)
   try {
     if (command !== undefined) {
-      const args = readArguments(rest, command.options)
+      const args = readArguments(rest, command.options, command.operand)
       return args.has('help') ? print(helpOf(command)) : await command.run(args)
     }
     if (first === undefined) throw new UsageError('a command is missing')

@@ -7,6 +7,8 @@ export interface Command {
   summary: string
   /** Further text of the help. */
   more?: () => string
+  /** The name of the word that has to follow the command, if one has to. */
+  operand?: string
   options: Options
   examples: readonly string[]
   /** @returns the exit code. */

@@ -68,6 +68,43 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'backup',
+    summary: 'Writes a backup of the database. The service may be running.',
+    more: () => `A FILE must not exist. In a FOLDER, the file is named after the time. The file holds every row at one point in time,
+compressed, with a checksum. It does not hold the keys in DATA_DIR.`,
+    operand: 'FILE|FOLDER',
+    options: COMMON,
+    examples: ['sms-quota backup /var/backups', 'sms-quota backup /var/backups/before-upgrade.backup'],
+    async run(args) {
+      const { backup } = await import('./backup.ts')
+      return backup(args)
+    },
+  },
+  {
+    name: 'restore',
+    summary: 'Restores a backup into an empty database, migrates it to this version and verifies it.',
+    more: () => `The database is that of DATABASE_URL, or one that is created in DATA_DIR, which must have none. A damaged backup is refused
+before anything is written. Exit codes: 0 restored without a difference, 1 otherwise (stderr says why).`,
+    operand: 'FILE',
+    options: COMMON,
+    examples: ['sms-quota restore /var/backups/before-upgrade.backup'],
+    async run(args) {
+      const { restore } = await import('./backup.ts')
+      return restore(args)
+    },
+  },
+  {
+    name: 'upgrade-database',
+    summary: 'Moves the database in DATA_DIR to the PostgreSQL of this version. The service must be stopped.',
+    more: () => 'The old database is removed after the new one verifies. Meanwhile both need room, and a backup.',
+    options: COMMON,
+    examples: ['sms-quota upgrade-database'],
+    async run(args) {
+      const { upgradeDatabase } = await import('./backup.ts')
+      return upgradeDatabase(args)
+    },
+  },
+  {
     name: 'token',
     summary: 'Prints a token, signed with AUTH_SECRET or with the secret that the service made in DATA_DIR.',
     options: {

@@ -6,7 +6,7 @@ import { newSecret } from '../events/signature.ts'
 import { readSecretKeys } from '../secrets.ts'
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
-import { onDatabase, reasonOf } from './on-database.ts'
+import { onDatabase, reportFailure } from './on-database.ts'
 
 /**
  * Replaces the secrets of webhooks that no configured key can decrypt, and disables these webhooks. Resolves to 0 if none
@@ -15,16 +15,11 @@ import { onDatabase, reasonOf } from './on-database.ts'
 export async function discardSecrets(args: Arguments): Promise<number> {
   const isConfirmed = args.has('yes')
   const config = readConfig(args, { needsKey: false })
-  try {
+  return reportFailure('discard secrets', config, async () => {
     const { report, isDone } = await onDatabase(config, url => discardOn(url, config, isConfirmed))
     process.stdout.write(report)
     return isDone ? 0 : 1
-  } catch (error) {
-    const reason = reasonOf(error, config)
-    if (reason === undefined) throw error
-    process.stderr.write(`sms-quota: cannot discard secrets: ${reason}\n`)
-    return 1
-  }
+  })
 }
 
 async function discardOn(url: string, config: Config, isConfirmed: boolean) {

@@ -20,7 +20,8 @@ function optionTable(options: Options): string {
   return table(rows)
 }
 
-export const usageOf = (command: Command): string => `Usage: sms-quota ${command.name} [options]`
+export const usageOf = (command: Command): string =>
+  `Usage: sms-quota ${command.name} ${command.operand === undefined ? '' : `${command.operand} `}[options]`
 
 export function helpOf(command: Command): string {
   const examples = command.examples.map(example => `  ${example}\n`).join('')

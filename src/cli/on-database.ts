@@ -1,9 +1,13 @@
 /** Commands that work on the database themselves, beside the running service. */
-import pino from 'pino'
+import pino, { type Logger } from 'pino'
 import type { Config } from '../config/config.ts'
 import { isUnavailable, sqlStateOf } from '../db/database.ts'
 import { connectionOf, startEmbedded } from '../db/embedded/embedded.ts'
 import { exists, foldersIn } from '../db/embedded/folders.ts'
+
+/** The log of a command. Stdout is for the result, so it goes to stderr. */
+export const createLog = (): Logger =>
+  pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
 
 /** Works on the configured database, or on the service's own, which is started for that time if it is not running. */
 export async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
@@ -12,9 +16,12 @@ export async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url
   if (!(await exists(foldersIn(dataDir).cluster))) {
     throw new Error(`there is no database in ${dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service`)
   }
-  // Stdout is for the result, so the log goes to stderr.
-  const log = pino({ level: 'warn', base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination(2))
-  const embedded = await startEmbedded({ dataDir, log })
+  return onEmbedded(dataDir, work)
+}
+
+/** Works on the database of a data folder, which no service uses meanwhile. It is created if it is missing. */
+export async function onEmbedded<T>(dataDir: string, work: (url: string) => Promise<T>): Promise<T> {
+  const embedded = await startEmbedded({ dataDir, log: createLog() })
   try {
     return await work(embedded.url)
   } finally {
@@ -25,8 +32,20 @@ export async function onDatabase<T>({ databaseUrl, dataDir }: Config, work: (url
 /** SQLSTATE of a table or a column that does not exist. */
 const OTHER_SCHEMA: ReadonlySet<string | undefined> = new Set(['42P01', '42703'])
 
+/** Runs a command. An expected failure is printed on stderr as `cannot …`, with its reason, and gives the exit code 1. */
+export async function reportFailure(what: string, config: Config, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work()
+  } catch (error) {
+    const reason = reasonOf(error, config)
+    if (reason === undefined) throw error
+    process.stderr.write(`sms-quota: cannot ${what}: ${reason}\n`)
+    return 1
+  }
+}
+
 /** The reason of an expected failure; undefined for a bug. */
-export function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
+function reasonOf(error: unknown, { databaseUrl }: Config): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (OTHER_SCHEMA.has(sqlStateOf(error))) {
     return 'the database does not have the schema of this version; run "sms-quota migrate"'
@@ -35,4 +54,18 @@ export function reasonOf(error: unknown, { databaseUrl }: Config): string | unde
     return `the database${databaseUrl === null ? '' : ' of DATABASE_URL'} cannot be used: ${error.message}`
   }
   return [TypeError, RangeError, ReferenceError].some(kind => error instanceof kind) ? undefined : error.message
+}
+
+export const CLEAR_LINE = '\r\x1b[K'
+
+/** A function that shows a line on the terminal in place of the one before; undefined without a terminal. */
+export function progressLine(): ((text: string) => void) | undefined {
+  if (!process.stderr.isTTY) return undefined
+  let last = 0
+  return text => {
+    const now = performance.now()
+    if (text !== '' && now - last < 100) return
+    last = now
+    process.stderr.write(`${CLEAR_LINE}${text}`)
+  }
 }

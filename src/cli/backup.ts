@@ -1,0 +1,119 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { type FileHandle, link, open, stat, unlink } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Config } from '../config/config.ts'
+import { BackupDamaged } from '../db/backup/records.ts'
+import { checkBackup, type OpenBackup, restoreBackup } from '../db/backup/restore.ts'
+import { type Written, writeBackup } from '../db/backup/write.ts'
+import { exists, flush } from '../db/embedded/folders.ts'
+import { upgradeDatabase as upgrade } from '../db/embedded/upgrade.ts'
+import { dropRoot } from '../drop-root.ts'
+import type { Arguments } from './arguments.ts'
+import { readConfig } from './environment.ts'
+import { createLog, onDatabase, onEmbedded, progressLine, reportFailure } from './on-database.ts'
+import { verifyOn } from './verify.ts'
+
+/** Writes a backup. Resolves to 0, or to 1 if it failed; then there is no file. */
+export function backup(args: Arguments): Promise<number> {
+  const config = readConfig(args, { needsKey: false })
+  return reportFailure('back up', config, async () => {
+    const now = new Date()
+    const file = await fileFor(resolve(args.operand), now)
+    const written = await onDatabase(config, url => writeFile(url, file, now))
+    const { size } = await stat(file)
+    process.stdout.write(`${file}: ${summary(written)}, ${megabytes(size)} compressed.\n`)
+    if (config.databaseUrl === null) {
+      process.stdout.write(`The keys in ${config.dataDir} are not in it: keep a copy of them elsewhere.\n`)
+    }
+    return 0
+  })
+}
+
+async function fileFor(target: string, now: Date): Promise<string> {
+  const isFolder = await stat(target).then(
+    entry => entry.isDirectory(),
+    () => false,
+  )
+  const name = `sms-quota-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.backup`
+  const file = isFolder ? join(target, name) : target
+  if (await exists(file)) throw new Error(`${file} exists: a backup overwrites nothing`)
+  return file
+}
+
+/** Writes beside the place of the file, which appears there complete or not at all. */
+async function writeFile(url: string, file: string, now: Date): Promise<Written> {
+  const partial = `${file}.partial`
+  // The database holds personal data: only the user who runs this may read it.
+  const handle = await open(partial, 'wx', 0o600).catch(error => {
+    if (error.code !== 'EEXIST') throw error
+    throw new Error(`${partial} exists: another backup writes it, or one was killed; then remove it`)
+  })
+  const show = progressLine()
+  try {
+    const target = createWriteStream('', { fd: handle, flush: true, autoClose: true })
+    const written = await writeBackup(url, target, now, ({ table, bytes }) => show?.(`${table}: ${megabytes(bytes)}`))
+    await link(partial, file)
+    await flush(dirname(file))
+    return written
+  } finally {
+    show?.('')
+    await handle.close().catch(() => {})
+    await unlink(partial)
+  }
+}
+
+/** Restores a backup. Resolves to 0 if the database then verifies, 1 otherwise. */
+export function restore(args: Arguments): Promise<number> {
+  const config = readConfig(args, { needsKey: false })
+  return reportFailure('restore', config, async () => {
+    const file = await open(resolve(args.operand), 'r')
+    try {
+      // After the file is open: it may be readable to root only.
+      await dropRoot(config, createLog())
+      return await restoreFile(file, basename(args.operand), config)
+    } finally {
+      await file.close()
+    }
+  })
+}
+
+async function restoreFile(file: FileHandle, name: string, config: Config): Promise<number> {
+  const openBackup: OpenBackup = () => createReadStream('', { fd: file, start: 0, autoClose: false })
+  const { header, written } = await checkBackup(openBackup).catch(error => {
+    throw error instanceof BackupDamaged ? new Error(`${name} cannot be used: ${error.message}`) : error
+  })
+  const { databaseUrl, dataDir } = config
+  const on = <T>(work: (url: string) => Promise<T>) =>
+    databaseUrl === null ? onEmbedded(dataDir, work) : work(databaseUrl)
+  return on(async url => {
+    const show = progressLine()
+    const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
+      show?.(`${table}: ${megabytes(bytes)} of ${megabytes(written.bytes)}`)
+    await restoreBackup({ url, open: openBackup, header, log: createLog(), onProgress }).finally(() => show?.(''))
+    process.stdout.write(`Restored ${name} of ${header.made_at}: ${summary(written)}.\n`)
+    return verifyOn(url, null)
+  })
+}
+
+const summary = ({ tables, rows, bytes }: Written) => `${rows} rows of ${tables} tables, ${megabytes(bytes)}`
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
+
+/** Upgrades the database of the data folder. Resolves to 0 if that is done or was not needed. */
+export function upgradeDatabase(args: Arguments): Promise<number> {
+  const config = readConfig(args, { needsKey: false })
+  return reportFailure('upgrade the database', config, async () => {
+    if (config.databaseUrl !== null)
+      throw new Error('DATABASE_URL is set: upgrade that PostgreSQL with pg_upgrade, or by a backup and a restore')
+    const log = createLog()
+    await dropRoot(config, log)
+    const verify = async (url: string) => (await verifyOn(url, null)) === 0
+    const done = await upgrade({ dataDir: config.dataDir, log, verify })
+    process.stdout.write(
+      done === undefined
+        ? 'Nothing to upgrade.\n'
+        : `Upgraded from PostgreSQL ${done.from} to ${done.to}: ${summary(done.written)}.\n`,
+    )
+    return 0
+  })
+}

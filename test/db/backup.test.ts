@@ -1,0 +1,191 @@
+import { copyFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { isDeepStrictEqual } from 'node:util'
+import { createZstdCompress } from 'node:zlib'
+import { afterAll, describe, expect, test } from 'vitest'
+import { encode, type Header } from '../../src/db/backup/records.ts'
+import { assertRestored, checkBackup, restoreBackup } from '../../src/db/backup/restore.ts'
+import { writeBackup } from '../../src/db/backup/write.ts'
+import type { Database } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { verify } from '../../src/db/verify/verify.ts'
+import { scratchFolder } from '../support/cluster.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { createBench, draw, settle, someone } from '../support/engine.ts'
+
+const AT = new Date('2026-03-15T12:00:00Z')
+
+/** Backs up into memory. */
+async function backUp(url: string, onChunk: () => Promise<unknown> = async () => {}) {
+  const chunks: Buffer[] = []
+  const target = new Writable({
+    highWaterMark: 1,
+    write(chunk, _, done) {
+      chunks.push(chunk)
+      onChunk().then(() => done(), done)
+    },
+  })
+  const written = await writeBackup(url, target, AT)
+  return { bytes: Buffer.concat(chunks), written }
+}
+
+const opener = (bytes: Buffer) => () => Readable.from([bytes])
+
+async function restoreInto(url: string, bytes: Buffer): Promise<void> {
+  const { header } = await checkBackup(opener(bytes))
+  await restoreBackup({ url, open: opener(bytes), header })
+}
+
+/** Every table as text, and where the sequences stand, without the tables of migrations. */
+async function contentOf(db: Database): Promise<Record<string, string>> {
+  const content: Record<string, string> = {}
+  const names = await db.query<{ name: string; kind: string }>({
+    text: `select relname::text as name, relkind::text as kind from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'S') and relname !~ '_migration$' order by 1`,
+  })
+  for (const { name, kind } of names) {
+    const rows = kind === 'S' ? `(select last_value, is_called from ${name})` : name
+    const [row] = await db.query<{ digest: string }>({
+      text: `select count(*) || ' ' || md5(coalesce(string_agg(t::text, ';' order by t::text), '')) as digest from ${rows} t`,
+    })
+    content[name] = row?.digest ?? ''
+  }
+  return content
+}
+
+/** A ledger with some of everything, and texts that COPY has to escape. */
+async function createLedger() {
+  const bench = await createBench()
+  const user = someone()
+  const fill = async () => {
+    await bench.quota({ user_id: user, name: 'tab\t, line\n, \\N, "ünï" and 𝒳', metadata: { path: '\\t' } })
+    await bench.quota({ user_id: user, kind: 'cap', limit: 50, countries: ['DE', 'FR'] })
+    const engine = bench.engine()
+    for (const id of ['a', 'b', 'c']) await engine.submit(draw('reserve', user, id, 3))
+    await engine.submit(settle('commit', user, 'a'))
+    await engine.submit(draw('reserve', user, 'too many', 5_000))
+  }
+  return { ...bench, fill }
+}
+
+describe('a backup', async () => {
+  const ledger = await createLedger()
+  const [target, again] = [await emptyDatabase(), await emptyDatabase()]
+  let bytes: Buffer
+
+  test('restores every row and sequence, and verifies', async () => {
+    await ledger.fill()
+    const backup = await backUp(ledger.url)
+    bytes = backup.bytes
+    await restoreInto(target.url, bytes)
+    const content = await contentOf(target.db)
+    expect(content).toEqual(await contentOf(ledger.db))
+    expect(content.reservation).toMatch(/^3 /)
+    expect((await verify(target.db)).differences).toEqual([])
+    expect(backup.written.rows).toBeGreaterThan(10)
+    // The service starts on it: nothing is left to migrate.
+    expect(await migrate({ url: target.url })).toEqual([])
+    await assertRestored(target.db)
+  })
+
+  test('that is cut short or changed anywhere is refused', async () => {
+    await expect(checkBackup(opener(bytes))).resolves.toMatchObject({ header: { made_at: AT.toISOString() } })
+    const intact = await checkBackup(opener(bytes))
+    const errors = new Map<string, string>()
+    const check = (what: string, damaged: Buffer) =>
+      checkBackup(opener(damaged)).then(
+        // zstd has a few bits that mean nothing: what was read is then what was written.
+        read => errors.set(what, isDeepStrictEqual(read, intact) ? 'it is the same' : 'accepted'),
+        error => errors.set(what, error.message),
+      )
+    for (const size of [0, 1, 100, bytes.length >> 1, bytes.length - 1])
+      await check(`cut at ${size}`, bytes.subarray(0, size))
+    for (let at = 1; at < bytes.length; at += Math.ceil(bytes.length / 24)) {
+      const changed = Buffer.from(bytes)
+      changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8))
+      await check(`changed at ${at}`, changed)
+    }
+    expect(errors.size).toBeGreaterThan(25)
+    expect([...errors].filter(([, message]) => !/^(it|its|a part|a description) /.test(message))).toEqual([])
+    await expect(checkBackup(opener(Buffer.from('PK not a backup')))).rejects.toThrow('it is no backup of sms-quota')
+  })
+
+  test('is refused by a database that is not empty', async () => {
+    const before = await contentOf(ledger.db)
+    await expect(restoreInto(ledger.url, bytes)).rejects.toThrow(/not empty/)
+    expect(await contentOf(ledger.db)).toEqual(before)
+  })
+
+  test('that breaks off while it is restored leaves a mark that stops the service, and can be repeated', async () => {
+    const { header } = await checkBackup(opener(bytes))
+    const broken = opener(bytes.subarray(0, bytes.length - 20))
+    await expect(restoreBackup({ url: again.url, open: broken, header })).rejects.toThrow(/it ends|compressed data/)
+    await expect(assertRestored(again.db)).rejects.toThrow(/restore into this database was not completed/)
+    expect((await contentOf(again.db)).reservation).toMatch(/^0 /)
+    await restoreInto(again.url, bytes)
+    await assertRestored(again.db)
+    expect((await contentOf(again.db)).reservation).toMatch(/^3 /)
+  })
+
+  test('of a newer version is refused', async () => {
+    const { header } = await checkBackup(opener(bytes))
+    const newer = { name: '9999_later.sql', checksum: '' }
+    const restoring = restoreBackup({
+      url: again.url,
+      open: opener(bytes),
+      header: { ...header, migrations: [...header.migrations, newer] },
+    })
+    await expect(restoring).rejects.toThrow(/migration 9999_later\.sql, which this version does not know/)
+    await expect(checkBackup(await written({ ...header, format_version: 2 }))).rejects.toThrow(/its format is 2/)
+  })
+})
+
+/** A backup of a header only. */
+async function written(header: Header) {
+  async function* entries() {
+    yield { kind: 'header' as const, header }
+  }
+  const chunks = await Readable.from(encode(entries())).pipe(createZstdCompress()).toArray()
+  return opener(Buffer.concat(chunks))
+}
+
+test('a backup holds one point in time, whatever is written while it is made', async () => {
+  const [source, target] = [await freshDatabase(), await emptyDatabase()]
+  // More than the buffers on the way hold, and hardly compressible: later tables are read after the first bytes arrive.
+  await source.db.query({
+    text: `insert into event (shard, number, type, at, data)
+      select 1, n, 'test', now(), to_jsonb((select string_agg(md5(n || '-' || i), '') from generate_series(1, 200) i))
+      from generate_series(1, 1000) n`,
+  })
+  let inserted = 0
+  const insertOnce = async () => {
+    if (inserted++ > 0) return
+    await source.db.query({ text: 'insert into quota_alert values (1, 1, 1, now(), now())' })
+  }
+  const { bytes } = await backUp(source.url, insertOnce)
+  await restoreInto(target.url, bytes)
+  const count = 'select (select count(*)::int from event) as events, (select count(*)::int from quota_alert) as alerts'
+  expect(await source.db.query({ text: count })).toEqual([{ events: 1_000, alerts: 1 }])
+  expect(await target.db.query({ text: count })).toEqual([{ events: 1_000, alerts: 0 }])
+})
+
+test('a backup of an older schema is migrated after it is restored', async () => {
+  const [source, target] = [await emptyDatabase(), await emptyDatabase()]
+  const { folder, remove } = await scratchFolder()
+  afterAll(remove)
+  const own = join(import.meta.dirname, '../../migrations')
+  const names = (await readdir(own)).filter(name => name.endsWith('.sql')).sort()
+  for (const name of names.slice(0, 5)) await copyFile(join(own, name), join(folder, name))
+  await migrate({ url: source.url, directory: folder })
+  await source.db.query({ text: 'insert into account (shard, user_id) values (1, 1)' })
+  const { bytes } = await backUp(source.url)
+  await restoreInto(target.url, bytes)
+  expect(await migrate({ url: target.url })).toEqual([])
+  expect(await target.db.query({ text: 'select user_id from account' })).toEqual([{ user_id: 1 }])
+})
+
+test('a database without a schema is nothing to back up', async () => {
+  const { url } = await emptyDatabase()
+  await expect(backUp(url)).rejects.toThrow(/nothing to back up/)
+})

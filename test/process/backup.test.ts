@@ -1,0 +1,112 @@
+import { chown, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { exists } from '../../src/db/embedded/folders.ts'
+import { upgradeDatabase } from '../../src/db/embedded/upgrade.ts'
+import { createSite } from '../support/process.ts'
+
+describe('sms-quota backup and restore', async () => {
+  const [site, other] = [await createSite(), await createSite()]
+  const folder = join(site.dataDir, '..', 'backups')
+  let file = ''
+
+  test('back up beside the running service, into a file that only its owner can read', async () => {
+    await mkdir(folder)
+    const service = await site.start()
+    for (const user_id of [1, 2])
+      expect((await service.call('POST', '/api/sms/admin/quota', { body: { user_id, limit: 5 } })).status).toBe(201)
+    const { code, stdout, stderr } = await site.launch(['backup', folder]).ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^\S+\.backup: \d+ rows of \d+ tables, .*\nThe keys in \S+ are not in it/)
+    const [name = ''] = await readdir(folder)
+    file = join(folder, name)
+    expect(name).toMatch(/^sms-quota-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ\.backup$/)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    await service.stop()
+  })
+
+  test('overwrite nothing, and leave no partial file', async () => {
+    const before = await readFile(file)
+    const { code, stderr } = await site.launch(['backup', file]).ended
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/exists: a backup overwrites nothing/),
+    })
+    expect(await readFile(file)).toEqual(before)
+    expect(await readdir(folder)).toHaveLength(1)
+    expect(await site.launch(['backup']).ended).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/FILE\|FOLDER is missing/),
+    })
+  })
+
+  test('refuse a damaged file before a database is made', async () => {
+    const bytes = await readFile(file)
+    await writeFile(join(folder, 'damaged'), bytes.subarray(0, bytes.length - 9))
+    const { code, stderr } = await other.launch(['restore', join(folder, 'damaged')]).ended
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/damaged cannot be used: it/) })
+    expect(await exists(join(other.dataDir, 'database'))).toBe(false)
+  })
+
+  test('restore into a new data folder, verify, and the service serves it', async () => {
+    const { code, stdout, stderr } = await other.launch(['restore', file]).ended
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^Restored \S+ of .*\n {2}counters[\s\S]*\nNo difference\.\n$/)
+    const again = await other.launch(['restore', file]).ended
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/not empty/) })
+    const service = await other.start()
+    const summary = await service.call('GET', '/api/sms/admin/quota/summary?user_id=2')
+    expect(summary.body).toMatchObject({ user_id: 2, limit: 5 })
+    await service.stop()
+  })
+})
+
+describe('an upgrade of the database', async () => {
+  const site = await createSite()
+  const { dataDir } = site
+  const log = { info() {}, warn() {}, error() {} }
+  const expectQuota = async () => {
+    const service = await site.start()
+    const { body } = await service.call('GET', '/api/sms/admin/quota/summary?user_id=7')
+    expect(body).toMatchObject({ user_id: 7, limit: 5 })
+    await service.stop()
+  }
+
+  test('is not needed with the newest version', async () => {
+    const service = await site.start()
+    await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 5 } })
+    const inUse = await site.launch(['upgrade-database']).ended
+    expect(inUse).toMatchObject({ code: 1, stderr: expect.stringMatching(/is in use by another service/) })
+    await service.stop()
+    expect(await site.launch(['upgrade-database']).ended).toEqual({
+      code: 0,
+      stdout: 'Nothing to upgrade.\n',
+      stderr: '',
+    })
+  })
+
+  test('that does not verify leaves the old database', async () => {
+    const failing = upgradeDatabase({ dataDir, log, force: true, verify: async () => false })
+    await expect(failing).rejects.toThrow(/differs/)
+    expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
+    await expectQuota()
+  })
+
+  test('puts a new database with the same rows in the place of the old one', async () => {
+    const { ino } = await stat(join(dataDir, 'database'))
+    await upgradeDatabase({ dataDir, log, force: true, verify: async () => true })
+    expect((await stat(join(dataDir, 'database'))).ino).not.toBe(ino)
+    expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
+    await expectQuota()
+  })
+
+  test('that is killed between its renames is completed by the next start', async () => {
+    const { uid, gid } = await stat(dataDir)
+    await mkdir(join(dataDir, 'upgrade'))
+    await chown(join(dataDir, 'upgrade'), uid, gid)
+    await copyFile(join(dataDir, 'postgres-password'), join(dataDir, 'upgrade/postgres-password'))
+    await rename(join(dataDir, 'database'), join(dataDir, 'upgrade/database'))
+    await expectQuota()
+    expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
+  })
+})
