@@ -15,6 +15,7 @@ import { createFront, type Front } from './http/front.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createServer } from './http/server.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
+import { createAuditRetention } from './jobs/audit-retention.ts'
 import { createDenialRetention } from './jobs/denial-retention.ts'
 import { createEraser } from './jobs/erasure.ts'
 import { createEventCounter } from './jobs/event-counter.ts'
@@ -216,6 +217,7 @@ function createJobs({ config, log, jobsDb: db, now, metrics, secretKeys: keys }:
       deletedQuotaRetentionMs: daysInMs(config.deletedQuotaRetentionDays),
     }),
     createEraser({ db, engine, now }),
+    createAuditRetention({ db, now, retentionMs: daysInMs(config.auditRetentionDays) }),
     createDenialRetention({ db, now, retentionMs: config.denialRetentionDays * DAY_MS }),
     createEventRetention({ db, now, retentionMs: config.eventRetentionDays * DAY_MS }),
     createExpiryNotifier({ db, now }),

@@ -78,6 +78,8 @@ export interface Config {
   historyRetentionDays: number | null
   /** How many days a deleted quota is kept; null: for ever. */
   deletedQuotaRetentionDays: number | null
+  /** How many days an administrator's change is kept; null: for ever. */
+  auditRetentionDays: number | null
   /** How many days a denial is kept in the log. */
   denialRetentionDays: number
   /** How many days an event is kept. */
@@ -229,6 +231,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     retentionDays: get('RETENTION_DAYS'),
     historyRetentionDays: get('HISTORY_RETENTION_DAYS'),
     deletedQuotaRetentionDays: get('DELETED_QUOTA_RETENTION_DAYS'),
+    auditRetentionDays: get('AUDIT_RETENTION_DAYS'),
     denialRetentionDays: get('DENIAL_RETENTION_DAYS'),
     eventRetentionDays: get('EVENT_RETENTION_DAYS'),
     usageTimeZone: get('USAGE_TIME_ZONE'),
@@ -301,6 +304,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     RETENTION_DAYS: config.retentionDays,
     HISTORY_RETENTION_DAYS: config.historyRetentionDays,
     DELETED_QUOTA_RETENTION_DAYS: config.deletedQuotaRetentionDays,
+    AUDIT_RETENTION_DAYS: config.auditRetentionDays,
     DENIAL_RETENTION_DAYS: config.denialRetentionDays,
     EVENT_RETENTION_DAYS: config.eventRetentionDays,
     USAGE_TIME_ZONE: config.usageTimeZone,

@@ -256,6 +256,14 @@ export const VARIABLES = {
     unset: 'deleted quotas are kept for ever',
     parse: whole(1, 36_500),
   },
+  AUDIT_RETENTION_DAYS: {
+    means:
+      "how many days an administrator's change of a quota or a webhook is kept. Without the changes of a quota, verify cannot prove all of it. Records of erasures are kept",
+    accepts: 'a whole number from 1 to 36500',
+    fallback: null,
+    unset: 'changes are kept for ever, those of a deleted quota as long as the quota',
+    parse: whole(1, 36_500),
+  },
   DENIAL_RETENTION_DAYS: {
     means: 'how many days a denial is kept in the log of denials; up to 1.7 million a day and process are written',
     accepts: 'a whole number from 1 to 365',

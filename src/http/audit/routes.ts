@@ -19,7 +19,7 @@ export function auditRoutes(server: FastifyInstance, { db }: RouteContext): void
           'Administrator',
           'listAudit',
           'List all changes by administrators',
-          "Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined.",
+          "Changes of quotas and webhooks, and erasures of users, newest first. The erasure of a user removes the changes of the user's quotas; the erasure itself stays. Filters are combined. Kept for ever, unless `AUDIT_RETENTION_DAYS` says otherwise.",
         ),
         querystring: AuditQuery,
         response: readResponses(Type.Ref('AuditPage#')),

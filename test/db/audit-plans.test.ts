@@ -1,0 +1,77 @@
+/** A page of the audit costs the same however many changes there are, and so does a page of their retention. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
+import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/audit.ts'
+import { removeOldChanges } from '../../src/db/audit-retention.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const NOW = Date.parse('2026-03-15T12:00:00.000Z')
+const CHANGES = 25_000
+const { db, url } = await freshDatabase()
+/** Without the time limits of requests. */
+const loader = openDatabase({ url, maxConnections: 1, statementTimeout: 0 })
+afterAll(() => loader.close())
+
+// Most changes are by one actor; user 7, request "r7" and the actor "rare" have few, and old ones.
+await loader.query({
+  text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
+         select n % 64, n * 64 + n % 64, 1, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s',
+           case when n > ${CHANGES - 20} then 'rare' else 'busy' end, 'r' || n, null,
+           jsonb_build_object('user_id', case when n > ${CHANGES - 20} then 7 else n end)
+         from generate_series(1, ${CHANGES}) n`,
+  values: [NOW],
+})
+await loader.query({
+  text: `insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id)
+         select 0, 64, n, 'updated', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'w' || n
+         from generate_series(1, 8000) n`,
+  values: [NOW],
+})
+await loader.query({
+  text: `insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
+         select n % 64, n, to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'e' || n, false
+         from generate_series(1, 8000) n`,
+  values: [NOW],
+})
+
+const deep: AuditKey = { at: NOW - 20_000_000, resource: 'quota', shard: 1, id: 1, version: 1 }
+
+/** The pages of 8 KiB that one page of changes may read: those of its rows, or of the rows that it may scan. */
+const FEW = 250
+const SCAN = 2_500
+
+describe.each([
+  ['before any statistics', ''],
+  ['with statistics', 'analyze quota_change, webhook_change, erasure'],
+])('%s', (_when, statement) => {
+  beforeAll(async () => {
+    if (statement !== '') await loader.query({ text: statement })
+  })
+
+  test.each<[string, AuditFilter, AuditKey | undefined, number]>([
+    ['all', {}, undefined, FEW],
+    ['all, deep', {}, deep, FEW],
+    ['of a day long ago', { from: NOW - 22_000_000, to: NOW - 20_000_000 }, undefined, FEW],
+    ['of a quota', { quotaId: 64 + 1 }, undefined, FEW],
+    ['of a webhook', { webhookId: 64 }, undefined, FEW],
+    ['of a user', { userId: 7 }, undefined, FEW],
+    ['of a request', { requestId: 'r7', resource: 'quota' }, undefined, FEW],
+    ['of a busy actor', { actor: 'busy' }, undefined, FEW],
+    ['of a rare actor', { actor: 'rare', resource: 'quota' }, undefined, FEW],
+    ['of an action that is nowhere', { action: 'secret_discarded' }, undefined, SCAN],
+    ['of a request among erasures', { requestId: 'r7' }, undefined, SCAN],
+  ])('a page %s', async (_name, filter, after, limit) => {
+    const plans = await plansOf(db, await transactionOf(db, on => listChanges(on, filter, after, 20)))
+    expect(plans.length).toBeGreaterThan(0)
+    expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
+    expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(limit)
+  })
+
+  test.each(['quota_change', 'webhook_change'] as const)('a page of the retention of %s', async table => {
+    const statements = await transactionOf(db, on => removeOldChanges(on, table, NOW - 86_400_000_000, 1_000))
+    const plans = await plansOf(db, statements)
+    expect(plans.flatMap(nodesOf).map(node => node['Node Type'])).not.toContain('Seq Scan')
+    expect(plans.reduce((sum, plan) => sum + blocksOf(plan), 0)).toBeLessThan(FEW)
+  })
+})

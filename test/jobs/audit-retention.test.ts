@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { requestErasure } from '../../src/admin/erase-user.ts'
+import { createWebhook } from '../../src/admin/webhooks.ts'
+import { listChanges } from '../../src/db/audit.ts'
+import { changesOf } from '../../src/db/quota-history.ts'
+import { verify } from '../../src/db/verify/verify.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { createAuditRetention } from '../../src/jobs/audit-retention.ts'
+import { createBench, openTransaction, someone } from '../support/engine.ts'
+import { SOME_SECRET } from '../support/secrets.ts'
+
+const bench = await createBench()
+const { db, clock } = bench
+const KEPT = 400 * DAY_MS
+
+const retentionOf = (retentionMs: number | null) => createAuditRetention({ db, now: () => clock.now, retentionMs })
+const actions = async () =>
+  (await listChanges(db, {}, undefined, 200)).changes.map(({ resource, action }) => `${resource} ${action}`)
+
+test('changes are removed when the retention time is over, and erasures stay', async () => {
+  const old = await bench.quota({ user_id: someone() })
+  const gone = someone()
+  await bench.quota({ user_id: gone })
+  await createWebhook(db, { url: 'https://example.com/' }, SOME_SECRET, bench.author())
+  await requestErasure(db, gone, false, bench.author())
+  clock.now += 1
+  await bench.quota({ user_id: someone() })
+  const all = ['quota created', 'quota created', 'quota created', 'webhook created', 'user erased']
+
+  clock.now += KEPT - 2
+  expect(await retentionOf(KEPT).removeOnce(clock.now)).toBe(false)
+  expect((await actions()).toSorted()).toEqual(all.toSorted())
+  clock.now += 1
+  expect(await retentionOf(null).removeOnce(clock.now)).toBe(false)
+  expect(await actions()).toHaveLength(5)
+  expect(await retentionOf(KEPT).removeOnce(clock.now)).toBe(false)
+  expect(await actions()).toEqual(['quota created', 'user erased'])
+  // The quota itself stays, with an empty history.
+  expect(await changesOf(db, old.id, 99, 10)).toEqual({ items: [], hasMore: false })
+  expect((await verify(db)).differences).toEqual([])
+})
+
+test('all of several pages are removed, also by two processes at once, but not what another transaction holds', async () => {
+  const { id } = await bench.quota({ user_id: someone() })
+  await db.query({
+    text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
+           select shard, quota_id, version + n, 'updated', at, actor, request_id, before, after
+           from quota_change, generate_series(1, 2500) n where quota_id = $1`,
+    values: [id],
+  })
+  const count = async () =>
+    (await db.query({ text: 'select from quota_change where quota_id = $1', values: [id] })).length
+  expect(await count()).toBe(2_501)
+  const text = 'select from quota_change where quota_id = $1 and version = 7 for update'
+  const holder = await openTransaction(db, tx => tx.query({ text, values: [id] }))
+  const removeAll = async () => {
+    const retention = retentionOf(0)
+    while (await retention.removeOnce(clock.now));
+  }
+  await Promise.all([removeAll(), removeAll()])
+  expect(await count()).toBe(1)
+  await holder.commit()
+  await removeAll()
+  expect(await count()).toBe(0)
+})
