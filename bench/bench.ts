@@ -16,6 +16,7 @@ import { engineCase } from './cases/engine.ts'
 import { eventsCase } from './cases/events.ts'
 import { floodsCase } from './cases/floods.ts'
 import { freshCase } from './cases/fresh.ts'
+import { greedySenderCase } from './cases/greedy-sender.ts'
 import { growthCase } from './cases/growth.ts'
 import { heldCase } from './cases/held.ts'
 import { httpCase } from './cases/http.ts'
@@ -51,6 +52,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   'denial-overhead': denialOverheadCase,
   overload: overloadCase,
   floods: floodsCase,
+  'greedy-sender': greedySenderCase,
   console: consoleCase,
   soak: soakCase,
   webhooks: webhooksCase,

@@ -42,6 +42,7 @@ async function measure({ clients, userOf, commands }: Case): Promise<Result> {
   const scheduler = createScheduler<Command, number>({
     ...LIMITS,
     batchSize: 1000,
+    batchShare: 64,
     queueCommands: 100_000,
     queueBytes: 100_000_000,
     run: batch => new Promise(resolve => setImmediate(() => resolve(batch.commands.map(() => 0)))),
@@ -81,6 +82,7 @@ async function startDelay(): Promise<{ start: number; tick: number }> {
   const scheduler = createScheduler<Command & { submitted: number }, number>({
     ...LIMITS,
     batchSize: 1000,
+    batchShare: 64,
     queueCommands: 1000,
     queueBytes: 1000,
     async run({ commands: [command] }) {

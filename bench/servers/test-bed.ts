@@ -43,6 +43,8 @@ type Load = Pick<Job, 'connections' | 'depth' | 'users'> & Partial<Job>
 interface TestBed {
   /** A sender's bearer token. */
   token: string
+  /** What the service checks tokens with. */
+  secret: string
   service: Target
   peers: Target[]
   loadGenerator: Worker
@@ -87,6 +89,7 @@ export async function startLoadGenerator(bench: Bench, secret: string): Promise<
   let jobs = 0
   return {
     token,
+    secret,
     loadGenerator,
     candidate: ({ name, url, processes }, load, options) => ({
       name,
@@ -159,11 +162,11 @@ export function newSecret(): string {
 }
 
 /** Mints a token of a sender (without a user) or of an administrator. */
-export async function mintFor(role: 'sender' | 'admin', secret: string): Promise<string> {
+export async function mintFor(role: 'sender' | 'admin', secret: string, subject = `bench-${role}`): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
   if ('issues' in loaded) throw new Error('the configuration of the benchmark is invalid')
   const { auth } = loaded.config
   const roles = [role === 'sender' ? auth.senderRole : auth.adminRole]
-  const principal = { secret, userId: null, subject: `bench-${role}`, roles }
+  const principal = { secret, userId: null, subject, roles }
   return mintToken({ ...auth, ...principal, ttlSeconds: 6 * 3600, now: Date.now() })
 }

@@ -13,9 +13,13 @@ export interface Lines<E extends InLine<E>> {
   add(entry: E): void
   /** Puts entries, which were taken before, at the front of their lines again, in this order. `since`: when the first came. */
   putBack(entries: readonly E[], since: number): void
-  /** The entries that come from now on share the time at which the first of them comes. */
-  startSegment(): void
-  next(): E | undefined
+  /** Begins a round of `next`, for a batch. The entries that come from now on share the time at which the first of them comes. */
+  startRound(): void
+  /**
+   * Takes the next entry. While several principals have entries, a round takes at most `ofPrincipal` of each; undefined if
+   * there are no more.
+   */
+  next(ofPrincipal: number): E | undefined
   /** Since when the entry that was next has waited. */
   readonly since: number
   readonly isEmpty: boolean
@@ -34,6 +38,8 @@ export interface Line<E> {
   segments: Segment<E>[]
   /** Entries added and not released. */
   queued: number
+  /** Entries taken in a round. */
+  taken: { round: number; count: number }
   /** The line that is served after this one; undefined while no entry waits. */
   following: Line<E> | undefined
 }
@@ -41,8 +47,8 @@ export interface Line<E> {
 interface Segment<E> {
   readonly entries: E[]
   readonly since: number
-  /** Of which period between two batches; −1 takes no more entries. */
-  readonly period: number
+  /** After the beginning of which round it came; −1 takes no more entries. */
+  readonly round: number
   taken: number
 }
 
@@ -56,7 +62,7 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
   private readonly lines = new Map<string | undefined, Line<E>>()
   /** The lines with waiting entries are a ring. This one is served last. */
   private last: Line<E> | undefined
-  private period = 0
+  private round = 0
   since = 0
 
   constructor(now: () => number) {
@@ -66,7 +72,7 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
   lineOf(principal: string | undefined): Line<E> {
     let line = this.lines.get(principal)
     if (line === undefined) {
-      line = { principal, segments: [], queued: 0, following: undefined }
+      line = { principal, segments: [], queued: 0, taken: { round: 0, count: 0 }, following: undefined }
       this.lines.set(principal, line)
     }
     return line
@@ -80,8 +86,8 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
     const { line } = entry
     line.queued += 1
     const segment = line.segments.at(-1)
-    if (segment?.period === this.period) segment.entries.push(entry)
-    else line.segments.push({ entries: [entry], since: this.now(), period: this.period, taken: 0 })
+    if (segment?.round === this.round) segment.entries.push(entry)
+    else line.segments.push({ entries: [entry], since: this.now(), round: this.round, taken: 0 })
     this.join(line)
   }
 
@@ -93,32 +99,46 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
       else ofLine.push(entry)
     }
     for (const [line, ofLine] of ofLines) {
-      line.segments.unshift({ entries: ofLine, since, period: -1, taken: 0 })
+      line.segments.unshift({ entries: ofLine, since, round: -1, taken: 0 })
       this.join(line)
     }
   }
 
-  startSegment(): void {
-    this.period += 1
+  startRound(): void {
+    this.round += 1
   }
 
-  next(): E | undefined {
-    const { last } = this
-    const line = last?.following
+  next(ofPrincipal: number): E | undefined {
+    const before = this.lineBeforeNext(ofPrincipal)
+    const line = before?.following
     const segment = line?.segments[0]
     const entry = segment?.entries[segment.taken]
-    if (last === undefined || line === undefined || segment === undefined || entry === undefined) return undefined
+    if (before === undefined || line === undefined || segment === undefined || entry === undefined) return undefined
     this.since = segment.since
     segment.taken += 1
+    line.taken.count += 1
     if (segment.taken === segment.entries.length) line.segments.shift()
     if (line.segments.length > 0) {
       this.last = line
     } else {
-      last.following = line.following
+      before.following = line.following
       line.following = undefined
-      if (line === last) this.last = undefined
+      this.last = line === before ? undefined : before
     }
     return entry
+  }
+
+  /** The line before the first one that has not had its share of the round; undefined if all have. */
+  private lineBeforeNext(ofPrincipal: number): Line<E> | undefined {
+    const max = this.lines.size > 1 ? ofPrincipal : Number.POSITIVE_INFINITY
+    for (let before = this.last; before !== undefined; ) {
+      const line = before.following ?? before
+      if (line.taken.round !== this.round) line.taken = { round: this.round, count: 0 }
+      if (line.taken.count < max) return before
+      if (line === this.last) return undefined
+      before = line
+    }
+    return undefined
   }
 
   get isEmpty(): boolean {

@@ -3,7 +3,7 @@
  *
  * There is one queue for all users, so that batches grow with the load by themselves. Within it each principal has a line,
  * in the order in which its commands came, and a batch takes a command of each line in turn (lines.ts): a backlog of one
- * sender does not delay another. A principal may have as many commands in the queue as there is room left for others (a
+ * sender does not delay another, and while several have commands, a batch has few of each, so that it ends soon. A principal may have as many commands in the queue as there is room left for others (a
  * dynamic threshold, as of buffers that the ports of a switch share): alone it uses half of the queue, and however many
  * fill their share, the next one finds room.
  *
@@ -26,6 +26,8 @@ import { createLines, type Line, type Lines } from './lines.ts'
 export interface QueueOptions {
   /** The maximum number of commands in a batch. */
   readonly batchSize: number
+  /** The maximum of one principal's commands in a batch while others have commands in the queue. */
+  readonly batchShare: number
   /** The maximum number of commands added and not released. */
   readonly queueCommands: number
   /** The maximum of their bytes. A larger command is never accepted. */
@@ -90,10 +92,11 @@ export interface Queue<C extends UserCommand, R> {
   readonly bytes: number
 }
 
-/** @throws RangeError if `batchSize` is below 1: no command would ever run. */
+/** @throws RangeError if `batchSize` or `batchShare` is below 1: no command would ever run. */
 export function createQueue<C extends UserCommand, R>(options: QueueOptions): Queue<C, R> {
   const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
+  if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
   const lines = createLines<Entry<C, R>>(options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
   const apart: Batch<C, R>[] = []
@@ -160,9 +163,9 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
 function formBatch<C extends UserCommand, R>(
   lines: Lines<Entry<C, R>>,
   holds: Holds<C, R>,
-  { batchSize, difficultyOf }: QueueOptions,
+  { batchSize, batchShare, difficultyOf }: QueueOptions,
 ): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
-  lines.startSegment()
+  lines.startRound()
   const batch = holds.newBatch(false)
   const besides = new Map<string, Batch<C, R>>()
   const batchFor = (difficulty: string | undefined) => {
@@ -173,7 +176,7 @@ function formBatch<C extends UserCommand, R>(
   }
   let passed = 0
   while (batch.entries.length < batchSize && passed < batchSize) {
-    const entry = lines.next()
+    const entry = lines.next(batchShare)
     if (entry === undefined) break
     const { user_id } = entry.command
     const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))

@@ -5,9 +5,10 @@ import { commandOf, openScheduler, type TestCommand, tick, ticks } from './sched
 
 const completion = { resolve() {}, reject() {} }
 
-function openQueue(options: { batchSize?: number; queueCommands?: number } = {}) {
+function openQueue(options: { batchSize?: number; batchShare?: number; queueCommands?: number } = {}) {
   const queue = createQueue<TestCommand, undefined>({
     batchSize: 4,
+    batchShare: 1_000,
     queueCommands: 1_000,
     queueBytes: 1_000_000,
     now: () => 0,
@@ -48,6 +49,24 @@ describe('a batch', () => {
         expect(entries.map(({ command }) => command.name)).toContain('P:z1')
       }),
     )
+  })
+
+  test('has few commands of each principal while another has some in the queue, and all that fit of a lone one', () => {
+    const { queue, add } = openQueue({ batchSize: 100, batchShare: 4 })
+    const sizes = () => {
+      const names = queue.take()?.entries.map(({ command }) => command.name[0]) ?? []
+      return ['G', 'H', 'P'].map(principal => names.filter(name => name === principal).length)
+    }
+    add(`${flood('G', 30)} ${flood('H', 6)} P:z1`)
+    expect([sizes(), sizes(), sizes()]).toEqual([
+      [4, 4, 1],
+      [4, 2, 0],
+      // The others' commands are in flight.
+      [4, 0, 0],
+    ])
+    const lone = openQueue({ batchSize: 100, batchShare: 4 })
+    lone.add(flood('G', 30))
+    expect(lone.queue.take()?.entries).toHaveLength(30)
   })
 
   test('does not let a user’s backlog of one principal delay another principal’s', async () => {

@@ -40,6 +40,7 @@ export function openScheduler(options: Partial<SchedulerOptions<TestCommand, str
     workers: 8,
     stallMs: 2 ** 31 - 1,
     batchSize: 1_000,
+    batchShare: 1_000,
     queueCommands: 10_000,
     queueBytes: 1_000_000,
     difficultyOf: () => undefined,

@@ -52,6 +52,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 
 const bounds = fc.record({
   batchSize: fc.integer({ min: 1, max: 12 }),
+  batchShare: fc.integer({ min: 1, max: 12 }),
   workers: fc.integer({ min: 1, max: 5 }),
   concurrency: fc.integer({ min: 1, max: 5 }),
 })
@@ -239,6 +240,7 @@ test('one call of take looks at twice as many commands as a batch has, at most',
       const seen = new Set<number>()
       const queue = createQueue<NumberedCommand, undefined>({
         batchSize,
+        batchShare: batchSize,
         queueCommands: 2_000,
         queueBytes: 1_000,
         now: () => 0,

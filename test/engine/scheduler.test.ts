@@ -287,6 +287,7 @@ describe('the bounds', () => {
     { concurrency: Number.NaN },
     { batchSize: 0 },
     { batchSize: Number.NaN },
+    { batchShare: 0 },
   ])('%o is refused, because no command would ever run', options => {
     expect(() => openScheduler(options)).toThrow(RangeError)
   })

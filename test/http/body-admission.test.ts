@@ -4,16 +4,27 @@ import { createBodyAdmission } from '../../src/http/platform/body-admission.ts'
 describe('bytes in progress', () => {
   test('are limited, and a released call makes room', () => {
     const calls = createBodyAdmission({ maxBytes: 100, bytesPerTick: 10 })
-    expect([calls.tryAcquire(60), calls.tryAcquire(41), calls.tryAcquire(40)]).toEqual([true, false, true])
-    calls.release(60)
-    expect([calls.tryAcquire(61), calls.tryAcquire(60)]).toEqual([false, true])
+    const acquire = (bytes: number) => calls.tryAcquire('one', bytes)
+    expect([acquire(50), calls.tryAcquire('other', 51), calls.tryAcquire('other', 50)]).toEqual([true, false, true])
+    calls.release('one', 50)
+    expect([acquire(51), acquire(50)]).toEqual([false, true])
+  })
+
+  test('of one principal are limited by the room left, so that another one finds some', () => {
+    const calls = createBodyAdmission({ maxBytes: 100, bytesPerTick: 10 })
+    const acquire = (principal: string) => calls.tryAcquire(principal, 10)
+    const admitted = (principal: string) => Array.from({ length: 10 }, () => acquire(principal)).filter(Boolean).length
+    expect([admitted('greedy'), admitted('greedier'), admitted('polite')]).toEqual([5, 3, 1])
+    expect([calls.hasRoom('greedy', 10), calls.hasRoom('newcomer', 10)]).toEqual([false, true])
+    for (let n = 0; n < 5; n++) calls.release('greedy', 10)
+    expect(admitted('greedy')).toBe(3)
   })
 
   test('a single call is admitted at any size', () => {
     const calls = createBodyAdmission({ maxBytes: 100, bytesPerTick: 10 })
-    expect([calls.tryAcquire(1_000), calls.tryAcquire(1)]).toEqual([true, false])
-    calls.release(1_000)
-    expect(calls.tryAcquire(1)).toBe(true)
+    expect([calls.tryAcquire('one', 1_000), calls.tryAcquire('other', 1)]).toEqual([true, false])
+    calls.release('one', 1_000)
+    expect(calls.tryAcquire('other', 1)).toBe(true)
   })
 })
 

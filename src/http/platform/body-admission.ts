@@ -3,12 +3,15 @@
  * burst of them would block all clients for seconds, including those that only get a 503.
  */
 export interface BodyAdmission {
-  /** Whether a call with a body of this many bytes would be admitted now. */
-  hasRoom(bytes: number): boolean
-  /** Admits a call with a body of this many bytes. Returns false, and counts nothing, if too many are in progress. */
-  tryAcquire(bytes: number): boolean
+  /** Whether a call of the principal with a body of this many bytes would be admitted now. */
+  hasRoom(principal: string, bytes: number): boolean
+  /**
+   * Admits a call with a body of this many bytes. Returns false, and counts nothing, if too many are in progress. A principal
+   * may have as many in progress as there is room left, so that one does not take the room of all.
+   */
+  tryAcquire(principal: string, bytes: number): boolean
   /** Ends an admitted call. `bytes` is the number that it was admitted with. */
-  release(bytes: number): void
+  release(principal: string, bytes: number): void
   /**
    * Waits for a tick of the event loop with room for this many bytes, in the order of the calls. Small bodies share a
    * tick; a body larger than a tick has one of its own.
@@ -24,6 +27,8 @@ export interface BodyAdmissionOptions {
 
 export function createBodyAdmission({ maxBytes, bytesPerTick }: BodyAdmissionOptions): BodyAdmission {
   let bytesInProgress = 0
+  /** Of the principals that have any: at most as many as there are calls in progress. */
+  const bytesOf = new Map<string, number>()
   const waiting: { readonly bytes: number; resolve(): void }[] = []
 
   function runTick(): void {
@@ -36,17 +41,25 @@ export function createBodyAdmission({ maxBytes, bytesPerTick }: BodyAdmissionOpt
     if (waiting.length > 0) setImmediate(runTick)
   }
 
-  const hasRoom = (bytes: number): boolean => bytesInProgress === 0 || bytesInProgress + bytes <= maxBytes
+  const hasRoom = (principal: string, bytes: number): boolean =>
+    bytesInProgress === 0 || (bytesOf.get(principal) ?? 0) + bytes <= maxBytes - bytesInProgress
+
+  function add(principal: string, bytes: number): void {
+    bytesInProgress += bytes
+    const own = (bytesOf.get(principal) ?? 0) + bytes
+    if (own === 0) bytesOf.delete(principal)
+    else bytesOf.set(principal, own)
+  }
 
   return {
     hasRoom,
-    tryAcquire(bytes) {
-      if (!hasRoom(bytes)) return false
-      bytesInProgress += bytes
+    tryAcquire(principal, bytes) {
+      if (!hasRoom(principal, bytes)) return false
+      add(principal, bytes)
       return true
     },
-    release(bytes) {
-      bytesInProgress -= bytes
+    release(principal, bytes) {
+      add(principal, -bytes)
     },
     nextTick(bytes) {
       return new Promise(resolve => {

@@ -8,6 +8,7 @@ import type { Outcome } from '../../domain/command.ts'
 import type { Completion } from '../../engine/completion.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
+import { principalOf } from '../auth/guard.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
 import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
@@ -52,8 +53,9 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
     const { body } = request
     if (!(body instanceof Buffer)) return done()
     const bytes = countedBytes(body.length)
-    if (!batches.tryAcquire(bytes)) return done(tooManyBatches())
-    reply.raw.once('close', () => batches.release(bytes))
+    const { subject } = principalOf(request)
+    if (!batches.tryAcquire(subject, bytes)) return done(tooManyBatches())
+    reply.raw.once('close', () => batches.release(subject, bytes))
     // Parses and submits the batch in the same tick.
     batches.nextTick(body.length).then(() => {
       parse(request, body, (error, parsed) => {
@@ -70,7 +72,8 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
       // Refusing a batch before its body is read costs almost nothing.
       onRequest(request, _reply, done) {
         const bytes = Number(request.headers['content-length'] ?? MAX_BATCH_BYTES)
-        done(batches.hasRoom(countedBytes(bytes)) ? undefined : tooManyBatches())
+        const hasRoom = batches.hasRoom(principalOf(request).subject, countedBytes(bytes))
+        done(hasRoom ? undefined : tooManyBatches())
       },
       schema: {
         ...operation(
@@ -171,5 +174,8 @@ function countedBytes(bytes: number): number {
 }
 
 function tooManyBatches(): Problem {
-  return new Problem('overloaded', 'Too many batches are in progress. Nothing was done; repeat the call.')
+  return new Problem(
+    'overloaded',
+    'Too many batches of this sender are in progress. Nothing was done; repeat the call.',
+  )
 }
