@@ -5,8 +5,8 @@
 import type { FloodJob, FloodKind } from '../flood.ts'
 import type { Job, LoadResult } from '../load-generator/job.ts'
 import { median } from '../measure.ts'
-import { startWorker } from '../servers/processes.ts'
-import { FULL_LOAD, startTestBed, USERS } from '../servers/test-bed.ts'
+import { cpuSeconds, startWorker } from '../servers/processes.ts'
+import { FULL_LOAD, startTestBed, type Target, USERS } from '../servers/test-bed.ts'
 import { type Bench, type Findings, latencyRow } from './bench.ts'
 
 const FLOODS: Record<FloodKind, { connections: number }> = {
@@ -32,33 +32,54 @@ export async function floodsCase(bench: Bench): Promise<Findings> {
   const capacity = await loadGenerator.ask<LoadResult>(full satisfies Job)
   const rate = Math.round((SHARE * capacity.operations) / capacity.seconds)
   let runs = 0
-  const polite = () => {
+  const polite = async () => {
     runs += 1
-    return loadGenerator.ask<LoadResult>({ ...base, ...POLITE, rate, prefix: `p${runs}-` } satisfies Job)
+    const before = await busySeconds(service)
+    const job = { ...base, ...POLITE, rate, prefix: `p${runs}-` } satisfies Job
+    const result = await loadGenerator.ask<LoadResult>(job)
+    const seconds = (base.warmupMs + base.measureMs) / 1_000
+    return { p99: p99Of(result), cpu: ((await busySeconds(service)) - before) / seconds }
   }
 
   const findings: Findings = { rows: [], details: [], notes: [] }
   for (const [kind, { connections }] of Object.entries(FLOODS) as [FloodKind, { connections: number }][]) {
     say(`senders at ${rate.toLocaleString('en')}/s, beside ${kind}`)
-    const [calm, disturbed]: [number[], number[]] = [[], []]
+    const calm: Quantities[] = []
+    const disturbed: Quantities[] = []
     const answers: Record<number, number> = {}
     for (let round = 0; round < settings.rounds; round++) {
-      calm.push(p99Of(await polite()))
+      calm.push(await polite())
       const ms = base.warmupMs + base.measureMs
       const job: FloodJob = { kind, url: service.url, token, connections, ms }
       const [answered, result] = await Promise.all([flood.ask<Record<number, number>>(job), polite()])
-      disturbed.push(p99Of(result))
+      disturbed.push(result)
       for (const [status, count] of Object.entries(answered)) {
         answers[Number(status)] = (answers[Number(status)] ?? 0) + count
       }
     }
-    const sides = { ours: median(disturbed), theirs: median(calm), max: MAX_RATIO }
+    const medianOf = (runs: Quantities[], name: keyof Quantities) => median(runs.map(run => run[name]))
+    const sides = { ours: medianOf(disturbed, 'p99'), theirs: medianOf(calm, 'p99'), max: MAX_RATIO }
     findings.rows.push(latencyRow(`p99 of senders beside ${kind}, ${connections} connections`, 'undisturbed', sides))
     const counts = Object.entries(answers).map(([status, count]) => `${count.toLocaleString('en')} × ${status}`)
-    findings.notes.push(`Answers to ${kind} in ${settings.rounds} rounds: ${counts.join(', ') || 'none'}.`)
+    const cores = (side: Quantities[]) => `${Math.round(medianOf(side, 'cpu') * 100)} %`
+    findings.notes.push(
+      `Beside ${kind} the service used ${cores(disturbed)} of a core, undisturbed ${cores(calm)}. Answers in ${settings.rounds} rounds: ${counts.join(', ') || 'none'}.`,
+    )
   }
   findings.notes.push(`The senders made ${rate.toLocaleString('en')} calls a second, ${SHARE * 100} % of the capacity.`)
   return findings
+}
+
+interface Quantities {
+  /** Of the senders' calls, in milliseconds. */
+  p99: number
+  /** CPU of the service, in cores. */
+  cpu: number
+}
+
+async function busySeconds({ processes }: Target): Promise<number> {
+  const { service } = processes
+  return (service && (await cpuSeconds(service.pid))) ?? Number.NaN
 }
 
 function p99Of({ refused, firstRefusal, p99 }: LoadResult): number {

@@ -85,19 +85,16 @@ function isHealthCheck({ method, url }: IncomingMessage): boolean {
 /** Answers 200, or 503 with the reason. */
 function answer(request: IncomingMessage, response: ServerResponse, reason: string | null): void {
   const requestId = clientRequestId(request.headers) ?? randomUUID()
-  const headers = { ...SECURITY_HEADERS, 'x-request-id': requestId }
-  if (reason === null) {
-    response.writeHead(200, { ...headers, 'content-type': 'application/json; charset=utf-8' })
-    response.end('{"status":"ok"}')
-    return
-  }
-  const problem = new Problem('unavailable', reason)
-  response.writeHead(503, {
-    ...headers,
-    ...problem.headers,
-    'content-type': 'application/problem+json; charset=utf-8',
+  const problem = reason === null ? null : new Problem('unavailable', reason)
+  const body = problem === null ? '{"status":"ok"}' : JSON.stringify(problemBody(problem, requestId))
+  response.writeHead(problem === null ? 200 : 503, {
+    ...SECURITY_HEADERS,
+    ...problem?.headers,
+    'x-request-id': requestId,
+    'content-type': `application/${problem === null ? 'json' : 'problem+json'}; charset=utf-8`,
+    'content-length': Buffer.byteLength(body),
   })
-  response.end(JSON.stringify(problemBody(problem, requestId)))
+  response.end(body)
 }
 
 async function drain(server: Server): Promise<void> {

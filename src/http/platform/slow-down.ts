@@ -1,7 +1,7 @@
 /**
  * Slows down clients that only cost work: above a rate, their refusals and their calls without a token wait before they are
  * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at twice that number of
- * calls a second, without a call of anybody else being refused.
+ * calls a second, and calls of other clients are answered as always.
  */
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
@@ -26,8 +26,8 @@ export interface SlowDown {
 /** Long enough to end a flood, and shorter than usual time limits of clients. */
 const WAIT_MS = 500
 
-/** Refusals of one principal: a thousand a second, since a sender may have as many invalid numbers among its messages. */
-const OF_PRINCIPAL = { perMinute: 60_000, burstMs: 2_000 }
+/** Refusals of one principal: five hundred a second, since a sender may have as many invalid numbers among its messages. */
+const OF_PRINCIPAL = { perMinute: 30_000, burstMs: 2_000 }
 
 /** @param addressPerMinute calls of one address that come without a valid token; 0 is no limit */
 export function createSlowDown(addressPerMinute: number): SlowDown {
