@@ -156,6 +156,22 @@ describe('config', () => {
     expect(stderr).toContain('PROT: is not a variable of sms-quota; did you mean PORT?')
   })
 
+  test('a secret can be in a file of its own, which is not both', async () => {
+    const [secret, empty] = [join(folder, 'auth secret'), join(folder, 'empty')]
+    await Promise.all([writeFile(secret, `${SECRET}\n`), writeFile(empty, '\n')])
+    const { stdout } = await run(['token', '--user', '7'], { AUTH_SECRET_FILE: secret })
+    expect((await enter(stdout.trim(), { AUTH_SECRET: SECRET })).userId).toBe(7)
+    const file = join(folder, 'secrets.env')
+    await writeFile(file, `AUTH_SECRET_FILE=${JSON.stringify(secret)}\nAUTH_SECRET_FIEL=x`)
+    const both = await run(['config', '--env-file', file], { AUTH_SECRET: SECRET, DATABASE_URL_FILE: empty })
+    expect(both.code).toBe(1)
+    expect(both.stderr).toContain('AUTH_SECRET, AUTH_SECRET_FILE: only one of them can be set')
+    expect(both.stderr).toContain(`DATABASE_URL_FILE: ${JSON.stringify(empty)} cannot be used: it is empty`)
+    expect(both.stderr).toContain('AUTH_SECRET_FIEL: is not a variable of sms-quota; did you mean AUTH_SECRET_FILE?')
+    const missing = await run(['config'], { AUTH_SECRET_FILE: '/nowhere' })
+    expect(missing.stderr).toContain('AUTH_SECRET_FILE: "/nowhere" cannot be used: it cannot be read (ENOENT)')
+  })
+
   test('--env-file that does not exist', async () => {
     const { code, stderr } = await run(['config', '--env-file', 'nowhere.env'])
     expect(code, 'Node itself must not have taken the option').toBe(1)

@@ -6,7 +6,10 @@ import {
   describeConfig,
   type LoadOptions,
   loadConfig,
+  SECRET_VARIABLES,
 } from '../src/config/config.ts'
+import { MASK } from '../src/config/parse.ts'
+import { VARIABLES, type Variable } from '../src/config/variables.ts'
 
 const MACHINE = { platform: 'linux', isRoot: false, home: '/home/ann' } as const
 const SECRET = 'correct horse battery staple, twice'
@@ -362,6 +365,14 @@ describe('the printed settings', () => {
     const config = load(env)
     const again = Object.fromEntries(Object.entries(shown(config)).flatMap(([k, v]) => (v === null ? [] : [[k, v]])))
     expect(load(again)).toEqual(config)
+  })
+
+  test('can be given in files where nothing of the value is shown', () => {
+    const rows: Record<string, Variable<unknown>> = VARIABLES
+    const hidden = Object.keys(rows).filter(
+      name => name !== 'DATABASE_URL' && rows[name]?.mask?.('https://a.example/') === MASK,
+    )
+    expect(SECRET_VARIABLES).toEqual(expect.arrayContaining(['DATABASE_URL', ...hidden]))
   })
 
   test('have the same order as the help of the variables', () => {

@@ -7,6 +7,7 @@ import {
   configVariables,
   type LoadOptions,
   loadConfig,
+  SECRET_VARIABLES,
 } from '../config/config.ts'
 import { type Arguments, didYouMean } from './arguments.ts'
 
@@ -14,10 +15,43 @@ import { type Arguments, didYouMean } from './arguments.ts'
 export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey'> = {}): Config {
   const path = args.one('env-file')
   const file = path === undefined ? {} : readEnvFile(path)
-  const result = loadConfig(process.env, { ...options, file })
-  const issues = [...('issues' in result ? result.issues : []), ...misspellings(file)]
+  const { secrets, issues } = readSecretFiles(process.env, file)
+  const result = loadConfig({ ...process.env, ...secrets }, { ...options, file })
+  issues.push(...('issues' in result ? result.issues : []), ...misspellings(file))
   if ('issues' in result || issues.length > 0) throw new ConfigError(issues)
   return result.config
+}
+
+/** The values of secrets that are in files of their own, as `AUTH_SECRET_FILE=/run/secrets/auth` names them. */
+function readSecretFiles(env: NodeJS.ProcessEnv, file: NodeJS.Dict<string>) {
+  const secrets: Record<string, string> = {}
+  const issues: ConfigIssue[] = []
+  for (const name of SECRET_VARIABLES) {
+    const variable = `${name}_FILE`
+    const path = env[variable] || file[variable]
+    if (!path) continue
+    if (env[name] || file[name]) {
+      issues.push({ variable: `${name}, ${variable}`, message: 'only one of them can be set' })
+      continue
+    }
+    const text = readSecret(path)
+    if (text instanceof Error) {
+      issues.push({ variable, message: `${JSON.stringify(path)} cannot be used: ${text.message}` })
+    } else {
+      secrets[name] = text
+    }
+  }
+  return { secrets, issues }
+}
+
+/** Editors and `echo` end a file with a line break, which is no part of the secret. */
+function readSecret(path: string): string | Error {
+  try {
+    const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    return text === '' ? new Error('it is empty') : text
+  } catch (error) {
+    return new Error(`it cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
 }
 
 function readEnvFile(path: string): NodeJS.Dict<string> {
@@ -34,7 +68,7 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
  * services in. The environment is not checked, because it contains variables of other programs.
  */
 function misspellings(file: NodeJS.Dict<string>): ConfigIssue[] {
-  const names = configVariables().map(({ name }) => name)
+  const names = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES.map(name => `${name}_FILE`)]
   return Object.keys(file)
     .filter(variable => !names.includes(variable))
     .map(variable => ({ variable, meant: didYouMean(variable, names) }))

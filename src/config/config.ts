@@ -265,10 +265,14 @@ interface VariableHelp {
 /** The table of variables for help, with the defaults of this machine. */
 export function configVariables(env: Texts = process.env, machine: Machine = thisMachine()): VariableHelp[] {
   return NAMES.map(name => {
-    const { means, accepts, fallback, unset = null } = row(name)
+    const { means, accepts: value, fallback, unset = null, secret } = row(name)
+    const accepts = secret ? `${value}; or ${name}_FILE: the path of a file that contains it` : value
     return { name, means, accepts, fallback: typeof fallback === 'function' ? fallback(env, machine) : fallback, unset }
   })
 }
+
+/** The variables with a secret: NAME_FILE can name a file that contains the value. */
+export const SECRET_VARIABLES: readonly string[] = NAMES.filter(name => row(name).secret)
 
 /**
  * The settings in effect, in the order of the table, with secrets masked; null: not set, and `unset` says what applies.

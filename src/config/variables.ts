@@ -57,6 +57,8 @@ export interface Variable<T> {
   unset?: string
   /** How a value that can contain a secret is shown. The text of such a variable is not repeated in an issue. */
   mask?: (text: string) => string
+  /** Whether it contains a secret: then NAME_FILE can name a file that contains the value. */
+  secret?: true
   parse(text: string): T | Refusal
 }
 
@@ -96,6 +98,7 @@ export const VARIABLES = {
     fallback: null,
     unset: 'the service runs its own PostgreSQL in DATA_DIR',
     mask: maskUrl,
+    secret: true,
     parse: parseDatabaseUrl,
   },
   DATABASE_POOL_SIZE: {
@@ -124,6 +127,7 @@ export const VARIABLES = {
     fallback: null,
     unset: 'a secret that the service makes in DATA_DIR, unless another key is set',
     mask: () => MASK,
+    secret: true,
     parse: (text: string) =>
       Buffer.byteLength(text) < 32 ? new Refusal(`has only ${Buffer.byteLength(text)} bytes`) : text,
   },
@@ -297,6 +301,7 @@ export const VARIABLES = {
     fallback: null,
     unset: 'a key that the service makes in DATA_DIR; plain text with DATABASE_URL',
     mask: maskKey,
+    secret: true,
     parse: (text: string) => (text === 'off' ? text : parseKey(text)),
   },
   SECRETS_KEY_PREVIOUS: {
@@ -304,6 +309,7 @@ export const VARIABLES = {
     accepts: '32 bytes in base64',
     fallback: null,
     mask: maskKey,
+    secret: true,
     parse: parseKey,
   },
   LOG_LEVEL: {
