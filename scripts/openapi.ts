@@ -33,6 +33,7 @@ const app = await createServer({
     rolesOf: unused,
   },
   front: createFront(),
+  trustProxy: null,
   rateLimitPerMinute: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,

@@ -67,6 +67,7 @@ function metricsPage(): string {
   const metrics = createMetrics(registry)
   metrics.watchQueue(() => ({ commands: 0, bytes: 0 }))
   metrics.watchFeed(() => 0)
+  metrics.watchCertificate(() => 0)
   const rows = registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('sms_quota_'))

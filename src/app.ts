@@ -109,8 +109,9 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
-    metrics.watchFeed(() => feed.waiting)
     const { front = createFront() } = overrides
+    if (front.certificate !== undefined) metrics.watchCertificate(() => front.certificate?.expiresAt ?? Number.NaN)
+    metrics.watchFeed(() => feed.waiting)
     const server = await createServer({
       db,
       engine,
@@ -123,6 +124,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now }),
       front,
+      trustProxy: config.trustProxy,
       rateLimitPerMinute: config.rateLimitPerMinute,
       authFailuresPerMinute: config.authFailuresPerMinute,
       maxConnections: config.maxConnections,

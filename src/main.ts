@@ -1,4 +1,3 @@
-import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino, { type Logger } from 'pino'
 import { createApp } from './app.ts'
@@ -11,20 +10,22 @@ import { dropRoot } from './drop-root.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
 import { addressOf, createFront, type Front } from './http/front.ts'
+import { readCertificate, watchCertificate } from './http/tls.ts'
 
 /** The process exits if it has not stopped this time after the delay, in milliseconds. */
 const STOP_MS = 10_000
 
+const UNENCRYPTED =
+  'service: listens beyond this machine without TLS, so tokens can be read on the network; set TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY if a proxy encrypts'
+
 /** Runs the service until a signal stops it. Resolves to the exit code. */
 export async function serve(config: Config): Promise<number> {
   const log = createLog(config)
-  const front = createFront()
   const stopRequested = stopSignal(config, log)
-  // Load balancers see it while the service still answers.
-  stopRequested.then(() => front.readiness.refuse('the service is stopping'))
   try {
-    await front.listen(config.host, config.port)
-    log.info({ url: urlOf(addressOf(front)) }, 'service: listening, and starting')
+    const front = await openFront(config, log)
+    // Load balancers see it while the service still answers.
+    stopRequested.then(() => front.readiness.refuse('the service is stopping'))
     try {
       await serveUntil(stopRequested, front, config, log)
     } finally {
@@ -35,6 +36,18 @@ export async function serve(config: Config): Promise<number> {
   } catch (error) {
     return fail('cannot serve', error, config, log)
   }
+}
+
+/** Opens the port, which answers health until the other parts have started. */
+async function openFront({ tls, host, port, trustProxy }: Config, log: Logger): Promise<Front> {
+  const certificate = tls === null ? undefined : await readCertificate(tls)
+  const front = createFront(certificate)
+  await front.listen(host, port)
+  if (tls !== null && certificate !== undefined) watchCertificate(tls, certificate, log, front.renewCertificate)
+  const { url, isLoopback } = addressOf(front)
+  log.info({ url }, 'service: listening, and starting')
+  if (!isLoopback && tls === null && trustProxy === null) log.warn({ host }, UNENCRYPTED)
+  return front
 }
 
 /** Starts the other parts behind the open port, and stops them after the signal. */
@@ -52,7 +65,7 @@ async function serveUntil(
   try {
     await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
     if (needsRoot) await dropRoot(config, log)
-    process.stdout.write(await welcome(config, urlOf(addressOf(front))))
+    process.stdout.write(await welcome(config, addressOf(front).url))
     log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
     await pause(shutdownDelaySeconds * 1_000)
   } finally {
@@ -133,12 +146,6 @@ async function stopSignal({ shutdownDelaySeconds }: Config, log: Logger): Promis
     process.exit(1)
   }, ms).unref()
   return signal
-}
-
-function urlOf({ address, port, family }: AddressInfo): string {
-  const isAnywhere = address === '0.0.0.0' || address === '::'
-  const host = isAnywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
-  return `http://${host}:${port}`
 }
 
 /** The banner: the addresses of the service, and a first call to paste. */

@@ -28,6 +28,8 @@ export interface Metrics {
   events(counts: EventCounts): void
   /** Read at each scrape: how many requests wait for the feed's next event. */
   watchFeed(waiting: () => number): void
+  /** Read at each scrape: when the certificate of the service's HTTPS expires, in milliseconds since 1970. */
+  watchCertificate(expiresAt: () => number): void
   readonly contentType: string
   text(): Promise<string>
 }
@@ -47,6 +49,13 @@ export function createMetrics(registry = new Registry()): Metrics {
     ...deliveryMetrics(registers),
     ...rollupMetrics(registers),
     ...eventMetrics(registers),
+    watchCertificate: expiresAt =>
+      gaugeAtScrape(
+        registers,
+        'sms_quota_certificate_expiry_timestamp_seconds',
+        'When the certificate of TLS_CERT_FILE expires, in seconds since 1970; absent without TLS.',
+        () => expiresAt() / 1_000,
+      ),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }

@@ -43,12 +43,22 @@ export interface OidcConfig {
   scope: string
 }
 
+/** The paths of the certificate chain and its private key. */
+export interface TlsConfig {
+  certFile: string
+  keyFile: string
+}
+
 export interface Config {
   host: string
   /** 0: any free port. */
   port: number
   /** 0: any free port. Null: metrics are served on `port`. */
   metricsPort: number | null
+  /** Null: the service speaks HTTP. */
+  tls: TlsConfig | null
+  /** The addresses and networks of proxies whose `X-Forwarded-…` headers count; null: none. */
+  trustProxy: string[] | null
   /** How long the service still serves after a stop signal, in seconds. */
   shutdownDelaySeconds: number
   /** Null: the service runs its own PostgreSQL in `dataDir`. */
@@ -166,6 +176,7 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
   const issue = (variable: string, message: string) => issues.push({ variable, message })
   const isSet = (name: Name): boolean => textOf(name) !== undefined
 
+  if (isSet('TLS_CERT_FILE') !== isSet('TLS_KEY_FILE')) issue('TLS_CERT_FILE, TLS_KEY_FILE', 'each requires the other')
   const keys = KEY_NAMES.filter(isSet)
   if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is clear which key is trusted')
   if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
@@ -208,6 +219,8 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     host: get('HOST'),
     port: get('PORT'),
     metricsPort: get('METRICS_PORT'),
+    tls: tlsConfig(get('TLS_CERT_FILE'), get('TLS_KEY_FILE')),
+    trustProxy: get('TRUST_PROXY'),
     shutdownDelaySeconds: get('SHUTDOWN_DELAY_SECONDS'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
@@ -249,6 +262,10 @@ function authKey(secret: string | null, file: string | null, url: string | null)
   return url === null ? { kind: 'own' } : { kind: 'jwks', url }
 }
 
+function tlsConfig(certFile: string | null, keyFile: string | null): TlsConfig | null {
+  return certFile === null || keyFile === null ? null : { certFile, keyFile }
+}
+
 function oidcConfig(issuer: string | null, clientId: string | null, scope: string): OidcConfig | null {
   return issuer === null || clientId === null ? null : { issuer, clientId, scope }
 }
@@ -283,6 +300,9 @@ export function describeConfig(config: Config): { name: string; value: string | 
     HOST: config.host,
     PORT: config.port,
     METRICS_PORT: config.metricsPort,
+    TLS_CERT_FILE: config.tls?.certFile ?? null,
+    TLS_KEY_FILE: config.tls?.keyFile ?? null,
+    TRUST_PROXY: config.trustProxy?.toString() ?? null,
     SHUTDOWN_DELAY_SECONDS: config.shutdownDelaySeconds,
     DATABASE_URL: config.databaseUrl,
     DATABASE_POOL_SIZE: config.databasePoolSize,

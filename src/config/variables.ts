@@ -11,6 +11,8 @@ import {
   parseIssuerUrl,
   parseJwksUrl,
   parseKey,
+  parseKeyPath,
+  parseProxies,
   parseScope,
   parseText,
   parseTimeZone,
@@ -63,6 +65,7 @@ export interface Variable<T> {
 }
 
 const anyText = 'text without control characters'
+const keyPath = { mask: (text: string) => text, parse: parseKeyPath }
 const oneWord = 'text without spaces'
 
 export const VARIABLES = {
@@ -84,6 +87,28 @@ export const VARIABLES = {
     fallback: null,
     unset: '/metrics is served on PORT',
     parse: whole(0, 65_535),
+  },
+  TLS_CERT_FILE: {
+    means:
+      'the file of the certificate of the service, followed by those between it and the root; read again when it changes',
+    accepts: 'the path of a PEM file',
+    fallback: null,
+    unset: 'the service speaks HTTP; required with TLS_KEY_FILE',
+    ...keyPath,
+  },
+  TLS_KEY_FILE: {
+    means: 'the file of the private key of that certificate',
+    accepts: 'the path of a PEM file without a passphrase',
+    fallback: null,
+    ...keyPath,
+  },
+  TRUST_PROXY: {
+    means: 'the proxies before the service: they say in X-Forwarded-For which address a call comes from',
+    accepts:
+      'addresses and networks separated by commas, such as 10.0.0.7,fd00::/8 or loopback, linklocal, uniquelocal',
+    fallback: null,
+    unset: 'the address of a call is that of its connection',
+    parse: parseProxies,
   },
   SHUTDOWN_DELAY_SECONDS: {
     means:
@@ -135,10 +160,7 @@ export const VARIABLES = {
     means: 'the file of the public key that tokens are verified with (RSA: RS256, P-256: ES256, Ed25519: EdDSA)',
     accepts: 'the path of a PEM public key, an X.509 certificate or a JWK',
     fallback: null,
-    // Operators sometimes paste the key itself, and it may be the private one: the text must not be repeated.
-    mask: (text: string) => text,
-    parse: (text: string) =>
-      /-----BEGIN|^\s*\{/.test(text) ? new Refusal('holds a key, not the path of its file') : parseText(text),
+    ...keyPath,
   },
   AUTH_JWKS_URL: {
     means: 'the URL of the key set (JWKS) of your identity provider, fetched again when its keys rotate',

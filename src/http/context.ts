@@ -30,6 +30,8 @@ export interface ServerParts extends RouteContext {
   metrics: Metrics
   /** Whether this server answers `/metrics`; if not, it has a port of its own. */
   servesMetrics: boolean
+  /** The proxies that say which address a request comes from; null: none. */
+  trustProxy: string[] | null
   /** The server that owns the port. */
   front: Front
   /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { Problem } from '../errors.ts'
 import { createReadiness, type Readiness } from './operations/readiness.ts'
 import { clientRequestId, SECURITY_HEADERS } from './platform/headers.ts'
 import { problemBody } from './platform/problems.ts'
 import { type SlowDown, waitPaused } from './platform/slow-down.ts'
+import type { Certificate } from './tls.ts'
 
 /** How long a stop waits for clients that have not sent their request or read their response completely. */
 const DRAIN_MS = 5_000
@@ -19,6 +21,8 @@ const SERVER_OPTIONS = {
   connectionsCheckingInterval: 1_000,
 }
 
+const TLS_SERVER_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: 10_000 }
+
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
 /**
@@ -28,6 +32,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 export interface Front {
   readonly server: Server
   readonly readiness: Readiness
+  /** The certificate of new connections; undefined without TLS. */
+  readonly certificate: Certificate | undefined
+  /** New connections get this certificate, open ones keep theirs. Without TLS it does nothing. */
+  renewCertificate(certificate: Certificate): void
   /** Opens the port. @throws Error of the operating system, with `syscall` `listen` */
   listen(host: string, port: number): Promise<void>
   /** The handler of all other requests. Until then they are answered 503. From then on, floods of health checks are slowed down. */
@@ -39,9 +47,11 @@ export interface Front {
   close(): Promise<void>
 }
 
-export function createFront(): Front {
+/** @param certificate of a server that speaks HTTPS; without it, it speaks HTTP */
+export function createFront(certificate?: Certificate): Front {
   const readiness = createReadiness()
   let handler: Handler | undefined
+  let current = certificate
   let slowDown: SlowDown | undefined
 
   async function answerHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -49,16 +59,27 @@ export function createFront(): Front {
     answer(request, response, request.url === '/livez' ? null : readiness.reason)
   }
 
-  const server = createServer(SERVER_OPTIONS, (request, response) => {
+  const handle: Handler = (request, response) => {
     const isHealth = isHealthCheck(request)
     if (isHealth) return answerHealth(request, response)
     if (handler === undefined) return answer(request, response, readiness.reason ?? 'the service is starting')
     handler(request, response)
-  })
+  }
+
+  const tlsServer = certificate && createTlsServer({ ...TLS_SERVER_OPTIONS, ...certificate.options }, handle)
+  const server: Server = tlsServer ?? createServer(SERVER_OPTIONS, handle)
 
   return {
     server,
     readiness,
+    get certificate() {
+      return current
+    },
+    renewCertificate(next) {
+      if (tlsServer === undefined) return
+      current = next
+      tlsServer.setSecureContext(next.options)
+    },
     async listen(host, port) {
       server.listen({ host, port })
       await once(server, 'listening')
@@ -71,11 +92,13 @@ export function createFront(): Front {
   }
 }
 
-/** The address of a listening server. */
-export function addressOf({ server }: Front): AddressInfo {
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen')
-  return address
+/** The URL of a listening server, for programs on this machine, and whether it listens beyond this machine. */
+export function addressOf({ server, certificate }: Front): { url: string; isLoopback: boolean } {
+  const { address, port, family } = server.address() as AddressInfo
+  const isAnywhere = address === '0.0.0.0' || address === '::'
+  const host = isAnywhere ? 'localhost' : family === 'IPv6' ? `[${address}]` : address
+  const scheme = certificate === undefined ? 'http' : 'https'
+  return { url: `${scheme}://${host}:${port}`, isLoopback: address === '::1' || address.startsWith('127.') }
 }
 
 function isHealthCheck({ method, url }: IncomingMessage): boolean {

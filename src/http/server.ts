@@ -83,6 +83,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       return parts.front.server
     },
     forceCloseConnections: 'idle',
+    ...(parts.trustProxy === null ? {} : { trustProxy: parts.trustProxy }),
     // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
     genReqId: request => clientRequestId(request.headers) ?? randomUUID(),

@@ -35,7 +35,7 @@ test('calls of /readyz cost no check', async () => {
   const check = vi.fn(async () => null)
   await front.readiness.watch(check, log)
   onTestFinished(() => front.readiness.stop())
-  const ready = () => fetch(`http://127.0.0.1:${addressOf(front).port}/readyz`)
+  const ready = () => fetch(`${addressOf(front).url}/readyz`)
   const answers = await Promise.all(Array.from({ length: 100 }, ready))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   expect(check.mock.calls.length).toBeLessThanOrEqual(3)

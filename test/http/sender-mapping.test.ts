@@ -55,6 +55,7 @@ const app = await createServer({
   servesMetrics: false,
   authenticator: await createAuthenticator(loaded.config, { now: Date.now }),
   front: createFront(),
+  trustProxy: null,
   rateLimitPerMinute: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,

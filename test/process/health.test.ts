@@ -9,7 +9,7 @@ const site = await createSite()
 const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
 
 /** The lock that a migration takes. */
-const MIGRATION_LOCK = 7_670_811
+const MIGRATION_LOCK = 7_670_835
 
 async function ask(url: string, path: string) {
   const answer = await fetch(url + path)
@@ -25,7 +25,7 @@ test('the port answers health while the service waits for a migration, then serv
     await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] })
   })
   const service = site.launch(['serve'], { DATABASE_URL, AUTH_SECRET })
-  await expect.poll(service.stdout, { timeout: 10_000 }).toContain('another process is migrating')
+  await expect.poll(service.stdout, { timeout: 30_000 }).toContain('another process is migrating')
   const [, url = ''] = /"url":"([^"]+)","msg":"service: listening/.exec(service.stdout()) ?? []
 
   expect(await ask(url, '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
@@ -36,7 +36,7 @@ test('the port answers health while the service waits for a migration, then serv
 
   await migrating.commit()
   await db.close()
-  await expect.poll(service.stdout, { timeout: 10_000 }).toContain(`sms-quota is at ${url}`)
+  await expect.poll(service.stdout, { timeout: 30_000 }).toContain(`sms-quota is at ${url}`)
   expect(await ask(url, '/readyz')).toMatchObject({ status: 200 })
   expect(await ask(url, '/api/sms/quota/summary')).toMatchObject({ status: 401 })
   await service.stop()
@@ -57,9 +57,9 @@ test('a database that cannot be written is not ready, and later it is', async ()
   }
   await setReadOnly('on')
   const ready = () => ask(url, '/readyz')
-  await expect.poll(ready, { timeout: 8_000 }).toMatchObject(unavailable(expect.stringMatching(/read-only/)))
+  await expect.poll(ready, { timeout: 20_000 }).toMatchObject(unavailable(expect.stringMatching(/read-only/)))
   await setReadOnly('off')
-  await expect.poll(ready, { timeout: 8_000 }).toMatchObject({ status: 200 })
+  await expect.poll(ready, { timeout: 20_000 }).toMatchObject({ status: 200 })
   await stop()
   expect(stdout()).toMatch(/"reason":"the database is read-only.*"msg":"readiness: not ready"/)
   expect(stdout()).toContain('"msg":"readiness: ready again"')
@@ -67,11 +67,11 @@ test('a database that cannot be written is not ready, and later it is', async ()
 
 test('a stop first ends readiness, then serves for the delay, then closes the port', async () => {
   const { url: DATABASE_URL } = await emptyDatabase()
-  const service = await site.start({ DATABASE_URL, AUTH_SECRET, SHUTDOWN_DELAY_SECONDS: '2' })
+  const service = await site.start({ DATABASE_URL, AUTH_SECRET, SHUTDOWN_DELAY_SECONDS: '4' })
   const began = Date.now()
   service.signal('SIGTERM')
   await expect
-    .poll(() => ask(service.url, '/readyz'), { interval: 10 })
+    .poll(() => ask(service.url, '/readyz'), { interval: 10, timeout: 3_000 })
     .toMatchObject(unavailable('the service is stopping'))
   const quota = () => service.call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 5 } })
   expect(await quota()).toMatchObject({ status: 201 })
@@ -81,6 +81,6 @@ test('a stop first ends readiness, then serves for the delay, then closes the po
   expect(await ask(service.url, '/readyz')).toMatchObject(unavailable('the service is stopping'))
   expect(await quota()).toMatchObject({ status: 201 })
   expect(await service.ended).toMatchObject({ code: 0, stderr: '' })
-  expect(Date.now() - began).toBeGreaterThanOrEqual(2_000)
+  expect(Date.now() - began).toBeGreaterThanOrEqual(4_000)
   await expect(fetch(`${service.url}/livez`)).rejects.toThrow()
 })
