@@ -77,7 +77,8 @@ async function serveUntil(
 export async function migrateOnly(config: Config, { dryRun }: { dryRun: boolean }): Promise<number> {
   const log = createLog(config)
   try {
-    await dropRoot(config, log)
+    // The list of a dry run is the whole output.
+    await dropRoot(config, dryRun ? log.child({}, { level: 'warn' }) : log)
     const embedded = config.databaseUrl === null ? await startEmbedded({ dataDir: config.dataDir, log }) : undefined
     try {
       const url = embedded?.url ?? config.databaseUrl ?? ''

@@ -146,8 +146,7 @@ describe('an external database is rejected', async () => {
 
   test('whose schema is newer than the service', async () => {
     await external.db.query({
-      text: `insert into schema_migration (number, name, checksum)
-        select max(number) + 1, 'from_the_future.sql', '' from schema_migration`,
+      text: "insert into schema_migration (number, name, checksum) values (9999, 'from_the_future.sql', '')",
     })
     await refuse(
       external.url,
