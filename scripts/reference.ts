@@ -64,10 +64,7 @@ function settingsPage(): string {
 
 function metricsPage(): string {
   const registry = new Registry()
-  const metrics = createMetrics(registry)
-  metrics.watchQueue(() => ({ commands: 0, bytes: 0 }))
-  metrics.watchFeed(() => 0)
-  metrics.watchCertificate(() => 0)
+  createMetrics(registry).watchCertificate(() => 0)
   const rows = registry
     .getMetricsAsArray()
     .filter(({ name }) => name.startsWith('sms_quota_'))

@@ -2,10 +2,12 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { type Clock, createClock, type Machine } from './clock.ts'
 import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
-import { assertTrustworthy, type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
+import { readServerVersions } from './db/server-versions.ts'
+import { assertTrustworthy } from './db/trust.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
@@ -29,8 +31,10 @@ import { createUsageRollup } from './jobs/usage-rollup.ts'
 import { createDispatcher, type Dispatcher, type DispatcherOptions } from './jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from './jobs/webhook-retention.ts'
 import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
+import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
+import { VERSION } from './version.ts'
 
 /**
  * Connections of the jobs and the webhooks, apart from those of people: slow statements of one cannot keep the other
@@ -80,31 +84,39 @@ interface Base {
   secretKeys: SecretKeys
 }
 
+type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
+
 /** Wires all parts, in the order in which they need each other. If one cannot start, those before it are stopped. */
 export async function createApp(config: Config, log: FastifyBaseLogger, overrides: Overrides = {}): Promise<App> {
   const stops: Stop[] = []
   const close = () => stopAll(stops.splice(0).reverse(), log)
   try {
     const url = await provideDatabase(config, log, stops)
-    const open = (options: Omit<DatabaseOptions, 'url' | 'log'>) => openPool({ url, log, ...options }, stops)
-    const db = open({ maxConnections: config.databasePoolSize })
+    const metrics = createMetrics()
+    const open = (pool: PoolName, options: PoolLimits) => openPool(pool, { url, log, ...options }, metrics, stops)
+    const db = open('calls', { maxConnections: config.databasePoolSize })
     await assertTrustworthy(db)
     await assertRestored(db)
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
+    metrics.build({ version: VERSION, node: process.version, ...(await readServerVersions(db)) })
     warnOfPlainSecrets(config, log)
     const secretKeys = await readSecretKeys(config)
     await requireFittingKeys(db, secretKeys)
-    const jobsDb = open({ maxConnections: JOB_CONNECTIONS })
-    const pingDb = open({ maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
+    const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS })
+    const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
-    const metrics = createMetrics()
+    metrics.watchClock(() => clock.aheadMs)
     const base = { config, log, jobsDb, now, metrics, secretKeys }
 
     const engine = startEngine(base, url, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
-    const jobs = createJobRunner([...createJobs(base, engine), webhooks], { log })
+    const jobs = createJobRunner([...createJobs(base, engine), webhooks], {
+      log,
+      onStart: metrics.jobStarted,
+      onStep: metrics.jobStep,
+    })
     stops.push(() => jobs.stop())
     if (overrides.runJobs ?? true) jobs.start()
 
@@ -112,6 +124,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const { front = createFront() } = overrides
     if (front.certificate !== undefined) metrics.watchCertificate(() => front.certificate?.expiresAt ?? Number.NaN)
     metrics.watchFeed(() => feed.waiting)
+    metrics.watchReadiness(() => front.readiness.reason === null)
     const server = await createServer({
       db,
       engine,
@@ -122,7 +135,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       log,
       metrics,
       servesMetrics: config.metricsPort === null,
-      authenticator: await createAuthenticator(config, { now }),
+      authenticator: await createAuthenticator(config, { now, onKeysFetched: metrics.keysFetched }),
       front,
       trustProxy: config.trustProxy,
       rateLimitPerMinute: config.rateLimitPerMinute,
@@ -158,8 +171,9 @@ async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: St
   return embedded.url
 }
 
-function openPool(options: DatabaseOptions, stops: Stop[]): Database {
-  const db = openDatabase(options)
+function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, stops: Stop[]): Database {
+  const db = openDatabase({ ...options, onWait: ms => metrics.poolWait(pool, ms) })
+  metrics.watchPool(pool, () => db.pool)
   stops.push(() => db.close())
   return db
 }

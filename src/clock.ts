@@ -22,6 +22,8 @@ const CONFIRM_AFTER_MS = 1_000
 export interface Clock {
   /** Null while the clock is not trusted. */
   now(): EpochMs | null
+  /** How far the system time was ahead of the database's at the last synchronization, in milliseconds. */
+  readonly aheadMs: number
   /** Reads the database's clock by `ask` and corrects this one. Rejects as `ask` does, and then changes nothing. */
   synchronize(ask: () => Promise<EpochMs>): Promise<void>
 }
@@ -43,6 +45,7 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
   let latest = 0
   /** How far the system time was ahead of the monotonic clock when they were last compared. */
   let lead = system() - monotonic()
+  let aheadMs = 0
 
   function adopt(next: number): void {
     offset = next
@@ -59,6 +62,10 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
       return latest
     },
 
+    get aheadMs() {
+      return aheadMs
+    },
+
     async synchronize(ask) {
       const before = monotonic()
       const database = await ask()
@@ -66,6 +73,7 @@ export function createClock({ monotonic, system }: Machine = MACHINE): Clock {
       lead = system() - after
       // The database read its clock in between. A difference within the round trip is not corrected.
       const [least, most] = [database - after, database - before]
+      aheadMs = lead + (before + after) / 2 - database
       const known = offset ?? least
       const found = Math.min(Math.max(known, least), most)
       if (offset === undefined || Math.abs(found - offset) <= MAX_OFFSET_MS) return adopt(found)

@@ -5,9 +5,14 @@ import type { QueueReport } from './engine/scheduler.ts'
 import type { Settled } from './events/settle-delivery.ts'
 import type { UsageCompactionOptions } from './jobs/usage-compaction.ts'
 import type { UsageRollupOptions } from './jobs/usage-rollup.ts'
+import type { PendingReport } from './jobs/webhook-dispatcher.ts'
+import { gaugeAtScrape } from './metrics/gauge-at-scrape.ts'
+import { type JobMetrics, jobMetrics } from './metrics/jobs.ts'
+import { type PoolMetrics, poolMetrics } from './metrics/pools.ts'
+import { type ServiceMetrics, serviceMetrics } from './metrics/service.ts'
 
 /** What operators watch, in Prometheus's text format. No label contains a user: there may be millions. */
-export interface Metrics {
+export interface Metrics extends ServiceMetrics, PoolMetrics, JobMetrics {
   /** A batch has ended, successfully or not. */
   queued(report: QueueReport): void
   /** A batch was decided and is durable. */
@@ -18,8 +23,8 @@ export interface Metrics {
   watchQueue(queue: () => { commands: number; bytes: number }): void
   /** An attempt to deliver an event to a webhook has ended. */
   delivery(outcome: Settled): void
-  /** How many deliveries wait for an attempt, counted over all processes. */
-  pendingDeliveries(count: number): void
+  /** The deliveries that wait, over all processes. */
+  pendingDeliveries(report: PendingReport): void
   /** The usage rollup has done a step. */
   rollup: NonNullable<UsageRollupOptions['onRollup']>
   /** The usage compaction has done a step. */
@@ -37,11 +42,17 @@ export interface Metrics {
 const SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5]
 const COMMANDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
 
-/** @param registry holds the metrics; a caller that lists them passes its own. */
-export function createMetrics(registry = new Registry()): Metrics {
+/**
+ * @param registry holds the metrics; a caller that lists them passes its own
+ * @param now milliseconds since 1970 on the clock that Prometheus compares with: this machine's
+ */
+export function createMetrics(registry = new Registry(), now: () => number = Date.now): Metrics {
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   return {
+    ...serviceMetrics(registers, now),
+    ...poolMetrics(registers),
+    ...jobMetrics(registers, now),
     ...requestMetrics(registers),
     ...queuedMetrics(registers),
     ...batchMetrics(registers),
@@ -54,8 +65,7 @@ export function createMetrics(registry = new Registry()): Metrics {
         registers,
         'sms_quota_certificate_expiry_timestamp_seconds',
         'When the certificate of TLS_CERT_FILE expires, in seconds since 1970; absent without TLS.',
-        () => expiresAt() / 1_000,
-      ),
+      )(() => expiresAt() / 1_000),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   }
@@ -133,12 +143,13 @@ function batchMetrics(registers: Registry[]): Pick<Metrics, 'batch'> {
 }
 
 function queueMetrics(registers: Registry[]): Pick<Metrics, 'watchQueue'> {
+  const gauge = (name: string, help: string) => gaugeAtScrape(registers, name, help)
+  const watchCommands = gauge('sms_quota_queue_commands', 'Commands accepted and not yet answered.')
+  const watchBytes = gauge('sms_quota_queue_bytes', 'Bytes of the commands accepted and not yet answered.')
   return {
     watchQueue(queue) {
-      const commands = () => queue().commands
-      const bytes = () => queue().bytes
-      gaugeAtScrape(registers, 'sms_quota_queue_commands', 'Commands accepted and not yet answered.', commands)
-      gaugeAtScrape(registers, 'sms_quota_queue_bytes', 'Bytes of the commands accepted and not yet answered.', bytes)
+      watchCommands(() => queue().commands)
+      watchBytes(() => queue().bytes)
     },
   }
 }
@@ -155,9 +166,23 @@ function deliveryMetrics(registers: Registry[]): Pick<Metrics, 'delivery' | 'pen
     help: 'Webhook deliveries that wait for an attempt, over all processes, counted up to 100000.',
     registers,
   })
+  const oldest = new Gauge({
+    name: 'sms_quota_webhook_oldest_pending_seconds',
+    help: 'How long the oldest webhook delivery has waited to be delivered, over all processes; 0 if none waits.',
+    registers,
+  })
+  const behind = new Gauge({
+    name: 'sms_quota_webhook_behind_events',
+    help: 'Events that the webhook furthest behind in the outbox has no deliveries for yet.',
+    registers,
+  })
   return {
     delivery: outcome => deliveries.inc({ outcome }),
-    pendingDeliveries: count => pending.set(count),
+    pendingDeliveries({ count, oldestMs, behindEvents }) {
+      pending.set(count)
+      oldest.set(oldestMs / 1_000)
+      behind.set(behindEvents)
+    },
   }
 }
 
@@ -203,20 +228,6 @@ function eventMetrics(registers: Registry[]): Pick<Metrics, 'events' | 'watchFee
     events(counts) {
       for (const { type, count } of counts) events.inc({ type }, count)
     },
-    watchFeed(waiting) {
-      gaugeAtScrape(registers, 'sms_quota_feed_waiting', "Requests that wait for the feed's next event.", waiting)
-    },
+    watchFeed: gaugeAtScrape(registers, 'sms_quota_feed_waiting', "Requests that wait for the feed's next event."),
   }
-}
-
-/** Registers a gauge whose value is read at each scrape. */
-function gaugeAtScrape(registers: Registry[], name: string, help: string, value: () => number): void {
-  new Gauge({
-    name,
-    help,
-    registers,
-    collect() {
-      this.set(value())
-    },
-  })
 }

@@ -11,7 +11,7 @@ const LEVELS: Record<string, RegExp>[] = [
   { engine: /^engine\//, admin: /^admin\// },
   { events: /^events\// },
   { jobs: /^jobs\// },
-  { metrics: /^metrics\.ts$/ },
+  { metrics: /^metrics(?:\.ts$|\/)/ },
   { http: /^http\// },
   { clock: /^clock\.ts$/, secrets: /^secrets\.ts$/ },
   { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },

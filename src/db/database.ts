@@ -25,6 +25,15 @@ export interface Queryable {
 
 export type Transaction = Queryable
 
+/** The connections of a pool. */
+export interface PoolUse {
+  used: number
+  idle: number
+  /** Statements and transactions that wait for a connection. */
+  waiting: number
+  max: number
+}
+
 /**
  * A `snapshot` only reads, and all its statements see the same state of the database. A `keyed snapshot` is planned by
  * keys, too, without a round trip for the settings.
@@ -40,6 +49,7 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
   /** Returns the time on the database's clock, and whether it is a standby or read-only; fails without an answer. */
   ping(): Promise<{ now: EpochMs; isReadOnly: boolean }>
+  readonly pool: PoolUse
   /** Waits for running statements, then closes every connection. */
   close(): Promise<void>
 }
@@ -70,6 +80,8 @@ export interface DatabaseOptions {
   /** Longest to wait for a connection, and then for its setup, in milliseconds. */
   readonly connectTimeout?: number
   readonly log?: Log
+  /** Called each time that a statement or a transaction has waited for a connection, however short. */
+  readonly onWait?: (ms: number) => void
 }
 
 const SNAPSHOT = 'begin isolation level repeatable read read only'
@@ -93,7 +105,7 @@ const ANSWER_MARGIN_MS = 500
 
 /** Opens a pool of connections. It connects when the first statement is sent. */
 export function openDatabase(options: DatabaseOptions): Database {
-  const { statementTimeout = STATEMENT_TIMEOUT_MS } = options
+  const { statementTimeout = STATEMENT_TIMEOUT_MS, onWait } = options
   const answerTimeout = statementTimeout > 0 ? statementTimeout + ANSWER_MARGIN_MS : 0
   const connections = new PoolConnections()
   const pool = createPool({ ...options, statementTimeout }, connections)
@@ -110,7 +122,8 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   async function withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
-    const client = await acquire()
+    const startedAt = performance.now()
+    const client = await acquire().finally(() => onWait?.(performance.now() - startedAt))
     try {
       return await work(new Connection(client, connections, answerTimeout))
     } finally {
@@ -149,16 +162,23 @@ export function openDatabase(options: DatabaseOptions): Database {
       }
     },
 
-    async ping() {
-      const [row] = await query<{ now: EpochMs; isReadOnly: boolean }>({
-        text: `select clock_timestamp() as now, current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
-      })
-      if (row === undefined) throw new Error('the database returned no row')
-      return row
+    ping: () => readClock({ query }),
+
+    get pool() {
+      const { totalCount, idleCount: idle, waitingCount: waiting } = pool
+      return { used: totalCount - idle, idle, waiting, max: pool.options.max }
     },
 
     close: () => pool.end(),
   }
+}
+
+async function readClock(db: Queryable): Promise<{ now: EpochMs; isReadOnly: boolean }> {
+  const [row] = await db.query<{ now: EpochMs; isReadOnly: boolean }>({
+    text: `select clock_timestamp() as now, current_setting('transaction_read_only') = 'on' as "isReadOnly"`,
+  })
+  if (row === undefined) throw new Error('the database returned no row')
+  return row
 }
 
 function createPool(
@@ -319,30 +339,4 @@ export function sqlStateOf(error: unknown): string | undefined {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : error.name)
-}
-
-// -- trust -----------------------------------------------------------------------------------------------------------
-
-const OLDEST_SERVER = 15
-
-/** Refuses a server that is too old or could lose confirmed commits. The error names every fault and its remedy. */
-export async function assertTrustworthy(db: Queryable): Promise<void> {
-  // `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`).
-  const settings = await db.query<{ name: string; value: string }>({
-    text: `select name, reset_val as value from pg_settings
-      where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')`,
-  })
-  const faults = settings.flatMap(({ name, value }) => {
-    switch (name) {
-      case 'server_version':
-        return Number.parseInt(value, 10) >= OLDEST_SERVER
-          ? []
-          : [`it runs PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`]
-      case 'server_encoding':
-        return value === 'UTF8' ? [] : [`its encoding is ${value}; create the database with encoding 'UTF8'`]
-      default:
-        return value === 'off' ? [`${name} is off, so it can lose confirmed commits; set ${name} = on`] : []
-    }
-  })
-  if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)
 }

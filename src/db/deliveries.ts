@@ -215,22 +215,31 @@ export async function releaseDeliveries(
   })
 }
 
-/** How many deliveries wait for an attempt, counted up to a bound. */
-export function countPending(db: Database, bound = 100_000): Promise<number> {
+/** Deliveries that wait. Their times are null if there is none. */
+export interface PendingDeliveries {
+  count: number
+  /** When the oldest was made. */
+  oldest: EpochMs | null
+  /** When the next attempt is due. */
+  next_due: EpochMs | null
+}
+
+/** The deliveries that wait for an attempt, up to a bound. */
+export function readPending(db: Database, bound = 100_000): Promise<PendingDeliveries> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [row] = await tx.query<{ pending: number }>({
+    const [row] = await tx.query<PendingDeliveries>({
       name: 'delivery-count',
-      text: `select count(*) as pending
+      text: `select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
              from (
-               select 1 from webhook w cross join lateral (
-                 select 1 from webhook_delivery d
+               select d.* from webhook w cross join lateral (
+                 select d.created_at, d.next_attempt_at from webhook_delivery d
                  where d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending' limit $1
                ) d
                where w.deleted_at is null limit $1
              ) p`,
       values: [bound],
     })
-    return row?.pending ?? 0
+    return row ?? { count: 0, oldest: null, next_due: null }
   }, 'snapshot')
 }

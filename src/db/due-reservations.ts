@@ -4,10 +4,11 @@ import type { Database } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
-/** The key of a reservation. */
-export interface ReservationKey {
+/** A reservation with units outstanding that has expired. */
+export interface DueReservation {
   user_id: number
   id: string
+  expiresAt: EpochMs
 }
 
 /** A page of one shard. */
@@ -18,7 +19,7 @@ export interface DuePage {
   /** The first expiry with units outstanding; null if there is none. */
   firstOpen: EpochMs | null
   /** The reservations with units outstanding. */
-  due: ReservationKey[]
+  due: DueReservation[]
 }
 
 /** Reservations read of a shard at a time, settled ones included; a few more if several have the same expiry. */
@@ -36,7 +37,8 @@ const FIND_DUE = `
     select case when count(*) >= ${DUE_PAGE} then max(expires_at) end as reached,
       min(expires_at) filter (where outstanding > 0) as first_open,
       coalesce(array_agg(user_id) filter (where outstanding > 0), '{}') as users,
-      coalesce(array_agg(id) filter (where outstanding > 0), '{}') as ids
+      coalesce(array_agg(id) filter (where outstanding > 0), '{}') as ids,
+      coalesce(array_agg((extract(epoch from expires_at) * 1000)::bigint) filter (where outstanding > 0), '{}') as expiries
     from (
       select r.user_id, r.id, r.expires_at, r.units - r.committed - r.released as outstanding
       from reservation r
@@ -52,6 +54,7 @@ interface Row {
   first_open: EpochMs | null
   users: number[]
   ids: string[]
+  expiries: EpochMs[]
 }
 
 /**
@@ -67,10 +70,14 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
       values: [[...after.keys()], Array.from(after.values(), timestampParam), timestampParam(until)],
     })
   }, 'snapshot')
-  return rows.map(({ shard, reached, first_open, users, ids }) => ({
+  return rows.map(({ shard, reached, first_open, users, ids, expiries }) => ({
     shard,
     reached,
     firstOpen: first_open,
-    due: ids.map((id, index) => ({ user_id: users[index] ?? Number.NaN, id })),
+    due: ids.map((id, index) => ({
+      user_id: users[index] ?? Number.NaN,
+      id,
+      expiresAt: expiries[index] ?? Number.NaN,
+    })),
   }))
 }

@@ -17,18 +17,25 @@ const expiredAfterPosition = (columns: string, limit: string) => `
     and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)
   order by q.expires_at, q.id limit ${limit}`
 
+/** A shard with quotas that have expired and are behind its position. */
+export interface ExpiredShard {
+  shard: Shard
+  /** When the first of them has expired. */
+  since: EpochMs
+}
+
 /** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
-export async function findShardsWithExpired(db: Database, now: EpochMs): Promise<Shard[]> {
-  const rows = await db.transaction(
+export function findShardsWithExpired(db: Database, now: EpochMs): Promise<ExpiredShard[]> {
+  const next = expiredAfterPosition('q.expires_at as since', '1')
+  return db.transaction(
     tx =>
-      tx.query<{ shard: Shard }>({
+      tx.query<ExpiredShard>({
         name: 'shards-with-expired',
-        text: `select h.shard from shard_head h cross join lateral (${expiredAfterPosition('1', '1')}) q`,
+        text: `select h.shard, q.since from shard_head h cross join lateral (${next}) q`,
         values: [timestampParam(now)],
       }),
     'keyed snapshot',
   )
-  return rows.map(({ shard }) => shard)
 }
 
 /**

@@ -30,6 +30,11 @@ export function isBehind(positions: Positions, ends: Positions): boolean {
   return ends.some((end, shard) => end > (positions[shard] ?? 0))
 }
 
+/** How many events there are between these positions and the ends of the outbox. */
+export function countBehind(positions: Positions, ends: Positions): number {
+  return ends.reduce((sum, end, shard) => sum + Math.max(0, end - (positions[shard] ?? 0)), 0)
+}
+
 /**
  * Events of a shard that one read scans, at most, so that a filter which selects almost nothing cannot make a read
  * long. Numbers have no gaps, so this is a difference of numbers.

@@ -115,6 +115,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
     parts.metrics.request(route, request.method, reply.statusCode, reply.elapsedTime / 1000)
+    if (request.problem) parts.metrics.problem(request.problem)
     done()
   })
   // For the routes that serve files.

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { type DuePage, findDue, type ReservationKey } from '../db/due-reservations.ts'
+import { type DuePage, type DueReservation, findDue } from '../db/due-reservations.ts'
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts'
 import { createWatermarkKeeper } from './watermark.ts'
@@ -10,6 +10,8 @@ export interface DueReader {
   readDue(now: EpochMs): Promise<boolean>
   /** Reads a page of the past; `readDue` comes first. Resolves to whether there is more of it to read. */
   readPast(now: EpochMs): Promise<boolean>
+  /** Up to where every shard is read for due reservations; positive infinity before the first page. */
+  readUntil(): EpochMs
 }
 
 /**
@@ -87,19 +89,19 @@ function createWalkBack(watermarkOf: (shard: Shard) => EpochMs): WalkBack {
 async function readPage(
   db: Database,
   { walk, until, onPage }: Piece,
-  onDue: (key: ReservationKey) => void,
+  onDue: (found: DueReservation) => void,
 ): Promise<void> {
   for (const page of await findDue(db, walk, until)) {
     const { shard, reached, due } = page
     onPage?.(page, walk.get(shard) ?? until)
     if (reached === null) walk.delete(shard)
     else walk.set(shard, reached)
-    for (const key of due) onDue(key)
+    for (const found of due) onDue(found)
   }
 }
 
 /** `onDue` gets each reservation found with units outstanding, some of them more than once. */
-export function createDueReader(db: Database, onDue: (key: ReservationKey) => void): DueReader {
+export function createDueReader(db: Database, onDue: (found: DueReservation) => void): DueReader {
   const watermark = createWatermarkKeeper(db)
   /** Up to where each shard was read for due reservations. Empty before the first step. */
   const read: Walk = new Map()
@@ -132,6 +134,7 @@ export function createDueReader(db: Database, onDue: (key: ReservationKey) => vo
   }
 
   return {
+    readUntil: () => Math.min(...read.values()),
     async readDue(now) {
       startOverIfSetBack(now)
       if (read.size === 0) {

@@ -37,11 +37,14 @@ const LANES = 2
 
 export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions): ExpiryNotifier {
   const pageSize = createPageSize(PAGE)
+  /** When the first of the quotas expired whose events are not emitted. Infinity: all are. */
+  let emittedUntil = Number.POSITIVE_INFINITY
 
   async function notifyOnce(now: EpochMs, signal?: AbortSignal): Promise<Notification> {
     const shards = await findShardsWithExpired(db, now)
+    emittedUntil = Math.min(...shards.map(({ since }) => since))
     const sum = { emitted: 0, isBehind: false }
-    const queue = shuffled(shards).values()
+    const queue = shuffled(shards.map(({ shard }) => shard)).values()
     const work = async (shard: Shard) => {
       const { emitted, isFull } = await pageSize.run(rows => emitExpired(db, shard, now, rows))
       sum.emitted += emitted
@@ -49,12 +52,14 @@ export function createExpiryNotifier({ db, now: clock }: ExpiryNotifierOptions):
     }
     const lanes = Array.from({ length: LANES }, () => forEachApart(queue, signal, work))
     for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason
+    if (!sum.isBehind && !signal?.aborted) emittedUntil = Number.POSITIVE_INFINITY
     return sum
   }
 
   return {
     name: 'expiry notifier',
     notifyOnce,
+    lagMs: () => Math.max(0, clock() - emittedUntil),
     async step(signal) {
       const { isBehind } = await notifyOnce(clock(), signal)
       return () => (isBehind ? 1 : INTERVAL_MS)

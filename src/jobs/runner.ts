@@ -11,6 +11,8 @@ export interface Job {
    * milliseconds to pause before the next step, given how many this one took.
    */
   step(signal: AbortSignal): Promise<(tookMs: number) => number>
+  /** How long the oldest work that the job knows of is overdue, in milliseconds; left out where that says nothing. */
+  lagMs?(): number
   /** Ends the work that steps have started and not awaited. Called once, after the last step. */
   finish?(): Promise<void>
 }
@@ -22,14 +24,28 @@ export interface JobRunner {
   stop(): Promise<void>
 }
 
+/** A step that has ended. */
+export interface StepReport {
+  /** The job's. */
+  name: string
+  /** `unavailable`: the database does not serve, or the clock is not trusted. */
+  outcome: 'done' | 'unavailable' | 'failed'
+  tookMs: number
+  /** The pause until the next step. */
+  pauseMs: number
+}
+
 export interface JobRunnerOptions {
   log: Log
+  onStart?: (job: Job) => void
+  onStep?: (report: StepReport) => void
   /** The pause after a step that failed, in milliseconds; a second if left out. */
   retryMs?: number
 }
 
 /** Runs jobs beside each other, the steps of each one after the other. */
-export function createJobRunner(jobs: readonly Job[], { log, retryMs = 1_000 }: JobRunnerOptions): JobRunner {
+export function createJobRunner(jobs: readonly Job[], options: JobRunnerOptions): JobRunner {
+  const { log, onStart, onStep, retryMs = 1_000 } = options
   const stopping = new AbortController()
   const { signal } = stopping
   const running = new Map<Job, Promise<void>>()
@@ -39,8 +55,9 @@ export function createJobRunner(jobs: readonly Job[], { log, retryMs = 1_000 }: 
     let wasOutage = false
     while (!signal.aborted) {
       let pauseMs = retryMs
+      let outcome: StepReport['outcome'] = 'done'
+      const started = performance.now()
       try {
-        const started = performance.now()
         const pauseAfter = await job.step(signal)
         pauseMs = pauseAfter(performance.now() - started)
         wasOutage = false
@@ -51,14 +68,19 @@ export function createJobRunner(jobs: readonly Job[], { log, retryMs = 1_000 }: 
         if (!isOutage) log.error({ err: error }, `${job.name}: step failed, retrying`)
         else if (!wasOutage) log.warn({ reason: String(error) }, `${job.name}: ${what} unavailable, retrying`)
         wasOutage = isOutage
+        outcome = isOutage ? 'unavailable' : 'failed'
       }
+      onStep?.({ name: job.name, outcome, tookMs: performance.now() - started, pauseMs })
       await pause(pauseMs, undefined, { signal }).catch(() => {})
     }
   }
 
   return {
     start() {
-      for (const job of jobs) running.set(job, run(job))
+      for (const job of jobs) {
+        onStart?.(job)
+        running.set(job, run(job))
+      }
     },
     async stop() {
       stopping.abort()

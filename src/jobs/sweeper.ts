@@ -1,5 +1,5 @@
 import type { Database, Log } from '../db/database.ts'
-import type { ReservationKey } from '../db/due-reservations.ts'
+import type { DueReservation } from '../db/due-reservations.ts'
 import { outstandingOf } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -46,29 +46,29 @@ const MAX_WAITING = 20_000
 
 export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperOptions): Sweeper {
   /** Found and not closed yet, the longest waiting first. */
-  const waiting = new Map<string, ReservationKey>()
-  const reader = createDueReader(db, key => waiting.set(`${key.user_id} ${key.id}`, key))
+  const waiting = new Map<string, DueReservation>()
+  const reader = createDueReader(db, found => waiting.set(`${found.user_id} ${found.id}`, found))
 
   /** Resolves to how many are closed, and whether those are at least half of the reservations tried. */
   async function closeSome(): Promise<{ closed: number; isWorking: boolean }> {
     const keys = [...waiting.entries().take(MAX_IN_FLIGHT)]
-    const closings = await Promise.all(keys.map(([, key]) => close(key)))
-    for (const [index, [name, key]] of keys.entries()) {
+    const closings = await Promise.all(keys.map(([, found]) => close(found)))
+    for (const [index, [name, found]] of keys.entries()) {
       waiting.delete(name)
       // Behind those not tried yet: the lock of one user's rows does not delay the reservations of others.
-      if (closings[index] === 'later') waiting.set(name, key)
+      if (closings[index] === 'later') waiting.set(name, found)
     }
     const closed = closings.filter(closing => closing === 'closed').length
     return { closed, isWorking: closed >= keys.length / 2 }
   }
 
-  async function close(key: ReservationKey): Promise<'closed' | 'later' | 'failed'> {
+  async function close({ user_id, id }: DueReservation): Promise<'closed' | 'later' | 'failed'> {
     try {
-      const outcome = await engine.submit({ op: 'expire', ...key })
+      const outcome = await engine.submit({ op: 'expire', user_id, id })
       return outcome.outcome === 'found' && outstandingOf(outcome.reservation) > 0 ? 'later' : 'closed'
     } catch (error) {
       if (error instanceof EngineFailure) return 'later'
-      log.error({ err: error, reservation: key }, 'sweeper: reservation cannot be expired')
+      log.error({ err: error, reservation: { user_id, id } }, 'sweeper: reservation cannot be expired')
       return 'failed'
     }
   }
@@ -90,6 +90,11 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
   return {
     name: 'sweeper',
     sweepOnce,
+    lagMs() {
+      let closedUntil = reader.readUntil()
+      for (const { expiresAt } of waiting.values()) closedUntil = Math.min(closedUntil, expiresAt)
+      return Math.max(0, clock() - closedUntil)
+    },
     async step() {
       const sweep = await sweepOnce(clock())
       onSweep?.(sweep)

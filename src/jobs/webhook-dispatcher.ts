@@ -1,6 +1,6 @@
-import { type BusyWebhook, countPending, findBusyWebhooks } from '../db/deliveries.ts'
+import { type BusyWebhook, findBusyWebhooks, readPending } from '../db/deliveries.ts'
 import { FAN_OUT_PAGE, fanOut } from '../db/fan-out.ts'
-import { isBehind, readOutboxEnds } from '../db/outbox.ts'
+import { countBehind, isBehind, readOutboxEnds } from '../db/outbox.ts'
 import { restartPage } from '../db/webhook-upkeep.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
@@ -26,8 +26,19 @@ interface Dispatch {
   isBehind: boolean
 }
 
+/** The deliveries that wait, over all processes. */
+export interface PendingReport {
+  /** Counted up to 100,000. */
+  count: number
+  /** How long the oldest has waited; 0 if none waits. */
+  oldestMs: number
+  /** Events that the webhook furthest behind in the outbox has no deliveries for yet. */
+  behindEvents: number
+}
+
 export interface DispatcherOptions extends WebhookSenderOptions {
-  onPending?: (count: number) => void
+  /** Called every ten seconds. */
+  onPending?: (report: PendingReport) => void
 }
 
 const INTERVAL_MS = 250
@@ -54,6 +65,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const sender = createWebhookSender(options, aborting.signal)
   let pageSizes = new Map<number, PageSizes>()
   let countAt = Number.NEGATIVE_INFINITY
+  /** When the first attempt is due that has not begun, as of the last count. */
+  let nextDue = Number.POSITIVE_INFINITY
 
   async function dispatchOnce(now: EpochMs, signal: AbortSignal = aborting.signal): Promise<Dispatch> {
     const webhooks = await findBusyWebhooks(db, now)
@@ -66,7 +79,10 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     })
     if (now >= countAt) {
       countAt = now + COUNT_INTERVAL_MS
-      options.onPending?.(await countPending(db))
+      const { count, oldest, next_due } = await readPending(db)
+      nextDue = next_due ?? Number.POSITIVE_INFINITY
+      const behind = webhooks.map(({ positions }) => countBehind(positions, ends))
+      options.onPending?.({ count, oldestMs: Math.max(0, now - (oldest ?? now)), behindEvents: Math.max(0, ...behind) })
     }
     return { webhooks: webhooks.length, isBehind: isAnyBehind }
   }
@@ -90,6 +106,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return {
     name: 'webhook dispatcher',
     dispatchOnce,
+    lagMs: () => Math.max(0, clock() - nextDue),
     idle: sender.idle,
     test: sender.test,
     allowPrivate: sender.allowPrivate,

@@ -1,7 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import {
-  assertTrustworthy,
   ConnectionLost,
   type Database,
   isUnavailable,
@@ -11,6 +10,7 @@ import {
   violatedUnique,
 } from '../../src/db/database.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { assertTrustworthy } from '../../src/db/trust.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'

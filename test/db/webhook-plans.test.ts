@@ -5,10 +5,10 @@ import { type Database, openDatabase, type Queryable, type SqlValue } from '../.
 import {
   type Claim,
   claimDeliveries,
-  countPending,
   findBusyWebhooks,
   findClaimedEvents,
   lockDeliveries,
+  readPending,
   recordAttempts,
   releaseDeliveries,
 } from '../../src/db/deliveries.ts'
@@ -94,7 +94,7 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
     32,
   ],
   ['claims given back', on => releaseDeliveries(on, ID, CLAIMS, NOW), 32],
-  ['the number of pending deliveries', on => countPending(on, 100), 200],
+  ['the number of pending deliveries', on => readPending(on, 100), 200],
   ['a page of fan-out', on => fanOut(on, ID, NOW, 500), 500],
   ['the beginning of a redelivery', on => findRedelivery(on, ID, NOW - 1_000_000), 64],
   [

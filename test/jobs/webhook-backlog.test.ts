@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { createWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { claimDeliveries, countPending, findBusyWebhooks } from '../../src/db/deliveries.ts'
+import { claimDeliveries, findBusyWebhooks, readPending } from '../../src/db/deliveries.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
@@ -134,7 +134,7 @@ test('it is deleted at once: hidden, not counted, and removed in pages', async (
   )
   expect((await call('GET', WEBHOOKS)).body.items).toHaveLength(99)
   expect((await findBusyWebhooks(db, clock.now)).map(webhook => webhook.id)).not.toContain(id)
-  expect(await countPending(db)).toBe(0)
+  expect(await readPending(db)).toEqual({ count: 0, oldest: null, next_due: null })
   expect((await call('POST', WEBHOOKS, { body: { url: 'http://127.0.0.1:1/' } })).status).toBe(201)
 
   expect(await drain(id)).toBeGreaterThan(BACKLOG / 2_000)

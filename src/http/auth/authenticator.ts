@@ -40,6 +40,8 @@ export interface AuthenticatorOptions {
   now: () => number
   /** The maximum number of verified tokens in the cache; the least recently used is removed first. */
   cacheSize?: number
+  /** Called after each attempt to fetch keys from the key server. */
+  onKeysFetched?: (isFetched: boolean) => void
 }
 
 const MAX_TOKEN_LENGTH = 8_192
@@ -56,9 +58,9 @@ const RECHECK_MS = 600_000
  */
 export async function createAuthenticator(
   { auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>,
-  { now, cacheSize = 10_000 }: AuthenticatorOptions,
+  { now, cacheSize = 10_000, onKeysFetched }: AuthenticatorOptions,
 ): Promise<Authenticator> {
-  const { algorithms, keyFor } = await openKey(auth.key, dataDir, now)
+  const { algorithms, keyFor } = await openKey(auth.key, dataDir, now, onKeysFetched)
   const options = {
     algorithms: [...algorithms],
     clockTolerance: TOLERANCE_SECONDS,

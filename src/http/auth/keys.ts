@@ -31,7 +31,12 @@ const FETCH_TIMEOUT_MS = 3_000
  * first asked for the first token.
  * @throws ConfigError if the key's file cannot be used
  */
-export async function openKey(key: AuthKey, dataDir: string, now: Clock): Promise<PinnedKey> {
+export async function openKey(
+  key: AuthKey,
+  dataDir: string,
+  now: Clock,
+  onFetched: (isFetched: boolean) => void = () => {},
+): Promise<PinnedKey> {
   switch (key.kind) {
     case 'secret':
       return secretKey(key.secret)
@@ -40,7 +45,7 @@ export async function openKey(key: AuthKey, dataDir: string, now: Clock): Promis
     case 'public-key':
       return readPublicKey(key.file)
     case 'jwks':
-      return { algorithms: ['RS256', 'ES256', ...ED25519], keyFor: remoteKeys(key.url, now) }
+      return { algorithms: ['RS256', 'ES256', ...ED25519], keyFor: remoteKeys(key.url, now, onFetched) }
   }
 }
 
@@ -82,7 +87,7 @@ function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyO
 }
 
 /** The keys of a key server, fetched for the first token and again when they are old or a token names an unknown key. */
-function remoteKeys(url: string, now: Clock): JWTVerifyGetKey {
+function remoteKeys(url: string, now: Clock, onFetched: (isFetched: boolean) => void): JWTVerifyGetKey {
   let keySet: { find: JWTVerifyGetKey; fetchedAt: number } | null = null
   let failure: unknown = null
   let attemptedAt = Number.NEGATIVE_INFINITY
@@ -98,6 +103,7 @@ function remoteKeys(url: string, now: Clock): JWTVerifyGetKey {
     } catch (error) {
       failure = error
     }
+    onFetched(failure === null)
   }
 
   /** Fetches the keys, or waits for the fetch in progress. Does nothing if the last fetch was too recent. */

@@ -6,8 +6,9 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { BatchReq, type SenderRequest } from '../../contract/sender.ts'
 import type { Outcome } from '../../domain/command.ts'
 import type { Completion } from '../../engine/completion.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { ERRORS, invalidRequest, Problem } from '../../errors.ts'
+import type { Metrics } from '../../metrics.ts'
+import type { ServerParts } from '../context.ts'
 import { principalOf } from '../auth/guard.ts'
 import { createBodyAdmission } from '../platform/body-admission.ts'
 import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
@@ -41,7 +42,7 @@ const BYTES_PER_TICK = 64 * 1024
 const MAX_TICK_MS = 20
 
 /** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
-export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enqueue'>, requireCountry: boolean): void {
+export function batchRoutes(server: FastifyInstance, { engine, metrics, requireCountry }: ServerParts): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -91,7 +92,7 @@ export function batchRoutes(server: FastifyInstance, engine: Pick<Engine, 'enque
       const { operations } = request.body
       // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
-      const results = new Results(operations.length, request, reply)
+      const results = new Results(operations.length, request, reply, metrics)
       const origin = originOf(request)
       // Submits all operations before the first outcome, so that they share a commit and keep their order.
       let pauseAt = performance.now() + MAX_TICK_MS
@@ -120,16 +121,19 @@ class Results {
   private open: number
   private readonly request: FastifyRequest
   private readonly reply: FastifyReply
+  private readonly metrics: Pick<Metrics, 'problem'>
 
-  constructor(count: number, request: FastifyRequest, reply: FastifyReply) {
+  constructor(count: number, request: FastifyRequest, reply: FastifyReply, metrics: Pick<Metrics, 'problem'>) {
     this.texts = new Array<string>(count).fill('')
     this.open = count
     this.request = request
     this.reply = reply
+    this.metrics = metrics
   }
 
   fail(place: number, error: unknown): void {
     const problem = problemOf(error, MAX_BATCH_BYTES)
+    this.metrics.problem(problem)
     if (problem.code === 'internal') this.request.log.error({ err: problem.cause }, 'http: operation of a batch failed')
     this.set(place, ERRORS[problem.code].status, problemBody(problem, this.request.id))
   }

@@ -1,0 +1,17 @@
+import type { Queryable } from './database.ts'
+
+export interface ServerVersions {
+  /** Of PostgreSQL, `18.4`. */
+  postgres: string
+  /** The number of the last migration. */
+  schema: number
+}
+
+export async function readServerVersions(db: Queryable): Promise<ServerVersions> {
+  const [row] = await db.query<ServerVersions>({
+    text: `select split_part(current_setting('server_version'), ' ', 1) as postgres,
+             (select max(number) from schema_migration) as schema`,
+  })
+  if (row === undefined) throw new Error('the database returned no row')
+  return row
+}

@@ -1,0 +1,83 @@
+import { Counter, Gauge, type Registry } from '@prometheus-io/client'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import { gaugeAtScrape } from './gauge-at-scrape.ts'
+
+/** What runs. */
+interface Build {
+  /** Of the service. */
+  version: string
+  node: string
+  postgres: string
+  /** The number of the last migration. */
+  schema: number
+}
+
+export interface ServiceMetrics {
+  build(build: Build): void
+  /** Read at each scrape. */
+  watchReadiness(isReady: () => boolean): void
+  /** Read at each scrape: how far the system time is ahead of the database's clock, in milliseconds. */
+  watchClock(aheadMs: () => number): void
+  /** A call, or an operation of a batch, was answered with an error. Refused tokens have a reason. */
+  problem(problem: { readonly code: ErrorCode; readonly reason?: string | undefined }): void
+  /** The keys that verify tokens were fetched from the key server, or could not be. */
+  keysFetched(isFetched: boolean): void
+}
+
+/** @param now milliseconds since 1970 on the clock that Prometheus compares with: this machine's */
+export function serviceMetrics(registers: Registry[], now: () => number): ServiceMetrics {
+  const build = new Gauge({
+    name: 'sms_quota_build_info',
+    help: 'Always 1. The labels are the versions of the service, of Node.js and of the PostgreSQL server.',
+    labelNames: ['version', 'node', 'postgres'],
+    registers,
+  })
+  const schema = new Gauge({
+    name: 'sms_quota_schema_number',
+    help: 'The number of the last migration that the database had when this process started.',
+    registers,
+  })
+  const watchReady = gaugeAtScrape(registers, 'sms_quota_ready', 'Whether the service can serve: 1, or 0.')
+  const watchAhead = gaugeAtScrape(
+    registers,
+    'sms_quota_clock_offset_seconds',
+    "How far the system time of this machine is ahead of the database's clock. The service follows the database's.",
+  )
+  const problems = new Counter({
+    name: 'sms_quota_problems_total',
+    help: 'Errors answered, by code, and refused tokens by reason; each operation of a batch counts.',
+    labelNames: ['code', 'reason'],
+    registers,
+  })
+  // Prometheus does not see the first increase of a series that begins with it.
+  for (const code of Object.keys(ERRORS)) problems.inc({ code, reason: '' }, 0)
+  return {
+    build({ version, node, postgres, schema: number }) {
+      build.set({ version, node, postgres }, 1)
+      schema.set(number)
+    },
+    watchReadiness: isReady => watchReady(() => (isReady() ? 1 : 0)),
+    watchClock: aheadMs => watchAhead(() => aheadMs() / 1_000),
+    problem: ({ code, reason = '' }) => problems.inc({ code, reason }),
+    ...keyMetrics(registers, now),
+  }
+}
+
+function keyMetrics(registers: Registry[], now: () => number): Pick<ServiceMetrics, 'keysFetched'> {
+  const fetchedAt = new Gauge({
+    name: 'sms_quota_auth_keys_fetched_timestamp_seconds',
+    help: 'When the keys that verify tokens were last fetched from the key server, in seconds since 1970; 0: never.',
+    registers,
+  })
+  const failures = new Counter({
+    name: 'sms_quota_auth_key_fetch_failures_total',
+    help: 'Attempts to fetch the keys that verify tokens that have failed.',
+    registers,
+  })
+  return {
+    keysFetched(isFetched) {
+      if (isFetched) fetchedAt.set(now() / 1_000)
+      else failures.inc()
+    },
+  }
+}

@@ -1,0 +1,222 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { ConnectionLost } from '../../src/db/database.ts'
+import { HOUR_MS } from '../../src/domain/time.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
+import { createAuthenticator } from '../../src/http/auth/authenticator.ts'
+import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
+import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const { call, senderToken, metrics, db, engine, clock } = service
+const log = { info() {}, warn() {}, error() {} }
+
+/** The value of a line of `/metrics`; NaN if there is none. */
+async function metricOf(series: string): Promise<number> {
+  const { body } = await call('GET', '/metrics', { token: null })
+  const lines: string[] = body.split('\n')
+  return Number(lines.find(line => line.startsWith(`${series} `))?.slice(series.length + 1) ?? Number.NaN)
+}
+
+const consume = (body: object) => call('POST', '/api/sms/sender/quota/consume', { token: senderToken, body })
+
+test('say what runs, whether it is ready, and how far the clocks differ', async () => {
+  const { body } = await call('GET', '/metrics', { token: null })
+  expect(body).toMatch(/^sms_quota_build_info\{version="\d+\.\d+\.\d+",node="v24\.[\d.]+",postgres="\d+\.\d+"\} 1$/m)
+  expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m)
+  const [{ number } = { number: 0 }] = await db.query<{ number: number }>({
+    text: 'select max(number) as number from schema_migration',
+  })
+  expect(await metricOf('sms_quota_schema_number')).toBe(number)
+  expect(await metricOf('sms_quota_ready')).toBe(1)
+  // Both clocks are this machine's.
+  expect(Math.abs(await metricOf('sms_quota_clock_offset_seconds'))).toBeLessThan(5)
+})
+
+test('count the errors answered by code, those of operations in a batch too', async () => {
+  const count = (code: string) => metricOf(`sms_quota_problems_total{code="${code}",reason=""}`)
+  await call('GET', '/api/sms/admin/quota/list', { token: 'forged' })
+  await call('GET', '/api/sms/admin/quota/list', { token: senderToken })
+  await consume({ user_id: 1 })
+  const operations = [{ op: 'commit', user_id: 1, id: 'unknown' }]
+  await call('POST', '/api/sms/sender/quota/batch', { token: senderToken, body: { operations } })
+  const { body } = await call('GET', '/metrics', { token: null })
+  expect(body).toMatch(/^sms_quota_problems_total\{code="unauthenticated",reason="\w*"\} 1$/m)
+  expect(body).toMatch(/^sms_quota_problems_total\{code="forbidden",reason="\w*"\} 1$/m)
+  expect(await count('invalid_request')).toBe(1)
+  expect(await count('not_found')).toBe(1)
+})
+
+test('show the use of each pool, and the time waited for its connections', async () => {
+  const waits = () => metricOf('sms_quota_pool_wait_seconds_count{pool="calls"}')
+  const before = await waits()
+  const [entered, leave] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const held = db.transaction(async () => {
+    entered.resolve()
+    await leave.promise
+  })
+  await entered.promise
+  expect(await waits()).toBe(before + 1)
+  expect(await metricOf('sms_quota_pool_connections{pool="calls",state="used"}')).toBe(1)
+  expect(await metricOf('sms_quota_pool_max_connections{pool="calls"}')).toBe(10)
+  const others = Array.from({ length: 12 }, () => db.query({ text: 'select pg_sleep(0.05)' }))
+  expect(await metricOf('sms_quota_pool_waiting{pool="calls"}')).toBeGreaterThan(0)
+  leave.resolve()
+  await Promise.all([held, ...others])
+  expect(await metricOf('sms_quota_pool_waiting{pool="calls"}')).toBe(0)
+  expect(await metricOf('sms_quota_pool_connections{pool="calls",state="used"}')).toBe(0)
+})
+
+test('show the steps of a job, when the next is due, and its lag', async () => {
+  const over = Promise.withResolvers<void>()
+  const outcomes = [new ConnectionLost('away', 'test'), new Error('a bug'), null]
+  const job: Job = {
+    name: 'work',
+    lagMs: () => 7_000,
+    async step() {
+      const failure = outcomes.shift()
+      if (failure) throw failure
+      return () => HOUR_MS
+    },
+  }
+  const startedAt = Date.now() / 1_000
+  const jobs = createJobRunner([job], {
+    log,
+    retryMs: 0,
+    onStart: metrics.jobStarted,
+    onStep(report) {
+      metrics.jobStep(report)
+      if (report.outcome === 'done') over.resolve()
+    },
+  })
+  jobs.start()
+  await over.promise
+  await jobs.stop()
+  for (const outcome of ['unavailable', 'failed', 'done']) {
+    expect(await metricOf(`sms_quota_job_steps_total{name="work",outcome="${outcome}"}`)).toBe(1)
+  }
+  expect(await metricOf('sms_quota_job_step_seconds_count{name="work"}')).toBe(3)
+  expect(await metricOf('sms_quota_job_lag_seconds{name="work"}')).toBe(7)
+  const success = await metricOf('sms_quota_job_last_success_timestamp_seconds{name="work"}')
+  expect(success).toBeGreaterThanOrEqual(startedAt)
+  expect(await metricOf('sms_quota_job_due_timestamp_seconds{name="work"}')).toBeGreaterThan(success + 3_599)
+})
+
+test('a job that fails stays due, and its lag stays while the clock is in doubt', async () => {
+  let isDoubted = false
+  const job: Job = {
+    name: 'doubtful',
+    lagMs() {
+      if (isDoubted) throw new Error('no time')
+      return 2_000
+    },
+    async step() {
+      throw new Error('a bug')
+    },
+  }
+  metrics.jobStarted(job)
+  const due = await metricOf('sms_quota_job_due_timestamp_seconds{name="doubtful"}')
+  metrics.jobStep({ name: 'doubtful', outcome: 'failed', tookMs: 1, pauseMs: HOUR_MS })
+  isDoubted = true
+  expect(await metricOf('sms_quota_job_due_timestamp_seconds{name="doubtful"}')).toBe(due)
+  expect(await metricOf('sms_quota_job_lag_seconds{name="doubtful"}')).toBe(2)
+})
+
+test('the lag of the sweeper is that of the oldest reservation that is due and not closed', async () => {
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 50, limit: 5 } })
+  const body = { user_id: 50, id: 'due', units: 1, ttl_seconds: 10 }
+  await call('POST', '/api/sms/sender/quota/reserve', { token: senderToken, body })
+  let isAway = true
+  const sweeper = createSweeper({
+    db,
+    log,
+    now: () => clock.now,
+    engine: { submit: command => (isAway ? Promise.reject(new Unavailable()) : engine.submit(command)) },
+  })
+  expect(sweeper.lagMs?.()).toBe(0)
+  clock.now += 40_000
+  await sweeper.sweepOnce(clock.now)
+  expect(sweeper.lagMs?.()).toBe(30_000)
+  isAway = false
+  await sweeper.sweepOnce(clock.now)
+  expect(sweeper.lagMs?.()).toBe(0)
+  clock.now += 5_000
+  expect(sweeper.lagMs?.()).toBe(5_000)
+})
+
+test('the lag of the expiry notifier is that of the first expiry without an event', async () => {
+  const body = { user_id: 51, limit: 5, expires_at: new Date(clock.now + 10_000).toISOString() }
+  await call('POST', '/api/sms/admin/quota', { body })
+  const notifier = createExpiryNotifier({ db, now: () => clock.now })
+  clock.now += 25_000
+  const stopped = AbortSignal.abort()
+  await notifier.notifyOnce(clock.now, stopped)
+  expect(notifier.lagMs?.()).toBe(15_000)
+  await notifier.notifyOnce(clock.now)
+  expect(notifier.lagMs?.()).toBe(0)
+})
+
+test('show how many deliveries wait, since when, and how far behind the outbox a webhook is', async () => {
+  const url = 'https://receiver.invalid/hook'
+  const { body } = await call('POST', '/api/sms/admin/webhooks', { body: { url } })
+  expect(body.id).toBeGreaterThan(0)
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 52, limit: 5 } })
+  const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+  const stopped = AbortSignal.abort()
+  await dispatcher.dispatchOnce(clock.now, stopped)
+  expect(await metricOf('sms_quota_webhook_behind_events')).toBe(1)
+  clock.now += 20_000
+  const sending = new AbortController()
+  await dispatcher.dispatchOnce(clock.now, sending.signal)
+  sending.abort()
+  await dispatcher.idle()
+  clock.now += 20_000
+  await dispatcher.dispatchOnce(clock.now, stopped)
+  expect(await metricOf('sms_quota_webhook_behind_events')).toBe(0)
+  expect(await metricOf('sms_quota_webhook_pending')).toBe(1)
+  expect(await metricOf('sms_quota_webhook_oldest_pending_seconds')).toBe(20)
+  await dispatcher.finish()
+})
+
+test('show when the keys of the key server were fetched, and count failures', async () => {
+  let status = 503
+  const server = createServer((_, response) => response.writeHead(status).end('{"keys":[]}'))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  afterAll(() => server.close())
+  const fetched: boolean[] = []
+  let now = clock.now
+  const authenticator = await createAuthenticator(
+    {
+      dataDir: '/',
+      auth: {
+        key: { kind: 'jwks', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
+        issuer: 'https://issuer.example',
+        audience: 'sms-quota',
+        userClaim: 'sub',
+        rolesClaim: 'roles',
+        adminRole: 'admin',
+        senderRole: 'sender',
+      },
+    },
+    {
+      now: () => now,
+      onKeysFetched(isFetched) {
+        fetched.push(isFetched)
+        metrics.keysFetched(isFetched)
+      },
+    },
+  )
+  const token = `Bearer ${Buffer.from('{"alg":"RS256","kid":"1"}').toString('base64url')}.e30.AAAA`
+  const ask = async () => authenticator.authenticate(token)
+  await expect(ask()).rejects.toMatchObject({ code: 'unavailable' })
+  status = 200
+  now += 10_000
+  await expect(ask()).rejects.toMatchObject({ code: 'unauthenticated' })
+  expect(fetched).toEqual([false, true])
+  expect(await metricOf('sms_quota_auth_key_fetch_failures_total')).toBe(1)
+  expect(await metricOf('sms_quota_auth_keys_fetched_timestamp_seconds')).toBeGreaterThan(Date.now() / 1_000 - 60)
+})
