@@ -3,6 +3,7 @@ import { SignJWT } from 'jose'
 import pino from 'pino'
 import { afterAll } from 'vitest'
 import { createApp } from '../../src/app.ts'
+import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/db/database.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
@@ -62,6 +63,8 @@ export interface ServiceOptions {
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
   /** Gets each line of the log, from level info on. */
   onLogLine?: (line: string) => void
+  /** The clocks of the machine. */
+  machine?: Machine
 }
 
 /**
@@ -81,13 +84,14 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     ...options.env,
   })
   if ('issues' in loaded) throw new ConfigError(loaded.issues)
-  const { queueCommands, onLogLine } = options
+  const { queueCommands, onLogLine, machine } = options
   const log = onLogLine === undefined ? pino({ level: 'silent' }) : pino({ base: null }, { write: onLogLine })
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
     engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands }) },
     webhooks,
+    ...(machine === undefined ? {} : { machine }),
   })
   afterAll(close)
   await server.ready()

@@ -1,0 +1,286 @@
+/** The alert rules: each condition is caused once in a real service, and the rule is evaluated on what it then shows. */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Registry } from '@prometheus-io/client'
+import { expect, inject, test } from 'vitest'
+import { parse } from 'yaml'
+import { openDatabase } from '../../src/db/database.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
+import { createMetricsServer } from '../../src/http/operations/routes.ts'
+import { createJobRunner } from '../../src/jobs/runner.ts'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { createMetrics } from '../../src/metrics.ts'
+import { withDatabase } from '../support/cluster.ts'
+import { evaluate, metricsIn, parseMetrics, type Scrape } from '../support/promql.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const textOf = (path: string) => readFileSync(resolve(ROOT, path), 'utf8')
+
+interface Rule {
+  alert: string
+  expr: string
+  for?: string
+  annotations: { summary: string; runbook_url: string }
+}
+
+const file: { groups: { rules: Rule[] }[] } = parse(textOf('deploy/prometheus/alerts.yml'))
+const rules = file.groups.flatMap(group => group.rules)
+const log = { info() {}, warn() {}, error() {} }
+const stopped = AbortSignal.abort()
+
+/** How far the system time is ahead of the database's clock, for the second service. */
+let aheadMs = 0
+const service = await startService({ queueCommands: 1 })
+const other = await startService({
+  machine: { monotonic: () => performance.now(), system: () => Date.now() + aheadMs },
+  env: {
+    AUTH_SECRET: '',
+    AUTH_JWKS_URL: 'http://127.0.0.1:9/keys',
+    AUTH_ISSUER: 'https://issuer.example',
+    AUTH_AUDIENCE: 'sms-quota',
+  },
+})
+const metricsServer = createMetricsServer(createMetrics())
+const metricsUrl = await metricsServer.listen({ host: '127.0.0.1', port: 0 })
+const { call, clock, db, engine, metrics, senderToken } = service
+
+/** What Prometheus reads, with the labels that it adds. */
+async function scrape(read: () => Promise<string>): Promise<Scrape> {
+  const page = await read().catch(() => null)
+  const target = { job: 'sms-quota', instance: 'one' }
+  const samples = parseMetrics(page ?? '').map(({ name, labels, value }) => ({
+    name,
+    labels: { ...labels, ...target },
+    value,
+  }))
+  return { at: Date.now() / 1_000, samples: [...samples, { name: 'up', labels: target, value: page === null ? 0 : 1 }] }
+}
+
+const metricsOf =
+  ({ app }: Service) =>
+  async () =>
+    (await app.inject('/metrics')).body
+
+const send = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
+
+// Prometheus sees an increase only of series that it has read before.
+await send('consume', { user_id: 60, id: 'first', units: 1 })
+
+const allAtOnce = (count: number, work: () => Promise<unknown>) => Promise.all(Array.from({ length: count }, work))
+
+/** Renames the database of a service while `work` runs, so that it does not answer. */
+async function withoutDatabase({ databaseUrl }: Service, work: () => Promise<void>): Promise<void> {
+  const name = new URL(databaseUrl).pathname.slice(1)
+  const admin = openDatabase({ url: withDatabase(inject('serverUrl'), 'postgres'), maxConnections: 1 })
+  const rename = async (from: string, to: string) => {
+    await admin.query({
+      text: 'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+      values: [from],
+    })
+    await admin.query({ text: `alter database ${from} rename to ${to}` })
+  }
+  await rename(name, `${name}_elsewhere`)
+  await work()
+  await rename(`${name}_elsewhere`, name)
+  await admin.close()
+}
+
+interface Provocation {
+  read: () => Promise<string>
+  /** Causes the condition, and calls `observe` while it lasts. */
+  cause(observe: () => Promise<void>): Promise<void>
+}
+
+/** An alert whose condition shows afterwards, too. */
+const lasting = (work: () => Promise<unknown>, at = service): Provocation => ({
+  read: metricsOf(at),
+  async cause(observe) {
+    await work()
+    await observe()
+  },
+})
+
+const PROVOCATIONS: Record<string, Provocation> = {
+  SmsQuotaDown: {
+    read: async () => (await fetch(`${metricsUrl}/metrics`)).text(),
+    async cause(observe) {
+      await metricsServer.close()
+      await observe()
+    },
+  },
+
+  SmsQuotaNotReady: { read: metricsOf(other), cause: observe => withoutDatabase(other, observe) },
+
+  SmsQuotaCallsRefused: lasting(() => allAtOnce(30, () => send('check', { user_id: 1, units: 1 }))),
+
+  SmsQuotaInternalErrors: lasting(async () => {
+    await db.query({ text: 'alter table webhook rename to elsewhere' })
+    await call('GET', '/api/sms/admin/webhooks')
+    await db.query({ text: 'alter table elsewhere rename to webhook' })
+  }),
+
+  SmsQuotaSendersSlow: lasting(async () => {
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 60, limit: 5 } })
+    let answered: Promise<unknown> | undefined
+    await db.transaction(async tx => {
+      await tx.query({ text: 'select 1 from quota where user_id = 60 for update' })
+      answered = send('consume', { user_id: 60, id: 'waits', units: 1 })
+      await tx.query({ text: 'select pg_sleep(0.7)' })
+    })
+    await answered
+  }),
+
+  SmsQuotaPoolExhausted: lasting(async () => {
+    const slow = allAtOnce(10, () => db.query({ text: 'select pg_sleep(0.3)' }))
+    await allAtOnce(100, () => db.query({ text: 'select 1' }))
+    await slow
+  }),
+
+  SmsQuotaJobOverdue: {
+    read: metricsOf(service),
+    async cause(observe) {
+      const over = Promise.withResolvers<() => number>()
+      const jobs = createJobRunner([{ name: 'stuck', step: () => over.promise }], {
+        log,
+        onStart: metrics.jobStarted,
+        onStep: metrics.jobStep,
+      })
+      jobs.start()
+      await observe()
+      over.resolve(() => 0)
+      await jobs.stop()
+    },
+  },
+
+  SmsQuotaJobBehind: lasting(async () => {
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 61, limit: 5 } })
+    await send('reserve', { user_id: 61, id: 'due', units: 1, ttl_seconds: 10 })
+    const submit = () => Promise.reject(new Unavailable())
+    const sweeper = createSweeper({ db, engine: { ...engine, submit }, now: () => clock.now, log })
+    metrics.jobStarted(sweeper)
+    clock.now += 100_000
+    await sweeper.sweepOnce(clock.now)
+  }),
+
+  SmsQuotaOutboxBehind: lasting(async () => {
+    await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.invalid/hook' } })
+    const move = (by: number) =>
+      db.query({ text: 'update shard_head set last_event = last_event + $1 where shard = 0', values: [by] })
+    await move(20_000)
+    const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+    await dispatcher.dispatchOnce(clock.now, stopped)
+    await move(-20_000)
+  }),
+
+  SmsQuotaWebhookFailing: lasting(async () => {
+    const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+    await call('POST', '/api/sms/admin/quota', { body: { user_id: 62, limit: 5 } })
+    const sending = new AbortController()
+    await dispatcher.dispatchOnce(clock.now, sending.signal)
+    sending.abort()
+    await dispatcher.idle()
+    clock.now += 7_200_000
+    await dispatcher.dispatchOnce(clock.now, stopped)
+    await dispatcher.finish()
+  }),
+
+  SmsQuotaTokensRefused: lasting(() => allAtOnce(120, () => call('GET', '/api/sms/me', { token: 'forged' }))),
+
+  SmsQuotaKeysUnavailable: lasting(async () => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    for (let attempt = 0; attempt < 5; attempt++) {
+      other.clock.now += 6_000
+      await other.call('GET', '/api/sms/me', { token: `${part({ alg: 'RS256', kid: 'k' })}.${part({})}.AAAA` })
+    }
+  }, other),
+
+  SmsQuotaClockOffset: lasting(async () => {
+    aheadMs = 5_000
+    await expect
+      .poll(async () => /^sms_quota_clock_offset_seconds [45]/m.test(await metricsOf(other)()), { timeout: 30_000 })
+      .toBe(true)
+  }, other),
+}
+
+const seconds = (duration: string | undefined) => (duration === undefined ? 0 : Number.parseInt(duration, 10) * 60)
+
+/** Whether the alert fires in the ten minutes after `last`, if the service stays as it was then. */
+function fires({ expr, for: duration }: Rule, before: Scrape, last: Scrape): boolean {
+  const scrapes = [before, ...Array.from({ length: 11 }, (_, n) => ({ ...last, at: before.at + 60 * (n + 1) }))]
+  const trueSince = new Map<string, number>()
+  for (const { at } of scrapes) {
+    const active = new Set(evaluate(expr, scrapes, at).map(({ labels }) => JSON.stringify(labels)))
+    for (const series of trueSince.keys()) if (!active.has(series)) trueSince.delete(series)
+    for (const series of active) {
+      const since = trueSince.get(series) ?? at
+      trueSince.set(series, since)
+      if (at - since >= seconds(duration)) return true
+    }
+  }
+  return false
+}
+
+test('no alert fires while the services are well', async () => {
+  for (const each of [service, other]) {
+    const now = await scrape(metricsOf(each))
+    expect(rules.filter(rule => fires(rule, now, now)).map(({ alert }) => alert)).toEqual([])
+  }
+})
+
+test.each(rules)('$alert fires when its condition is caused', async rule => {
+  expect(rule.for ?? '1m').toMatch(/^\d+m$/)
+  const provocation = PROVOCATIONS[rule.alert]
+  if (provocation === undefined) throw new Error(`no test causes the condition of ${rule.alert}`)
+  const { read, cause } = provocation
+  const before = await scrape(read)
+  expect(fires(rule, before, before)).toBe(false)
+  let hasFired = false
+  await cause(async () => {
+    hasFired = fires(rule, before, await scrape(read))
+  })
+  expect(hasFired).toBe(true)
+})
+
+test('each alert has an entry in the runbook, and each entry an alert', () => {
+  const headings = [...textOf('docs/operations.md').matchAll(/^### (SmsQuota\w+)$/gm)].map(([, name]) => name)
+  expect(headings).toEqual(rules.map(({ alert }) => alert))
+  for (const { alert, annotations } of rules) {
+    expect(annotations.runbook_url).toBe(`docs/operations.md#${alert.toLowerCase()}`)
+  }
+})
+
+test('the rules and the dashboard read metrics that exist', () => {
+  const registry = new Registry()
+  createMetrics(registry)
+  const names = registry.getMetricsAsArray().flatMap(({ name, type }) => {
+    return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
+  })
+  const known = new Set(['up', ...names])
+  const dashboard: { panels: { title: string; targets?: { expr: string }[] }[] } = JSON.parse(
+    textOf('deploy/grafana/dashboard.json'),
+  )
+  const shown = dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+  expect(shown.length).toBeGreaterThan(10)
+  for (const expr of [...rules.map(rule => rule.expr), ...shown]) {
+    expect(
+      metricsIn(expr).filter(name => !known.has(name)),
+      expr,
+    ).toEqual([])
+  }
+})
+
+test('a form of PromQL that the evaluation does not know fails', () => {
+  const now: Scrape = { at: 0, samples: [{ name: 'a', labels: {}, value: 1 }] }
+  for (const expr of [
+    'a offset 5m > 1',
+    'a > bool 1',
+    'avg(a) > 1',
+    'a or a',
+    'max_over_time(a[5m]) > 1',
+    'a{b!="c"} > 1',
+  ]) {
+    expect(() => evaluate(expr, [now], 0), expr).toThrow(/not known/)
+  }
+})
