@@ -34,6 +34,7 @@ import { createWebhookSecrets } from './jobs/webhook-secrets.ts'
 import type { PoolName } from './metrics/pools.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import { readSecretKeys, requireFittingKeys, warnOfPlainSecrets } from './secrets.ts'
+import { startTracing, type Tracer } from './tracing.ts'
 import { VERSION } from './version.ts'
 
 /**
@@ -82,6 +83,7 @@ interface Base {
   now: () => EpochMs
   metrics: Metrics
   secretKeys: SecretKeys
+  tracer: Tracer | undefined
 }
 
 type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
@@ -108,7 +110,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))
     metrics.watchClock(() => clock.aheadMs)
-    const base = { config, log, jobsDb, now, metrics, secretKeys }
+    const tracer = await provideTracer(config, stops)
+    const base = { config, log, jobsDb, now, metrics, secretKeys, tracer }
 
     const engine = startEngine(base, url, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
@@ -134,6 +137,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       now,
       log,
       metrics,
+      tracer,
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now, onKeysFetched: metrics.keysFetched }),
       front,
@@ -171,6 +175,13 @@ async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: St
   return embedded.url
 }
 
+async function provideTracer({ tracing: { endpoint, ratio } }: Config, stops: Stop[]): Promise<Tracer | undefined> {
+  if (endpoint === null) return undefined
+  const tracing = await startTracing({ endpoint, ratio, version: VERSION })
+  stops.push(() => tracing.close())
+  return tracing
+}
+
 function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, stops: Stop[]): Database {
   const db = openDatabase({ ...options, onWait: ms => metrics.poolWait(pool, ms) })
   metrics.watchPool(pool, () => db.pool)
@@ -186,7 +197,7 @@ function trustedTime(clock: Clock): EpochMs {
 }
 
 function startEngine(
-  { config, log, now, metrics }: Base,
+  { config, log, now, metrics, tracer }: Base,
   url: string,
   options: Overrides['engine'],
   stops: Stop[],
@@ -196,7 +207,13 @@ function startEngine(
     now,
     log,
     observe: config.enforcement === 'observe',
-    onQueueReport: metrics.queued,
+    onQueueReport(report) {
+      metrics.queued(report)
+      tracer?.record('engine batch', report.ranMs, {
+        'sms_quota.batch.commands': report.size,
+        'sms_quota.batch.queued_ms': report.queuedMs,
+      })
+    },
     onBatchReport: metrics.batch,
     ...options,
   })
@@ -206,7 +223,7 @@ function startEngine(
 }
 
 function createWebhookDispatcher(
-  { config, log, jobsDb: db, now, metrics, secretKeys: keys }: Base,
+  { config, log, jobsDb: db, now, metrics, secretKeys: keys, tracer }: Base,
   options: Overrides['webhooks'],
 ): Dispatcher {
   return createDispatcher({
@@ -214,6 +231,7 @@ function createWebhookDispatcher(
     keys,
     now,
     log,
+    tracer,
     allowPrivate: config.webhookAllowPrivate,
     onDelivery: metrics.delivery,
     onPending: metrics.pendingDeliveries,

@@ -4,7 +4,7 @@ import { chainsFrom, cyclesOf, parseSource, readSources, type SourceFile } from 
 
 /** The rooms of src/ in levels, from the inside out. A file imports from its own room and from lower levels only. */
 const LEVELS: Record<string, RegExp>[] = [
-  { errors: /^errors\.ts$/, version: /^version\.ts$/, config: /^config\// },
+  { errors: /^errors\.ts$/, version: /^version\.ts$/, tracing: /^tracing\.ts$/, config: /^config\// },
   { domain: /^domain\// },
   { contract: /^contract\// },
   { db: /^db\// },

@@ -67,6 +67,7 @@ describe('the settings in effect', () => {
       webhookAllowPrivate: false,
       secretsKey: null,
       secretsKeyPrevious: null,
+      tracing: { endpoint: null, ratio: 0.01 },
     })
   })
 
@@ -110,6 +111,8 @@ describe('the settings in effect', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       SECRETS_KEY: KEY.toString('base64'),
       SECRETS_KEY_PREVIOUS: KEY.toString('base64url'),
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
     })
     expect(config).toEqual({
       host: '::1',
@@ -149,6 +152,7 @@ describe('the settings in effect', () => {
       webhookAllowPrivate: true,
       secretsKey: KEY,
       secretsKeyPrevious: KEY,
+      tracing: { endpoint: 'http://collector:4318', ratio: 0.25 },
     })
   })
 
@@ -228,6 +232,8 @@ describe('refused', () => {
     ['LOG_CLIENT_ADDRESS', 'half', 'is none of them'],
     ['USAGE_TIME_ZONE', '+02:00', 'is no time zone; accepted: an IANA time zone'],
     ['USAGE_TIME_ZONE', 'Europe/Nowhere', 'is no time zone'],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318', 'is not an http or https URL'],
+    ['OTEL_TRACES_SAMPLER_ARG', '1.5', 'is not a number from 0 to 1'],
     ['LOG_LEVEL', 'INFO', 'is not a level; accepted: one of fatal, error, warn, info, debug, trace, silent'],
   ])('%s=%j %s', (name, value, words) => {
     const issues = issuesOf({ [name]: value })

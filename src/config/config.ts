@@ -102,6 +102,8 @@ export interface Config {
   secretsKey: Uint8Array | 'off' | null
   /** What decrypts them, too. */
   secretsKeyPrevious: Uint8Array | null
+  /** Without an endpoint nothing is traced. `ratio` is the part of the traces that is kept. */
+  tracing: { endpoint: string | null; ratio: number }
   logLevel: LogLevel
   logClientAddress: ClientAddressMode
 }
@@ -251,6 +253,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     webhookAllowPrivate: get('WEBHOOK_ALLOW_PRIVATE'),
     secretsKey: get('SECRETS_KEY'),
     secretsKeyPrevious: get('SECRETS_KEY_PREVIOUS'),
+    tracing: { endpoint: get('OTEL_EXPORTER_OTLP_ENDPOINT'), ratio: get('OTEL_TRACES_SAMPLER_ARG') },
     logLevel: get('LOG_LEVEL'),
     logClientAddress: get('LOG_CLIENT_ADDRESS'),
   }
@@ -335,6 +338,8 @@ export function describeConfig(config: Config): { name: string; value: string | 
     WEBHOOK_ALLOW_PRIVATE: config.webhookAllowPrivate,
     SECRETS_KEY: config.secretsKey && String(config.secretsKey),
     SECRETS_KEY_PREVIOUS: config.secretsKeyPrevious && String(config.secretsKeyPrevious),
+    OTEL_EXPORTER_OTLP_ENDPOINT: config.tracing.endpoint,
+    OTEL_TRACES_SAMPLER_ARG: config.tracing.ratio,
     LOG_LEVEL: config.logLevel,
     LOG_CLIENT_ADDRESS: config.logClientAddress,
   }

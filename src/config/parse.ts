@@ -20,6 +20,17 @@ export function whole(min: number, max: number): (text: string) => number | Refu
   }
 }
 
+export function parseRatio(text: string): number | Refusal {
+  if (!/^(?:0(?:\.\d+)?|1(?:\.0+)?)$/.test(text)) return new Refusal('is not a number from 0 to 1')
+  return Number(text)
+}
+
+export function parseHttpUrl(text: string): string | Refusal {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol)) return new Refusal('is not an http or https URL')
+  return url.username === '' && url.password === '' ? text : new Refusal('contains a user or a password')
+}
+
 export function parseFlag(text: string): boolean | Refusal {
   return text === 'true' || text === 'false' ? text === 'true' : new Refusal('is neither')
 }

@@ -8,6 +8,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Feed } from '../events/feed.ts'
 import type { Dispatcher } from '../jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Tracer } from '../tracing.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { Front } from './front.ts'
 
@@ -28,6 +29,8 @@ export interface ServerParts extends RouteContext {
   authenticator: Authenticator
   log: FastifyBaseLogger
   metrics: Metrics
+  /** Undefined: nothing is traced. */
+  tracer?: Tracer | undefined
   /** Whether this server answers `/metrics`; if not, it has a port of its own. */
   servesMetrics: boolean
   /** The proxies that say which address a request comes from; null: none. */

@@ -22,6 +22,7 @@ import { createRateLimiter } from './platform/rate-limiter.ts'
 import { createRequestLog, logRequests } from './platform/request-log.ts'
 import { refuseUnknownRoutes } from './platform/routing.ts'
 import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
+import { traceRequests } from './platform/traces.ts'
 import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
@@ -111,6 +112,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     checkQueryEncoding(request.url)
     done()
   })
+  if (parts.tracer !== undefined) traceRequests(app, parts.tracer)
   logRequests(app, requestLog)
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'

@@ -10,6 +10,7 @@ import type { Webhook } from '../domain/webhook.ts'
 import { Poster } from '../events/post.ts'
 import type { Settled } from '../events/settle-delivery.ts'
 import { signatureHeaders } from '../events/signature.ts'
+import type { Tracer } from '../tracing.ts'
 import { WebhookChannel } from './webhook-channel.ts'
 
 /** Attempts the deliveries of webhooks. Each webhook has its own channel, so that a slow receiver delays no other. */
@@ -34,14 +35,23 @@ export interface WebhookSenderOptions {
   /** How long a receiver may take to answer, in milliseconds; default 10,000. */
   timeoutMs?: number
   onDelivery?: (outcome: Settled) => void
+  /** Each attempt is a span, which its receiver can continue. */
+  tracer?: Tracer | undefined
 }
 
 const TIMEOUT_MS = 10_000
 
+/** The body of a delivery. */
+interface Payload {
+  type: string
+  timestamp: string
+  data: object
+}
+
 /** `stopping` aborts the attempts under way; those deliveries are due again at once. */
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
   const { now: clock, timeoutMs = TIMEOUT_MS, allowPrivate = false } = options
-  const { db, keys, log, onDelivery } = options
+  const { db, keys, log, onDelivery, tracer } = options
   const poster = new Poster({ allowPrivate, timeoutMs })
   stopping.addEventListener('abort', () => poster.close(), { once: true })
   /** The channels with something to do, by webhook. */
@@ -63,14 +73,22 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     return channel
   }
 
-  async function send(webhook: SigningWebhook, id: string, payload: object): Promise<Attempt> {
+  async function send(webhook: SigningWebhook, id: string, payload: Payload): Promise<Attempt> {
     const body = JSON.stringify(payload)
+    const span = tracer?.start(`webhook ${payload.type}`, 'client')
     const headers = {
       'content-type': 'application/json',
       'user-agent': 'sms-quota',
       ...signatureHeaders(webhook, id, body, clock()),
+      ...(span === undefined ? {} : { traceparent: span.traceparent }),
     }
-    return poster.post(webhook.url, headers, body)
+    const attempt = await poster.post(webhook.url, headers, body)
+    span?.end(!attempt.delivered, {
+      'webhook.id': id,
+      'sms_quota.webhook': webhook.id,
+      ...(attempt.response_code === null ? {} : { 'http.response.status_code': attempt.response_code }),
+    })
+    return attempt
   }
 
   return {
@@ -90,10 +108,10 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
   }
 }
 
-function payloadOf({ type, at, user_id, sequence, data }: StoredEvent): object {
+function payloadOf({ type, at, user_id, sequence, data }: StoredEvent): Payload {
   return { type, timestamp: formatTimestamp(at), data: { user_id, sequence, ...data } }
 }
 
-function testPayloadOf({ id, description }: Webhook, now: EpochMs): object {
+function testPayloadOf({ id, description }: Webhook, now: EpochMs): Payload {
   return { type: 'webhook.test', timestamp: formatTimestamp(now), data: { webhook: { id, description } } }
 }

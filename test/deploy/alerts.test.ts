@@ -13,6 +13,7 @@ import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { withDatabase } from '../support/cluster.ts'
 import { evaluate, metricsIn, parseMetrics, type Scrape } from '../support/promql.ts'
+import { PLAIN } from '../support/secrets.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -63,6 +64,8 @@ const metricsOf =
   async () =>
     (await app.inject('/metrics')).body
 
+const untilShown = (at: Service, line: RegExp) => expect.poll(metricsOf(at), { timeout: 30_000 }).toMatch(line)
+
 const send = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
 
 // Prometheus sees an increase only of series that it has read before.
@@ -111,7 +114,14 @@ const PROVOCATIONS: Record<string, Provocation> = {
     },
   },
 
-  SmsQuotaNotReady: { read: metricsOf(other), cause: observe => withoutDatabase(other, observe) },
+  SmsQuotaNotReady: {
+    read: metricsOf(other),
+    cause: observe =>
+      withoutDatabase(other, async () => {
+        await untilShown(other, /^sms_quota_ready 0$/m)
+        await observe()
+      }),
+  },
 
   SmsQuotaCallsRefused: lasting(() => allAtOnce(30, () => send('check', { user_id: 1, units: 1 }))),
 
@@ -169,13 +179,25 @@ const PROVOCATIONS: Record<string, Provocation> = {
     const move = (by: number) =>
       db.query({ text: 'update shard_head set last_event = last_event + $1 where shard = 0', values: [by] })
     await move(20_000)
-    const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+    const dispatcher = createDispatcher({
+      keys: PLAIN,
+      db,
+      log,
+      now: () => clock.now,
+      onPending: metrics.pendingDeliveries,
+    })
     await dispatcher.dispatchOnce(clock.now, stopped)
     await move(-20_000)
   }),
 
   SmsQuotaWebhookFailing: lasting(async () => {
-    const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+    const dispatcher = createDispatcher({
+      keys: PLAIN,
+      db,
+      log,
+      now: () => clock.now,
+      onPending: metrics.pendingDeliveries,
+    })
     await call('POST', '/api/sms/admin/quota', { body: { user_id: 62, limit: 5 } })
     const sending = new AbortController()
     await dispatcher.dispatchOnce(clock.now, sending.signal)
@@ -198,9 +220,7 @@ const PROVOCATIONS: Record<string, Provocation> = {
 
   SmsQuotaClockOffset: lasting(async () => {
     aheadMs = 5_000
-    await expect
-      .poll(async () => /^sms_quota_clock_offset_seconds [45]/m.test(await metricsOf(other)()), { timeout: 30_000 })
-      .toBe(true)
+    await untilShown(other, /^sms_quota_clock_offset_seconds [45]/m)
   }, other),
 }
 

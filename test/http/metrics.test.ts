@@ -9,6 +9,7 @@ import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -165,7 +166,13 @@ test('show how many deliveries wait, since when, and how far behind the outbox a
   const { body } = await call('POST', '/api/sms/admin/webhooks', { body: { url } })
   expect(body.id).toBeGreaterThan(0)
   await call('POST', '/api/sms/admin/quota', { body: { user_id: 52, limit: 5 } })
-  const dispatcher = createDispatcher({ db, log, now: () => clock.now, onPending: metrics.pendingDeliveries })
+  const dispatcher = createDispatcher({
+    keys: PLAIN,
+    db,
+    log,
+    now: () => clock.now,
+    onPending: metrics.pendingDeliveries,
+  })
   const stopped = AbortSignal.abort()
   await dispatcher.dispatchOnce(clock.now, stopped)
   expect(await metricOf('sms_quota_webhook_behind_events')).toBe(1)

@@ -1,0 +1,131 @@
+/** Traces, as a collector receives them by OTLP over HTTP. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { afterAll, expect, test } from 'vitest'
+import { createDispatcher } from '../src/jobs/webhook-dispatcher.ts'
+import { startTracing } from '../src/tracing.ts'
+import { createReceiver } from './support/receiver.ts'
+import { PLAIN } from './support/secrets.ts'
+import { startService } from './support/service.ts'
+
+interface ReceivedSpan {
+  traceId: string
+  spanId: string
+  parentSpanId?: string
+  name: string
+  kind: number
+  status: { code?: number }
+  attributes: { key: string; value: Record<string, unknown> }[]
+}
+
+interface Export {
+  resourceSpans: { resource: { attributes: ReceivedSpan['attributes'] }; scopeSpans: { spans: ReceivedSpan[] }[] }[]
+}
+
+const exports: Export[] = []
+const collector = createServer(async (request, response) => {
+  if (request.url === '/v1/traces') exports.push((await json(request)) as Export)
+  response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+})
+collector.listen(0, '127.0.0.1')
+await once(collector, 'listening')
+afterAll(() => {
+  collector.closeAllConnections()
+  collector.close()
+})
+const endpoint = `http://127.0.0.1:${(collector.address() as AddressInfo).port}`
+
+const [KEEP_ALL, KEEP_NONE] = ['1', '0']
+const tracesOf = (ratio: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_TRACES_SAMPLER_ARG: ratio })
+const service = await startService({ env: tracesOf(KEEP_ALL) })
+const receiver = await createReceiver()
+const { call, senderToken } = service
+
+const spans = () =>
+  exports.flatMap(({ resourceSpans }) =>
+    resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap(scope => scope.spans)),
+  )
+const valuesOf = (attributes: ReceivedSpan['attributes']) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+const spanOf = (name: string) => expect.poll(() => spans().find(span => span.name === name), { timeout: 30_000 })
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CHECK = 'POST /api/sms/sender/quota/check'
+const check = (headers: Record<string, string> = {}) =>
+  call('POST', '/api/sms/sender/quota/check', { token: senderToken, body: { user_id: 4711, units: 1 }, headers })
+
+test('a request is a span of the caller’s trace, and a batch is one of its own', async () => {
+  await check({ traceparent: `00-${TRACE}-00f067aa0ba902b7-01`, 'x-request-id': 'traced' })
+  await spanOf(CHECK).toMatchObject({ traceId: TRACE, parentSpanId: '00f067aa0ba902b7', kind: 2 })
+  const span = spans().find(({ name }) => name === CHECK)
+  expect(valuesOf(span?.attributes ?? [])).toEqual({
+    'http.request.method': 'POST',
+    'http.route': '/api/sms/sender/quota/check',
+    'http.response.status_code': 200,
+    'sms_quota.request_id': 'traced',
+  })
+  await spanOf('engine batch').toMatchObject({ kind: 1 })
+  const batch = spans().find(({ name }) => name === 'engine batch')
+  expect(batch?.traceId).not.toBe(TRACE)
+  expect(valuesOf(batch?.attributes ?? [])).toMatchObject({ 'sms_quota.batch.commands': 1 })
+  const [resource] = exports[0]?.resourceSpans ?? []
+  expect(valuesOf(resource?.resource.attributes ?? [])).toMatchObject({ 'service.name': 'sms-quota' })
+  // No span names a user or a token.
+  expect(JSON.stringify(exports)).not.toMatch(/4711|Bearer/)
+})
+
+test('a caller that does not sample is not traced, and a malformed header begins a new trace', async () => {
+  const other = 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'
+  await check({ traceparent: `00-${other}-00f067aa0ba902b7-00` })
+  await call('GET', '/api/sms/me', { headers: { traceparent: `00-${'0'.repeat(32)}-00f067aa0ba902b7-01` } })
+  await spanOf('GET /api/sms/me').toBeDefined()
+  expect(spans().filter(({ traceId }) => traceId === other)).toEqual([])
+  const me = spans().find(({ name }) => name === 'GET /api/sms/me')
+  expect(me?.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/)
+  expect(me?.parentSpanId ?? '').toBe('')
+})
+
+test('an answer of 500 or more is an error', async () => {
+  await service.db.query({ text: 'alter table webhook rename to elsewhere' })
+  await call('GET', '/api/sms/admin/webhooks')
+  await service.db.query({ text: 'alter table elsewhere rename to webhook' })
+  await spanOf('GET /api/sms/admin/webhooks').toMatchObject({ status: { code: 2 } })
+})
+
+test('an attempt at a webhook carries the header of its span', async () => {
+  const tracing = await startTracing({ endpoint, ratio: 1, version: '1.0.0' })
+  await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.invalid/hook' } })
+  await service.db.query({ text: 'update webhook set url = $1', values: [receiver.url] })
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 5, limit: 5 } })
+  const dispatcher = createDispatcher({
+    keys: PLAIN,
+    db: service.db,
+    now: () => service.clock.now,
+    log: { info() {}, warn() {}, error() {} },
+    allowPrivate: true,
+    tracer: tracing,
+  })
+  await dispatcher.dispatchOnce(service.clock.now)
+  await dispatcher.idle()
+  await dispatcher.finish()
+  await tracing.close()
+  const [delivery] = receiver.deliveries
+  const span = spans().find(({ name }) => name === 'webhook quota.created')
+  expect(span).toMatchObject({ kind: 3 })
+  expect(delivery?.headers.traceparent).toBe(`00-${span?.traceId}-${span?.spanId}-01`)
+  expect(valuesOf(span?.attributes ?? [])).toMatchObject({
+    'http.response.status_code': 204,
+    'webhook.id': delivery?.headers['webhook-id'],
+  })
+})
+
+test('with a ratio of 0 only the traces of callers that sample are kept', async () => {
+  const quiet = await startService({ env: tracesOf(KEEP_NONE) })
+  await quiet.call('GET', '/api/sms/me')
+  const trace = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
+  await quiet.call('GET', '/readyz', { token: null, headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
+  await expect.poll(() => spans().filter(({ traceId }) => traceId === trace), { timeout: 30_000 }).toHaveLength(1)
+  expect(spans().filter(({ name }) => name === 'GET /api/sms/me')).toHaveLength(1)
+})
