@@ -26,6 +26,7 @@ import { mixedCase } from './cases/mixed.ts'
 import { overloadCase } from './cases/overload.ts'
 import { processesCase } from './cases/processes.ts'
 import { soakCase } from './cases/soak.ts'
+import { tracesCase } from './cases/traces.ts'
 import { usageCase } from './cases/usage.ts'
 import { usageOverheadCase } from './cases/usage-overhead.ts'
 import { webhooksCase } from './cases/webhooks.ts'
@@ -50,6 +51,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   usage: usageCase,
   'usage-overhead': usageOverheadCase,
   'denial-overhead': denialOverheadCase,
+  traces: tracesCase,
   overload: overloadCase,
   floods: floodsCase,
   'greedy-sender': greedySenderCase,

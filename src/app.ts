@@ -24,7 +24,7 @@ import { createEventCounter } from './jobs/event-counter.ts'
 import { createEventRetention } from './jobs/event-retention.ts'
 import { createExpiryNotifier } from './jobs/expiry-notifier.ts'
 import { createRetention } from './jobs/retention.ts'
-import { createJobRunner, type Job } from './jobs/runner.ts'
+import { createJobRunner, type Job, type JobRunner } from './jobs/runner.ts'
 import { createSweeper } from './jobs/sweeper.ts'
 import { createUsageCompaction } from './jobs/usage-compaction.ts'
 import { createUsageRollup } from './jobs/usage-rollup.ts'
@@ -115,12 +115,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
 
     const engine = startEngine(base, url, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
-    const jobs = createJobRunner([...createJobs(base, engine), webhooks], {
-      log,
-      onStart: metrics.jobStarted,
-      onStep: metrics.jobStep,
-    })
-    stops.push(() => jobs.stop())
+    const jobs = provideJobs([...createJobs(base, engine), webhooks], base, stops)
     if (overrides.runJobs ?? true) jobs.start()
 
     const feed = createFeed(db)
@@ -237,6 +232,12 @@ function createWebhookDispatcher(
     onPending: metrics.pendingDeliveries,
     ...options,
   })
+}
+
+function provideJobs(jobs: readonly Job[], { log, metrics }: Base, stops: Stop[]): JobRunner {
+  const runner = createJobRunner(jobs, { log, onStart: metrics.jobStarted, onStep: metrics.jobStep })
+  stops.push(() => runner.stop())
+  return runner
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
