@@ -41,6 +41,18 @@ const BYTES_PER_TICK = 64 * 1024
  */
 const MAX_TICK_MS = 20
 
+const SCHEMA = {
+  ...operation(
+    'Sender',
+    'batch',
+    'Run up to 1,000 operations in one call',
+    'Each operation is independent and has its own status. Operations of the same user take effect in order. The body may have up to 1 MiB.',
+  ),
+  querystring: NoQuery,
+  body: BatchReq,
+  response: senderResponses(Type.Ref('BatchResult#'), ['payload_too_large', 'unsupported_media_type']),
+}
+
 /** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
 export function batchRoutes(server: FastifyInstance, { engine, metrics, requireCountry }: ServerParts): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
@@ -76,17 +88,7 @@ export function batchRoutes(server: FastifyInstance, { engine, metrics, requireC
         const hasRoom = batches.hasRoom(principalOf(request).subject, countedBytes(bytes))
         done(hasRoom ? undefined : tooManyBatches())
       },
-      schema: {
-        ...operation(
-          'Sender',
-          'batch',
-          'Run up to 1,000 operations in one call',
-          'Each operation is independent and has its own status. Operations of the same user take effect in order. The body may have up to 1 MiB.',
-        ),
-        querystring: NoQuery,
-        body: BatchReq,
-        response: senderResponses(Type.Ref('BatchResult#'), ['payload_too_large', 'unsupported_media_type']),
-      },
+      schema: SCHEMA,
     },
     async (request, reply) => {
       const { operations } = request.body
