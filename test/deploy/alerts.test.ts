@@ -5,6 +5,7 @@ import { Registry } from '@prometheus-io/client'
 import { expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import { openDatabase } from '../../src/db/database.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import { createMetricsServer } from '../../src/http/operations/routes.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
@@ -222,6 +223,8 @@ const PROVOCATIONS: Record<string, Provocation> = {
     aheadMs = 5_000
     await untilShown(other, /^sms_quota_clock_offset_seconds [45]/m)
   }, other),
+
+  SmsQuotaCertificateExpiring: lasting(async () => metrics.watchCertificate(() => Date.now() + DAY_MS)),
 }
 
 const seconds = (duration: string | undefined) => (duration === undefined ? 0 : Number.parseInt(duration, 10) * 60)
@@ -273,7 +276,7 @@ test('each alert has an entry in the runbook, and each entry an alert', () => {
 
 test('the rules and the dashboard read metrics that exist', () => {
   const registry = new Registry()
-  createMetrics(registry)
+  createMetrics(registry).watchCertificate(() => 0)
   const names = registry.getMetricsAsArray().flatMap(({ name, type }) => {
     return type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
   })

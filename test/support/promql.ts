@@ -90,10 +90,9 @@ class Evaluation {
   private binary(node: Node): number | Element[] {
     const [left, right] = [this.value(this.child(node, 0)), this.value(this.child(node, 2))]
     const operator = this.text(this.child(node, 1))
-    if (operator === '-' && typeof left === 'number' && typeof right !== 'number') {
-      return right.map(({ labels, value }) => ({ labels, value: left - value }))
-    }
+    if (operator === '-' && typeof left !== typeof right) return differences(left, right)
     if (typeof left === 'number' || typeof right !== 'number') throw this.unknown(node)
+    if (operator === '<') return left.filter(({ value }) => value < right)
     if (operator === '>') return left.filter(({ value }) => value > right)
     if (operator === '==') return left.filter(({ value }) => value === right)
     throw this.unknown(node)
@@ -191,6 +190,14 @@ function childrenOf(node: Node): Node[] {
 }
 
 const keyOf = (labels: Labels) => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+/** Of series and a number, or of a number and series. */
+function differences(left: number | Element[], right: number | Element[]): Element[] {
+  const numberOf = (side: number | Element[], own: number) => (typeof side === 'number' ? side : own)
+  const series = typeof left === 'number' ? right : left
+  if (typeof series === 'number') return []
+  return series.map(({ labels, value }) => ({ labels, value: numberOf(left, value) - numberOf(right, value) }))
+}
 
 /** The quantile of each histogram, between the bounds of the bucket where it lies. */
 function quantilesOf(quantile: number, buckets: readonly Element[]): Element[] {
