@@ -27,10 +27,7 @@ const app = await createServer({
   servesMetrics: true,
   authenticator: {
     authenticate: unused,
-    requireUser: unused,
-    requireAdmin: unused,
-    requireSender: unused,
-    rolesOf: unused,
+    require: unused,
   },
   front: createFront(),
   trustProxy: null,
@@ -39,6 +36,7 @@ const app = await createServer({
   maxConnections: 10,
   logClientAddress: 'off',
   requireCountry: false,
+  supportAdjustLimit: 0,
   oidc: null,
 })
 await app.ready()

@@ -142,6 +142,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       maxConnections: config.maxConnections,
       logClientAddress: config.logClientAddress,
       requireCountry: config.requireCountry,
+      supportAdjustLimit: config.supportAdjustLimit,
       oidc: config.consoleOidc,
     })
     stops.push(() => server.close())

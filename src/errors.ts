@@ -156,6 +156,25 @@ export type ErrorCode = keyof typeof CATALOG
 
 export const ERRORS: Readonly<Record<ErrorCode, ErrorKind>> = CATALOG
 
+/** Why a request is answered 401 or 403, as a code for the log. Responses say it in `detail`. */
+export type RefusalReason =
+  | 'missing'
+  | 'malformed'
+  | 'wrong_algorithm'
+  | 'unknown_key'
+  | 'bad_signature'
+  | 'expired'
+  | 'not_yet_valid'
+  | 'wrong_issuer'
+  | 'wrong_audience'
+  | 'wrong_type'
+  | 'no_expiry'
+  | 'no_subject'
+  | 'no_user_id'
+  | 'missing_role'
+  | 'above_adjust_limit'
+  | 'foreign_user'
+
 /** One issue of the input. */
 export interface ValidationIssue {
   /** A JSON pointer into the body, or the name of the parameter. */
@@ -170,6 +189,8 @@ interface ProblemOptions {
   /** `Retry-After`, in whole seconds; the default is the code's own. */
   retryAfterSeconds?: number
   cause?: unknown
+  /** For the log: why a token or a call was refused. */
+  reason?: RefusalReason
 }
 
 /** An error with a code of the catalog and a text for the client. Any other error is answered as `internal`. */
@@ -177,6 +198,7 @@ export class Problem extends Error {
   readonly code: ErrorCode
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
+  readonly reason: RefusalReason | undefined
 
   constructor(code: ErrorCode, detail: string, options: ProblemOptions = {}) {
     super(detail, { cause: options.cause })
@@ -184,6 +206,7 @@ export class Problem extends Error {
     this.name = 'Problem'
     this.code = code
     this.members = options.members ?? {}
+    this.reason = options.reason
     this.headers = {
       ...(retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) }),
       ...options.headers,

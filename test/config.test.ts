@@ -48,8 +48,12 @@ describe('the settings in effect', () => {
         rolesClaim: 'roles',
         adminRole: 'sms-quota:admin',
         senderRole: 'sms-quota:sender',
+        auditorRole: 'sms-quota:auditor',
+        supportRole: 'sms-quota:support',
+        forceRole: 'sms-quota:force',
       },
       consoleOidc: null,
+      supportAdjustLimit: 1000,
       enforcement: 'enforce',
       requireCountry: false,
       rateLimitPerMinute: 6000,
@@ -91,6 +95,10 @@ describe('the settings in effect', () => {
       AUTH_ROLES_CLAIM: 'realm_access.roles',
       AUTH_ADMIN_ROLE: 'boss',
       AUTH_SENDER_ROLE: 'gateway',
+      AUTH_AUDITOR_ROLE: 'auditor',
+      AUTH_SUPPORT_ROLE: 'helpdesk',
+      AUTH_FORCE_ROLE: 'forcer',
+      SUPPORT_ADJUST_LIMIT: '0',
       CONSOLE_OIDC_ISSUER: 'https://id.example',
       CONSOLE_OIDC_CLIENT_ID: 'sms-console',
       CONSOLE_OIDC_SCOPE: 'openid sms',
@@ -133,8 +141,12 @@ describe('the settings in effect', () => {
         rolesClaim: 'realm_access.roles',
         adminRole: 'boss',
         senderRole: 'gateway',
+        auditorRole: 'auditor',
+        supportRole: 'helpdesk',
+        forceRole: 'forcer',
       },
       consoleOidc: { issuer: 'https://id.example', clientId: 'sms-console', scope: 'openid sms' },
+      supportAdjustLimit: 0,
       enforcement: 'observe',
       requireCountry: true,
       rateLimitPerMinute: 0,
@@ -306,11 +318,12 @@ describe('refused', () => {
     expect(issuesOf({ ...env, SECRETS_KEY: 'off' })).toEqual([])
   })
 
-  test('one role for administrators and senders', () => {
+  test('one name for two roles', () => {
     expect(issuesOf({ AUTH_ADMIN_ROLE: 'x', AUTH_SENDER_ROLE: 'x' })).toEqual([
-      'AUTH_SENDER_ROLE: is the same as AUTH_ADMIN_ROLE: every sender would be an administrator',
+      'AUTH_SENDER_ROLE: is the same as AUTH_ADMIN_ROLE: every token with one role would have both',
     ])
     expect(issuesOf({ AUTH_SENDER_ROLE: 'sms-quota:admin' })).toHaveLength(1)
+    expect(issuesOf({ AUTH_FORCE_ROLE: 'sms-quota:auditor' })).toHaveLength(1)
   })
 
   test.each([

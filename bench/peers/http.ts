@@ -56,7 +56,7 @@ export async function listen({ reserve, commit }: Peer, secret: string): Promise
   const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
   app.addHook('onRequest', async request => {
-    authenticator.requireSender(await authenticator.authenticate(request.headers.authorization))
+    authenticator.require(await authenticator.authenticate(request.headers.authorization), 'send')
   })
   app.post(
     '/api/sms/sender/quota/reserve',

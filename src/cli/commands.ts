@@ -1,5 +1,6 @@
 /** The commands of `sms-quota`. The dispatch and the help come from this table. */
 import { configVariables, describeConfig } from '../config/config.ts'
+import { ROLES } from '../domain/role.ts'
 import { readPublicKey } from '../http/auth/keys.ts'
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'
@@ -110,14 +111,14 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     options: {
       user: { value: 'ID', means: 'the id of the user that the token is for: a whole number' },
       subject: { value: 'NAME', means: 'the name of a machine that the token is for, such as a gateway' },
-      role: { value: 'ROLE', multiple: true, means: 'admin, sender, or the full name of either; can be repeated' },
+      role: { value: 'ROLE', multiple: true, means: `${ROLES.join(', ')}, or the full name of one; can be repeated` },
       ttl: { value: 'TIME', means: 'how long the token is valid, such as 90s, 15m, 30d; default 1h, maximum 366d' },
       ...COMMON,
     },
     examples: [
       'sms-quota token --user 7',
       'sms-quota token --user 1 --role admin --ttl 8h',
-      'sms-quota token --subject gateway-1 --role sender --ttl 30d',
+      'sms-quota token --subject gateway-1 --role sender --role force --ttl 30d',
       'curl -H "Authorization: Bearer $(sms-quota token --user 7)" http://127.0.0.1:8080/api/sms/quota/summary',
     ],
     run: token,

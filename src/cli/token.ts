@@ -1,4 +1,6 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
+import { ROLES, type Role } from '../domain/role.ts'
+import { roleNamesOf } from '../http/auth/claims.ts'
 import { ownSecret } from '../http/auth/secrets.ts'
 import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
@@ -19,7 +21,7 @@ export async function token(args: Arguments): Promise<number> {
   if (userId !== null && subject !== null && auth.userClaim === 'sub') {
     throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
   }
-  const roles = args.all('role').map(role => readRole(role, auth.adminRole, auth.senderRole))
+  const roles = args.all('role').map(role => readRole(role, roleNamesOf(auth)))
   const { key } = auth
   if (key.kind === 'public-key' || key.kind === 'jwks') {
     const variable = key.kind === 'jwks' ? 'AUTH_JWKS_URL' : 'AUTH_PUBLIC_KEY_FILE'
@@ -57,9 +59,8 @@ function readTtl(text: string): number {
 /**
  * A role by its short or full name. Other names are refused: a token with a misspelled role would be allowed nothing.
  */
-function readRole(text: string, admin: string, sender: string): string {
-  if (text === 'admin' || text === admin) return admin
-  if (text === 'sender' || text === sender) return sender
-  const names = [...new Set(['admin', 'sender', admin, sender])]
+function readRole(text: string, roleNames: Readonly<Record<Role, string>>): string {
+  for (const role of ROLES) if (text === role || text === roleNames[role]) return roleNames[role]
+  const names = [...new Set([...ROLES, ...Object.values(roleNames)])]
   throw new UsageError(`--role is one of ${names.join(', ')}, not "${text}"${didYouMean(text, names)}`)
 }

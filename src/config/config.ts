@@ -33,6 +33,9 @@ export interface AuthConfig {
   rolesClaim: string
   adminRole: string
   senderRole: string
+  auditorRole: string
+  supportRole: string
+  forceRole: string
 }
 
 /** How people sign in to the console through a provider. The console is a public client: it has no secret. */
@@ -72,6 +75,8 @@ export interface Config {
   auth: AuthConfig
   /** Null: people sign in by pasting a token. */
   consoleOidc: OidcConfig | null
+  /** The maximum number of units by which the support role moves a limit in one call; 0: none. */
+  supportAdjustLimit: number
   /** Whether a send beyond its quota is denied, or granted and reported. */
   enforcement: Enforcement
   /** Whether senders must name the destination. */
@@ -132,6 +137,13 @@ type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Pa
 const NAMES = Object.keys(VARIABLES) as Name[]
 const row = (name: Name): Variable<unknown> => VARIABLES[name]
 const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
+const ROLE_NAMES = [
+  'AUTH_ADMIN_ROLE',
+  'AUTH_SENDER_ROLE',
+  'AUTH_AUDITOR_ROLE',
+  'AUTH_SUPPORT_ROLE',
+  'AUTH_FORCE_ROLE',
+] as const
 
 export interface LoadOptions {
   /** The variables of an `--env-file`. Those of the environment take precedence. */
@@ -190,8 +202,9 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
       'one of them is required with DATABASE_URL; the service makes a secret only beside its own database',
     )
   }
-  if (values.has('AUTH_ADMIN_ROLE') && values.get('AUTH_ADMIN_ROLE') === values.get('AUTH_SENDER_ROLE')) {
-    issue('AUTH_SENDER_ROLE', 'is the same as AUTH_ADMIN_ROLE: every sender would be an administrator')
+  for (const [index, name] of ROLE_NAMES.entries()) {
+    const same = ROLE_NAMES.slice(0, index).find(other => values.has(name) && values.get(other) === values.get(name))
+    if (same !== undefined) issue(name, `is the same as ${same}: every token with one role would have both`)
   }
   if (isSet('SECRETS_KEY_PREVIOUS') && isSet('DATABASE_URL') && !isSet('SECRETS_KEY')) {
     issue('SECRETS_KEY_PREVIOUS', 'requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off')
@@ -236,8 +249,12 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
       rolesClaim: get('AUTH_ROLES_CLAIM'),
       adminRole: get('AUTH_ADMIN_ROLE'),
       senderRole: get('AUTH_SENDER_ROLE'),
+      auditorRole: get('AUTH_AUDITOR_ROLE'),
+      supportRole: get('AUTH_SUPPORT_ROLE'),
+      forceRole: get('AUTH_FORCE_ROLE'),
     },
     consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
+    supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
@@ -320,6 +337,10 @@ export function describeConfig(config: Config): { name: string; value: string | 
     AUTH_ROLES_CLAIM: auth.rolesClaim,
     AUTH_ADMIN_ROLE: auth.adminRole,
     AUTH_SENDER_ROLE: auth.senderRole,
+    AUTH_AUDITOR_ROLE: auth.auditorRole,
+    AUTH_SUPPORT_ROLE: auth.supportRole,
+    AUTH_FORCE_ROLE: auth.forceRole,
+    SUPPORT_ADJUST_LIMIT: config.supportAdjustLimit,
     CONSOLE_OIDC_ISSUER: consoleOidc?.issuer ?? null,
     CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,
     CONSOLE_OIDC_SCOPE: consoleOidc?.scope ?? null,

@@ -209,6 +209,31 @@ export const VARIABLES = {
     fallback: 'sms-quota:sender',
     parse: parseWord,
   },
+  AUTH_AUDITOR_ROLE: {
+    means: 'the role that may read everything under /api/sms/admin, and change nothing',
+    accepts: oneWord,
+    fallback: 'sms-quota:auditor',
+    parse: parseWord,
+  },
+  AUTH_SUPPORT_ROLE: {
+    means: 'the role that may read everything under /api/sms/admin, and adjust quotas by up to SUPPORT_ADJUST_LIMIT',
+    accepts: oneWord,
+    fallback: 'sms-quota:support',
+    parse: parseWord,
+  },
+  AUTH_FORCE_ROLE: {
+    means: 'the role that a sender needs besides its own to book units past any limit (force)',
+    accepts: oneWord,
+    fallback: 'sms-quota:force',
+    parse: parseWord,
+  },
+  SUPPORT_ADJUST_LIMIT: {
+    means:
+      'the maximum number of units by which the support role may move the limit of a quota in one call; 0 means none',
+    accepts: 'a whole number from 0 to 1000000000000',
+    fallback: '1000',
+    parse: whole(0, 1_000_000_000_000),
+  },
   CONSOLE_OIDC_ISSUER: {
     means: 'the issuer of the OpenID Connect provider that people use to sign in to the console',
     accepts: 'an https URL without user, password, query and fragment (http only for the local machine)',

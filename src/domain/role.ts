@@ -1,3 +1,29 @@
 /** The service's names of the roles. Settings map the names in tokens to them. */
-export const ROLES = ['admin', 'sender'] as const
+export const ROLES = ['admin', 'sender', 'auditor', 'support', 'force'] as const
 export type Role = (typeof ROLES)[number]
+
+/**
+ * What a token may be allowed to do.
+ *
+ * - `read`: read the data of all users, webhooks and events.
+ * - `check`: ask whether a message of any user would be sent.
+ * - `adjust`: move the limit of a quota; without `change` only by a bounded number of units per call.
+ * - `change`: make every other change of administrators.
+ * - `send`: call the paths of senders.
+ * - `force`: book units past any limit, on the paths of senders.
+ */
+export type Permission = 'read' | 'check' | 'adjust' | 'change' | 'send' | 'force'
+
+/** The permissions of each role. A token with several roles has those of all. */
+export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
+  admin: ['read', 'check', 'adjust', 'change'],
+  sender: ['send'],
+  auditor: ['read', 'check'],
+  support: ['read', 'check', 'adjust'],
+  force: ['force'],
+}
+
+/** The roles with a permission, in the order of `ROLES`. */
+export function rolesWith(permission: Permission): Role[] {
+  return ROLES.filter(role => PERMISSIONS_OF[role].includes(permission))
+}

@@ -23,10 +23,14 @@ export interface RouteContext {
   secretKeys: SecretKeys
   /** The service's clock: it follows the database's and never goes back. */
   now: () => EpochMs
+  authenticator: Authenticator
+  /** The maximum number of units by which a token without `change` moves a limit in one call; 0: none. */
+  supportAdjustLimit: number
+  /** Whether senders must name the destination. */
+  requireCountry: boolean
 }
 
 export interface ServerParts extends RouteContext {
-  authenticator: Authenticator
   log: FastifyBaseLogger
   metrics: Metrics
   /** Undefined: nothing is traced. */
@@ -45,8 +49,6 @@ export interface ServerParts extends RouteContext {
   logClientAddress: ClientAddressMode
   /** The maximum number of open connections. Further ones are closed at once. */
   maxConnections: number
-  /** Whether senders must name the destination. */
-  requireCountry: boolean
   /** The identity provider for signing in to the console; null: users paste a token. */
   oidc: OidcConfig | null
 }

@@ -3,7 +3,8 @@ import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import Fastify, { type FastifyInstance, LogController } from 'fastify'
 import { Problem } from '../errors.ts'
 import { auditRoutes } from './audit/routes.ts'
-import { guard, limitPrincipals, type RequiredRole } from './auth/guard.ts'
+import type { Access } from './auth/authenticator.ts'
+import { guard, limitPrincipals } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
 import { callerRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
@@ -25,6 +26,7 @@ import { createSlowDown, slowDownCalls } from './platform/slow-down.ts'
 import { traceRequests } from './platform/traces.ts'
 import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
+import { quotaCheckRoutes } from './quotas/check-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
 import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
@@ -38,31 +40,41 @@ import { webhookRoutes } from './webhooks/routes.ts'
 
 interface Scope {
   prefix: string
-  /** Senders are limited by the queue, all others by a rate. */
-  role: RequiredRole
+  /**
+   * What the routes need unless they declare another `access`: under `read`, those that are not GET need `change`. Senders
+   * are limited by the queue, all others by a rate.
+   */
+  access: Access
   routes: ((scope: FastifyInstance, parts: ServerParts) => void)[]
 }
 
-/** The API: the routes under each prefix, and the role that they need. */
+/** The API: the routes under each prefix, and what a token must allow. */
 const API: readonly Scope[] = [
   {
     prefix: '/api/sms/quota',
-    role: 'user',
+    access: 'own',
     routes: [userQuotaRoutes, userUsageRoutes, userReservationRoutes, userDenialRoutes],
   },
   {
     prefix: '/api/sms/admin/quota',
-    role: 'admin',
-    routes: [adminQuotaRoutes, quotaChangeRoutes, quotaHistoryRoutes, adminReservationRoutes, adminUsageRoutes],
+    access: 'read',
+    routes: [
+      adminQuotaRoutes,
+      quotaCheckRoutes,
+      quotaChangeRoutes,
+      quotaHistoryRoutes,
+      adminReservationRoutes,
+      adminUsageRoutes,
+    ],
   },
-  { prefix: '/api/sms/admin/users', role: 'admin', routes: [userRoutes, userDataRoutes, erasureRoutes] },
-  { prefix: '/api/sms/admin/search', role: 'admin', routes: [searchRoutes] },
-  { prefix: '/api/sms/admin/denials', role: 'admin', routes: [adminDenialRoutes] },
-  { prefix: '/api/sms/admin/events', role: 'admin', routes: [eventRoutes] },
-  { prefix: '/api/sms/admin/audit', role: 'admin', routes: [auditRoutes] },
-  { prefix: '/api/sms/admin/webhooks', role: 'admin', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
-  { prefix: '/api/sms/sender/quota', role: 'sender', routes: [senderRoutes] },
-  { prefix: '/api/sms/me', role: 'anyone', routes: [callerRoutes] },
+  { prefix: '/api/sms/admin/users', access: 'read', routes: [userRoutes, userDataRoutes, erasureRoutes] },
+  { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
+  { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
+  { prefix: '/api/sms/admin/events', access: 'read', routes: [eventRoutes] },
+  { prefix: '/api/sms/admin/audit', access: 'read', routes: [auditRoutes] },
+  { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
+  { prefix: '/api/sms/sender/quota', access: 'send', routes: [senderRoutes] },
+  { prefix: '/api/sms/me', access: 'anyone', routes: [callerRoutes] },
 ]
 
 /** The maximum size of a body, in bytes; batches have their own. */
@@ -142,11 +154,11 @@ async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<vo
   const { authFailuresPerMinute, rateLimitPerMinute } = parts
   const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
-  for (const { prefix, role, routes } of API) {
+  for (const { prefix, access, routes } of API) {
     await app.register(
       async scope => {
-        guard(scope, parts.authenticator, role, failures)
-        if (role !== 'sender') limitPrincipals(scope, calls, rateLimitPerMinute)
+        guard(scope, parts.authenticator, access, failures)
+        if (access !== 'send') limitPrincipals(scope, calls, rateLimitPerMinute)
         for (const add of routes) add(scope, parts)
       },
       { prefix },

@@ -20,6 +20,11 @@ describe('a valid token gets its own identity and roles', () => {
       { sub: '0', roles: 'other sms-quota:sender sms-quota:admin' },
       { subject: '0', user_id: 0, roles: ['admin', 'sender'] },
     ],
+    [
+      'a token with the further roles',
+      { sub: '5', roles: ['sms-quota:force', 'sms-quota:support', 'sms-quota:auditor'] },
+      { subject: '5', user_id: 5, roles: ['auditor', 'support', 'force'] },
+    ],
     ['a token without a known role', { sub: 'ada', roles: ['other'] }, { subject: 'ada', user_id: null, roles: [] }],
   ]
   test.each(cases)('%s', async (_who, claims, expected) => {

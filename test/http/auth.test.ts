@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { type AuthConfig, type AuthKey, ConfigError } from '../../src/config/config.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
-import { type Authenticator, createAuthenticator, type Principal } from '../../src/http/auth/authenticator.ts'
+import { type Access, type Authenticator, createAuthenticator } from '../../src/http/auth/authenticator.ts'
+import type { Principal } from '../../src/http/auth/claims.ts'
 import { readPublicKey } from '../../src/http/auth/keys.ts'
 import { ownSecret, ownSecretFile } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
@@ -34,6 +35,9 @@ const DEFAULTS: AuthConfig = {
   rolesClaim: 'roles',
   adminRole: 'sms-quota:admin',
   senderRole: 'sms-quota:sender',
+  auditorRole: 'sms-quota:auditor',
+  supportRole: 'sms-quota:support',
+  forceRole: 'sms-quota:force',
 }
 
 /** An authenticator with a clock that the test sets. */
@@ -178,27 +182,32 @@ describe('claims', () => {
     ['constructor.name', {}, []],
     ['roles.0', { roles: ['a'] }, ['a']],
   ])('roles from %j of %j are %j', async (rolesClaim, claims, expected) => {
-    const { roles } = await enter(await build({ rolesClaim }), await sign(claims))
-    expect([...roles]).toEqual(expected)
+    const names = { adminRole: 'a', senderRole: 'b' }
+    const { roles } = await enter(await build({ rolesClaim, ...names }), await sign(claims))
+    expect(roles.map(role => (role === 'admin' ? 'a' : 'b'))).toEqual(expected)
   })
 })
 
 describe('what a principal may do', () => {
-  test('users need a numeric id, administrators and senders their roles', async () => {
+  test('users need a numeric id, all others a role with the permission', async () => {
     const authenticator = await build({ adminRole: 'boss' })
-    const { requireUser, requireAdmin, requireSender } = authenticator
-    const user = await enter(authenticator, await sign({ sub: '7' }))
-    const admin = await enter(authenticator, await sign({ sub: '8', roles: ['boss'] }))
-    const sender = await enter(authenticator, await sign({ sub: 'gateway', roles: 'sms-quota:sender' }))
+    const principal = async (claims: Claims) => enter(authenticator, await sign(claims))
+    const user = await principal({ sub: '7' })
+    const admin = await principal({ sub: '8', roles: ['boss'] })
+    const sender = await principal({ sub: 'gateway', roles: 'sms-quota:sender' })
+    const require = (who: Principal, access: Access) => () => authenticator.require(who, access)
 
-    expect(requireUser(user)).toBe(7)
-    expect(requireUser(admin)).toBe(8)
-    expect(() => requireUser(sender)).toThrow('no user id (a whole number) in its claim "sub"')
-    requireAdmin(admin)
-    expect(() => requireAdmin(user)).toThrow('for administrators: the token needs the role "boss"')
-    expect(() => requireAdmin(sender)).toThrow(Problem)
-    requireSender(sender)
-    expect(() => requireSender(admin)).toThrow('for senders: the token needs the role "sms-quota:sender"')
+    expect(require(user, 'own')).not.toThrow()
+    expect(require(admin, 'own')).not.toThrow()
+    expect(require(sender, 'own')).toThrow('no user id (a whole number) in its claim "sub"')
+    expect(require(admin, 'change')).not.toThrow()
+    expect(require(user, 'change')).toThrow('This change needs a token with the role "boss".')
+    expect(require(sender, 'read')).toThrow(
+      'needs a token with one of the roles "boss", "sms-quota:auditor", "sms-quota:support".',
+    )
+    expect(require(sender, 'send')).not.toThrow()
+    expect(require(admin, 'send')).toThrow('needs a token with the role "sms-quota:sender"')
+    expect(require(sender, 'force')).toThrow('(force) needs a token with the role "sms-quota:force"')
   })
 })
 
@@ -517,10 +526,10 @@ describe("the service's own secret", () => {
       { userClaim: 'uid', rolesClaim: 'scope' },
       { userClaim: 'https://x.example/id', rolesClaim: 'realm_access.roles' },
     ]) {
-      const authenticator = await build({ ...auth, ...names })
+      const authenticator = await build({ ...auth, ...names, adminRole: 'a', senderRole: 'b' })
       const token = await mintToken({ ...request, ...names })
       const { userId, roles, subject } = await enter(authenticator, token)
-      expect({ userId, roles: [...roles] }).toEqual({ userId: 7, roles: ['a', 'b'] })
+      expect({ userId, roles }).toEqual({ userId: 7, roles: ['admin', 'sender'] })
       expect(subject).toBe(names.userClaim === 'sub' ? '7' : 'x')
       authenticator.clock.ms = NOW + 65_000
       await expectRefused(authenticator, token, 'expired')

@@ -33,6 +33,7 @@ const VALID: Record<string, { query?: string; body?: unknown }> = {
   updateQuota: { body: { limit: 5 } },
   reportUsage: { query: `${PERIOD}&interval=day` },
   listTopUsers: { query: PERIOD },
+  checkQuotasOfUser: { body: { user_id: 7, units: 1 } },
   adjustQuota: { body: { delta: 5, reason: 'Goodwill' } },
   createWebhook: { body: { url: 'https://receiver.example/' } },
   updateWebhook: { body: { enabled: false } },

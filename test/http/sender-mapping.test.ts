@@ -61,6 +61,7 @@ const app = await createServer({
   maxConnections: 10,
   logClientAddress: 'off',
   requireCountry: false,
+  supportAdjustLimit: 0,
   oidc: null,
 })
 await app.ready()
@@ -71,7 +72,7 @@ const token = await mintToken({
   secret,
   userId: null,
   subject: 'gateway',
-  roles: ['sms-quota:sender'],
+  roles: ['sms-quota:sender', 'sms-quota:force'],
   ttlSeconds: 3600,
   now: Date.now(),
 })

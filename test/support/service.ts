@@ -40,6 +40,7 @@ export interface Service {
   /** The clock of the service. It stands still until a test moves it. */
   clock: { now: EpochMs }
   adminToken: string
+  /** A sender's that may also force. */
   senderToken: string
   userToken(userId: number): Promise<string>
   token(claims: Record<string, unknown>): Promise<string>
@@ -109,7 +110,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     databaseUrl: url,
     clock,
     adminToken,
-    senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender'] }),
+    senderToken: await token({ sub: 'gateway', roles: ['sms-quota:sender', 'sms-quota:force'] }),
     userToken: userId => token({ sub: String(userId) }),
     token,
     async call(method, url, { token: bearer = adminToken, body, headers = {} } = {}) {

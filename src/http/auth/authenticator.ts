@@ -1,22 +1,14 @@
 /** Authentication: from the Authorization header to a principal, and what a principal may do. */
 import { hash } from 'node:crypto'
-import { errors, type JWTPayload, jwtVerify } from 'jose'
-import type { AuthConfig, Config } from '../../config/config.ts'
-import { ROLES, type Role } from '../../domain/role.ts'
-import { type EpochMs, LATEST } from '../../domain/time.ts'
-import { Problem } from '../../errors.ts'
+import { errors, jwtVerify } from 'jose'
+import type { Config } from '../../config/config.ts'
+import type { Permission } from '../../domain/role.ts'
+import { createClaimReader, type Principal, roleNamesOf } from './claims.ts'
 import { openKey } from './keys.ts'
+import { bearerToken, forbidden, refusalOf, withoutUserId } from './refusals.ts'
 
-/** Who a valid token belongs to. Shared between requests, so it is read-only. */
-export interface Principal {
-  /** The token's `sub`: 1–255 characters without control characters. Identifies the client in the history and rate limits. */
-  readonly subject: string
-  /** 0 to 2^53−1; null if the token is not a user's. */
-  readonly userId: number | null
-  readonly roles: ReadonlySet<string>
-  /** The token's `exp`, at most `LATEST`. */
-  readonly expiresAt: EpochMs
-}
+/** What a token must allow. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
+export type Access = 'anyone' | 'own' | Permission
 
 export interface Authenticator {
   /**
@@ -25,14 +17,8 @@ export interface Authenticator {
    * @throws Problem `unauthenticated` for a missing or invalid token; `unavailable` if the key server does not answer
    */
   authenticate(authorization: string | undefined, beforeVerification?: () => void): Principal | Promise<Principal>
-  /** The principal's user id. @throws Problem `forbidden` if it has none */
-  requireUser(principal: Principal): number
-  /** @throws Problem `forbidden` without the administrators' role */
-  requireAdmin(principal: Principal): void
-  /** @throws Problem `forbidden` without the senders' role */
-  requireSender(principal: Principal): void
-  /** The principal's roles by the service's own names. Unknown roles are left out. */
-  rolesOf(principal: Principal): Role[]
+  /** @throws Problem `forbidden` if the token does not allow this */
+  require(principal: Principal, access: Access): void
 }
 
 export interface AuthenticatorOptions {
@@ -43,8 +29,6 @@ export interface AuthenticatorOptions {
   /** Called after each attempt to fetch keys from the key server. */
   onKeysFetched?: (isFetched: boolean) => void
 }
-
-const MAX_TOKEN_LENGTH = 8_192
 
 /** How far this machine's clock and the issuer's may differ. A token is accepted for this long after its `exp`. */
 const TOLERANCE_SECONDS = 5
@@ -60,6 +44,8 @@ export async function createAuthenticator(
   { auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>,
   { now, cacheSize = 10_000, onKeysFetched }: AuthenticatorOptions,
 ): Promise<Authenticator> {
+  const principalOf = createClaimReader(auth)
+  const roleNames = roleNamesOf(auth)
   const { algorithms, keyFor } = await openKey(auth.key, dataDir, now, onKeysFetched)
   const options = {
     algorithms: [...algorithms],
@@ -82,9 +68,9 @@ export async function createAuthenticator(
 
   async function verify(id: string, token: string): Promise<Principal> {
     const { payload } = await jwtVerify(token, keyFor, { ...options, currentDate: new Date(now()) }).catch(error => {
-      throw error instanceof errors.JOSEError ? invalidToken(reasonOf(error, algorithms)) : error
+      throw error instanceof errors.JOSEError ? refusalOf(error, algorithms) : error
     })
-    const principal = principalOf(payload, auth)
+    const principal = principalOf(payload)
     const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
     known.set(id, { principal, until: Math.min(expiry, now() + RECHECK_MS) })
     for (const oldest of known.keys()) {
@@ -92,12 +78,6 @@ export async function createAuthenticator(
       known.delete(oldest)
     }
     return principal
-  }
-
-  const requireRole = (principal: Principal, role: string, whose: string): void => {
-    if (!principal.roles.has(role)) {
-      throw new Problem('forbidden', `This path is for ${whose}: the token needs the role "${role}".`)
-    }
   }
 
   return {
@@ -110,82 +90,12 @@ export async function createAuthenticator(
       beforeVerification?.()
       return verify(id, token)
     },
-    requireUser({ userId }) {
-      if (userId !== null) return userId
-      const detail = `This path is for users: the token has no user id (a whole number) in its claim "${auth.userClaim}".`
-      throw new Problem('forbidden', detail)
+    require({ userId, permissions }, access) {
+      if (access === 'own') {
+        if (userId === null) throw withoutUserId(auth.userClaim)
+      } else if (access !== 'anyone' && !permissions.has(access)) {
+        throw forbidden(access, roleNames)
+      }
     },
-    requireAdmin: principal => requireRole(principal, auth.adminRole, 'administrators'),
-    requireSender: principal => requireRole(principal, auth.senderRole, 'senders'),
-    rolesOf: ({ roles }) => ROLES.filter(role => roles.has(role === 'admin' ? auth.adminRole : auth.senderRole)),
   }
-}
-
-function bearerToken(authorization: string | undefined): string {
-  const token = authorization === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
-  if (token === undefined) {
-    // RFC 6750: a request without a token gets the challenge without an error code.
-    throw new Problem('unauthenticated', 'The header "Authorization: Bearer <token>" is missing.', {
-      headers: { 'www-authenticate': 'Bearer realm="sms-quota"' },
-    })
-  }
-  if (token.length > MAX_TOKEN_LENGTH) throw invalidToken(`The token is longer than ${MAX_TOKEN_LENGTH} characters.`)
-  return token
-}
-
-/** @param reason printable ASCII without quotes and backslashes, as the header requires */
-function invalidToken(reason: string): Problem {
-  const challenge = `Bearer realm="sms-quota", error="invalid_token", error_description="${reason}"`
-  return new Problem('unauthenticated', reason, { headers: { 'www-authenticate': challenge } })
-}
-
-/** The reason for the client. Neither parts of the token nor jose's error, which contains its claims. */
-function reasonOf(error: errors.JOSEError, algorithms: readonly string[]): string {
-  if (error instanceof errors.JWTExpired) return 'The token has expired.'
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    if (error.claim === 'exp' && error.reason === 'missing') return 'The token has no expiry (exp).'
-    if (error.claim === 'nbf' && error.reason === 'check_failed') return 'The token is not valid yet (nbf).'
-    if (error.claim === 'iss') return 'The token is not from the issuer that this service trusts (iss).'
-    if (error.claim === 'aud') return 'The token is for another audience (aud).'
-  }
-  if (error instanceof errors.JOSEAlgNotAllowed) {
-    return `The token is not signed with ${algorithms.join(' or ')}.`
-  }
-  if (error instanceof errors.JWKSNoMatchingKey)
-    return 'The token is signed with a key that this service does not know.'
-  if (error instanceof errors.JWKSMultipleMatchingKeys) return 'The token does not say which key signed it (kid).'
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the token is wrong.'
-  return 'The token is malformed.'
-}
-
-function principalOf(payload: JWTPayload, auth: AuthConfig): Principal {
-  const userId = userIdOf(claimAt(payload, auth.userClaim))
-  const subject = typeof payload.sub === 'number' ? String(payload.sub) : (payload.sub ?? userId?.toString())
-  if (typeof subject !== 'string' || !/^\P{Cc}{1,255}$/u.test(subject) || !subject.isWellFormed()) {
-    throw invalidToken('The token has no valid sub: 1 to 255 characters, without control characters.')
-  }
-  const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
-  return { subject, userId, roles: rolesOf(claimAt(payload, auth.rolesClaim)), expiresAt }
-}
-
-/** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */
-function claimAt(payload: JWTPayload, name: string): unknown {
-  if (Object.hasOwn(payload, name)) return payload[name]
-  let value: unknown = payload
-  for (const step of name.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined
-    value = (value as Record<string, unknown>)[step]
-  }
-  return value
-}
-
-function userIdOf(claim: unknown): number | null {
-  const id = typeof claim === 'string' && /^(0|[1-9]\d{0,15})$/.test(claim) ? Number(claim) : claim
-  // Adding zero turns the −0 that JSON can hold into 0.
-  return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) + 0 : null
-}
-
-function rolesOf(claim: unknown): ReadonlySet<string> {
-  const roles: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
-  return new Set(roles.filter((role): role is string => typeof role === 'string' && role !== ''))
 }

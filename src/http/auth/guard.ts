@@ -1,40 +1,49 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import { rolesWith } from '../../domain/role.ts'
 import { invalidRequest, Problem } from '../../errors.ts'
 import { clientOf } from '../platform/client-address.ts'
 import { type RateLimiter, rateLimited } from '../platform/rate-limiter.ts'
-import type { Authenticator, Principal } from './authenticator.ts'
+import type { Access, Authenticator } from './authenticator.ts'
+import type { Principal } from './claims.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who the token belongs to; null on paths that need no token. */
     principal: Principal | null
   }
+  interface FastifyContextConfig {
+    /** What a token must allow, if it differs from what the scope of the route needs. */
+    access?: Access
+  }
 }
-
-/** What a token must allow. `anyone`: any valid token. */
-export type RequiredRole = 'anyone' | 'user' | 'admin' | 'sender'
 
 /** Whose data a list may show: administrators see all users and deleted quotas; users see their own undeleted ones. */
 export type Viewer = { role: 'admin' } | { role: 'user'; userId: number }
 
 /**
- * Refuses requests without a valid token or, unless the role is `anyone`, without the role. Runs before the body is read.
+ * Refuses requests without a valid token, and those whose token does not allow the route. Runs before the body is read.
+ * Covers the routes that are registered after this call.
  *
+ * @param scopeAccess what routes need that declare no `access` of their own
  * @param failures counts the tokens of each client that turned out to be invalid. Above its limit no further token of the
  *   client is verified. Known tokens are still accepted, so a client does not shut out others behind the same proxy.
  */
 export function guard(
   app: FastifyInstance,
   authenticator: Authenticator,
-  role: RequiredRole,
+  scopeAccess: Access,
   failures: RateLimiter,
 ): void {
-  function admit(request: FastifyRequest, principal: Principal): void {
-    if (role === 'user') authenticator.requireUser(principal)
-    if (role === 'admin') authenticator.requireAdmin(principal)
-    if (role === 'sender') authenticator.requireSender(principal)
-    request.principal = principal
-  }
+  app.addHook('onRoute', route => {
+    const access = route.config?.access ?? accessByMethod(scopeAccess, route.method)
+    // A hook per route, because finding the route of a request costs more than this check.
+    const permit: onRequestHookHandler = (request, _reply, done) => {
+      authenticator.require(principalOf(request), access)
+      done()
+    }
+    route.onRequest = [permit, ...[route.onRequest ?? []].flat()]
+    route.schema = { ...route.schema, ...securityOf(access) }
+  })
 
   app.addHook('onRequest', (request, _reply, done) => {
     checkOneAuthorization(request.raw.rawHeaders)
@@ -48,9 +57,12 @@ export function guard(
         if (error instanceof Problem && error.code === 'unauthenticated') failures.take(clientOf(request.ip))
         throw error
       })
-      verified.then(principal => admit(request, principal)).then(() => done(), done)
+      const admitted = verified.then(principal => {
+        request.principal = principal
+      })
+      admitted.then(() => done(), done)
     } else {
-      admit(request, found)
+      request.principal = found
       done()
     }
   })
@@ -62,6 +74,18 @@ export function limitPrincipals(app: FastifyInstance, limiter: RateLimiter, perM
     const waitMs = limiter.take(principalOf(request).subject)
     done(waitMs > 0 ? rateLimited(`At most ${perMinute} calls per minute.`, waitMs) : undefined)
   })
+}
+
+/** Under `read`, only GET and HEAD read: other methods need `change`. */
+function accessByMethod(scopeAccess: Access, method: string | string[]): Access {
+  if (scopeAccess !== 'read') return scopeAccess
+  return [method].flat().every(name => name === 'GET' || name === 'HEAD') ? 'read' : 'change'
+}
+
+/** What the OpenAPI document says about a route: its permission, and the roles of which a token needs one. */
+function securityOf(access: Access): object {
+  if (access === 'anyone' || access === 'own') return {}
+  return { 'x-permission': access, security: rolesWith(access).map(role => ({ bearer: [role] })) }
 }
 
 /**

@@ -3,7 +3,6 @@ import Type from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import type { ServerParts } from '../context.ts'
 import { operation, responses } from '../platform/openapi.ts'
 import { principalOf } from './guard.ts'
 
@@ -11,7 +10,7 @@ import { principalOf } from './guard.ts'
  * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
  * the token itself.
  */
-export function callerRoutes(app: FastifyInstance, { authenticator }: Pick<ServerParts, 'authenticator'>): void {
+export function callerRoutes(app: FastifyInstance): void {
   app.get(
     '',
     {
@@ -26,7 +25,7 @@ export function callerRoutes(app: FastifyInstance, { authenticator }: Pick<Serve
       return {
         subject: principal.subject,
         user_id: principal.userId,
-        roles: authenticator.rolesOf(principal),
+        roles: [...principal.roles],
         expires_at: formatTimestamp(principal.expiresAt),
       }
     },

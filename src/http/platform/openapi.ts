@@ -10,9 +10,9 @@ const INTERFACE_VERSION = '0.2.0'
 
 const TAGS = {
   User: "A user's own quotas, for any valid token with a numeric user id.",
-  Administrator: "The quotas of all users. Needs the administrators' role.",
-  Events: "The event feed and webhooks. Needs the administrators' role.",
-  Sender: "Ask before sending, settle afterwards. Needs the senders' role.",
+  Administrator: 'The quotas of all users. Each operation names its permission, and the roles that have it.',
+  Events: 'The event feed and webhooks. Each operation names its permission, and the roles that have it.',
+  Sender: "Ask before sending, settle afterwards. Needs the senders' role; `force` needs a role of its own.",
   Operations: 'Health and documentation. Needs no token.',
 }
 

@@ -13,6 +13,8 @@ import {
   UpdateQuotaReq,
 } from '../../contract/quotas.ts'
 import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
+import { Problem } from '../../errors.ts'
+import { principalOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { authorOf, draftOf, patchOf, versionCheck } from './requests.ts'
@@ -86,16 +88,17 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   )
 }
 
-function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+function adjustRoute(server: FastifyInstance, { db, now, supportAdjustLimit }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/adjust',
     {
+      config: { access: 'adjust' },
       schema: {
         ...operation(
           'Administrator',
           'adjustQuota',
           "Adjust a quota's limit",
-          'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once.',
+          'Adds units to the limit, or subtracts them, without reading it first. The rules of an update apply. Adjustments that are made at the same time all count. With an `Idempotency-Key`, a repeated call counts once. The support role may adjust by `SUPPORT_ADJUST_LIMIT` units per call.',
         ),
         params: QuotaParams,
         querystring: NoQuery,
@@ -112,11 +115,20 @@ function adjustRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     async (request, reply) => {
       const { id } = request.params
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
+      if (!principalOf(request).permissions.has('change')) checkAdjustment(request.body.delta, supportAdjustLimit)
       const author = authorOf(request, now())
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       return taggedView(reply, updatedOrThrow(adjusted, id, author.now))
     },
   )
+}
+
+/** @throws Problem `forbidden` if the adjustment is larger than the support role may make */
+function checkAdjustment(delta: number, limit: number): void {
+  if (Math.abs(delta) <= limit) return
+  const allowed = limit === 0 ? 'no units' : `at most ${limit} units`
+  const detail = `The support role may adjust a quota by ${allowed} per call; this call asks for ${delta}.`
+  throw new Problem('forbidden', detail, { reason: 'above_adjust_limit' })
 }
 
 function deleteRoute(server: FastifyInstance, { db, now }: RouteContext): void {

@@ -16,6 +16,7 @@ import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
+import { checkRights } from './rights.ts'
 
 /** The maximum size of a batch, in bytes. */
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -54,7 +55,8 @@ const SCHEMA = {
 }
 
 /** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
-export function batchRoutes(server: FastifyInstance, { engine, metrics, requireCountry }: ServerParts): void {
+export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
+  const { engine, authenticator, metrics, requireCountry } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -92,6 +94,7 @@ export function batchRoutes(server: FastifyInstance, { engine, metrics, requireC
     },
     async (request, reply) => {
       const { operations } = request.body
+      const principal = principalOf(request)
       // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply, metrics)
@@ -107,6 +110,7 @@ export function batchRoutes(server: FastifyInstance, { engine, metrics, requireC
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
           const call = commandOf(checked.op, operation as SenderRequest, { origin, requireCountry })
+          checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {
           results.fail(place, error)

@@ -1,5 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type TSchema } from 'typebox'
 import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
@@ -12,6 +12,7 @@ import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
+import { checkRights } from './rights.ts'
 
 const decision = Type.Union([Type.Ref('Granted#'), Type.Ref('Denied#')])
 const decisionErrors: ErrorCode[] = ['idempotency_mismatch', 'reservation_closed']
@@ -62,7 +63,7 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
 
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
-  const { engine, requireCountry } = parts
+  const { engine, authenticator, requireCountry } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   // 0.7 µs per response. The compiled serializer takes 1.8 µs, most of it to find the matching schema of several.
@@ -77,7 +78,8 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
   })
 
   /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
-  function perform(call: SenderCall, reply: FastifyReply): void {
+  function perform(call: SenderCall, request: FastifyRequest, reply: FastifyReply): void {
+    checkRights(authenticator, principalOf(request), call.command)
     engine.enqueue(call.command, {
       resolve(outcome) {
         try {
@@ -106,7 +108,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       },
       (request, reply) => {
         const origin = originOf(request)
-        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry }), reply)
+        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry }), request, reply)
       },
     )
   }
@@ -125,7 +127,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     },
     (request, reply) => {
       const origin = originOf(request)
-      perform({ command: { op: 'find', ...request.params, origin }, measure: null }, reply)
+      perform({ command: { op: 'find', ...request.params, origin }, measure: null }, request, reply)
     },
   )
 }

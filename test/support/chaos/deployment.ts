@@ -66,7 +66,11 @@ export async function createDeployment(): Promise<Deployment> {
     CHAOS_RETENTION_MS: String(RETENTION_S * 1_000 * SPEED),
   }
   const now = clockFrom(env)
-  const token = await new SignJWT({ sub: '1', roles: ['sms-quota:admin', 'sms-quota:sender'], exp: 9_999_999_999 })
+  const token = await new SignJWT({
+    sub: '1',
+    roles: ['sms-quota:admin', 'sms-quota:sender', 'sms-quota:force'],
+    exp: 9_999_999_999,
+  })
     .setProtectedHeader({ alg: 'HS256' })
     .sign(Buffer.from(SECRET))
   const serviceErrors: string[] = []

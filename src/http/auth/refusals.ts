@@ -1,0 +1,81 @@
+/** How a request without a valid token, or whose token does not allow the call, is refused. */
+import { errors } from 'jose'
+import { type Permission, type Role, rolesWith } from '../../domain/role.ts'
+import { Problem, type RefusalReason } from '../../errors.ts'
+
+const MAX_TOKEN_LENGTH = 8_192
+
+/** The token of an Authorization header. @throws Problem `unauthenticated` if it holds none, or one that is too long */
+export function bearerToken(authorization: string | undefined): string {
+  const token = authorization === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
+  if (token === undefined) {
+    // RFC 6750: a request without a token gets the challenge without an error code.
+    throw new Problem('unauthenticated', 'The header "Authorization: Bearer <token>" is missing.', {
+      headers: { 'www-authenticate': 'Bearer realm="sms-quota"' },
+      reason: 'missing',
+    })
+  }
+  if (token.length > MAX_TOKEN_LENGTH) {
+    throw invalidToken('malformed', `The token is longer than ${MAX_TOKEN_LENGTH} characters.`)
+  }
+  return token
+}
+
+/** @param detail printable ASCII without quotes and backslashes, as the header requires */
+export function invalidToken(reason: RefusalReason, detail: string): Problem {
+  const challenge = `Bearer realm="sms-quota", error="invalid_token", error_description="${detail}"`
+  return new Problem('unauthenticated', detail, { headers: { 'www-authenticate': challenge }, reason })
+}
+
+/** Why a token is not valid. Neither parts of the token nor jose's error, which contains its claims. */
+export function refusalOf(error: errors.JOSEError, algorithms: readonly string[]): Problem {
+  if (error instanceof errors.JWTExpired) return invalidToken('expired', 'The token has expired.')
+  if (error instanceof errors.JWTClaimValidationFailed) return refusalOfClaim(error)
+  if (error instanceof errors.JOSEAlgNotAllowed) {
+    return invalidToken('wrong_algorithm', `The token is not signed with ${algorithms.join(' or ')}.`)
+  }
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return invalidToken('unknown_key', 'The token is signed with a key that this service does not know.')
+  }
+  if (error instanceof errors.JWKSMultipleMatchingKeys) {
+    return invalidToken('unknown_key', 'The token does not say which key signed it (kid).')
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return invalidToken('bad_signature', 'The signature of the token is wrong.')
+  }
+  return invalidToken('malformed', 'The token is malformed.')
+}
+
+function refusalOfClaim({ claim, reason }: errors.JWTClaimValidationFailed): Problem {
+  if (claim === 'exp' && reason === 'missing') return invalidToken('no_expiry', 'The token has no expiry (exp).')
+  if (claim === 'nbf' && reason === 'check_failed') {
+    return invalidToken('not_yet_valid', 'The token is not valid yet (nbf).')
+  }
+  if (claim === 'iss') {
+    return invalidToken('wrong_issuer', 'The token is not from the issuer that this service trusts (iss).')
+  }
+  if (claim === 'aud') return invalidToken('wrong_audience', 'The token is for another audience (aud).')
+  return invalidToken('malformed', 'The token is malformed.')
+}
+
+/** What each permission allows, as the subject of a sentence. */
+const ALLOWS: Record<Permission, string> = {
+  read: 'Reading the data of all users',
+  check: 'Checking a message of any user',
+  adjust: 'Adjusting a quota',
+  change: 'This change',
+  send: 'This path of senders',
+  force: 'Booking units past any limit (force)',
+}
+
+/** The token has none of the roles with this permission. */
+export function forbidden(permission: Permission, roleNames: Readonly<Record<Role, string>>): Problem {
+  const names = rolesWith(permission).map(role => `"${roleNames[role]}"`)
+  const needed = names.length === 1 ? `the role ${names.join('')}` : `one of the roles ${names.join(', ')}`
+  return new Problem('forbidden', `${ALLOWS[permission]} needs a token with ${needed}.`, { reason: 'missing_role' })
+}
+
+export function withoutUserId(userClaim: string): Problem {
+  const detail = `This path is for users: the token has no user id (a whole number) in its claim "${userClaim}".`
+  return new Problem('forbidden', detail, { reason: 'no_user_id' })
+}

@@ -1,0 +1,11 @@
+import type { Command } from '../../domain/command.ts'
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { Principal } from '../auth/claims.ts'
+
+/** A command of a sender: it settles, draws or finds. */
+type SenderCommand = Pick<Command, 'user_id'> & { force?: boolean }
+
+/** Refuses a command that the sender's token does not allow. @throws Problem `forbidden` */
+export function checkRights(authenticator: Authenticator, principal: Principal, command: SenderCommand): void {
+  if (command.force === true) authenticator.require(principal, 'force')
+}
