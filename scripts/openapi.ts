@@ -28,6 +28,7 @@ const app = await createServer({
   authenticator: {
     authenticate: unused,
     require: unused,
+    requireSenderUser: unused,
   },
   front: createFront(),
   trustProxy: null,

@@ -134,7 +134,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       tracer,
       servesMetrics: config.metricsPort === null,
-      authenticator: await createAuthenticator(config, { now, onKeysFetched: metrics.keysFetched }),
+      authenticator: await createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched }),
       front,
       trustProxy: config.trustProxy,
       rateLimitPerMinute: config.rateLimitPerMinute,

@@ -40,7 +40,7 @@ function run(args: string[], env: Record<string, string> = {}, bin = BIN): Promi
 async function enter(token: string, env: Record<string, string> = {}) {
   const result = loadConfig({ DATA_DIR: dataDir, ...env })
   if ('issues' in result) throw new Error('issues')
-  const { authenticate } = await createAuthenticator(result.config, { now: Date.now })
+  const { authenticate } = await createAuthenticator(result.config, { now: Date.now, log: { info() {}, error() {} } })
   return authenticate(`Bearer ${token}`)
 }
 
@@ -110,6 +110,8 @@ describe('wrong usage exits 2 and says how to correct it', () => {
       '--role is one of admin, sender, auditor, support, force, sms-quota:admin,',
     ],
     [['token', '--user', '7', '--subject', 'x'], 'give --user or --subject, not both'],
+    [['token', '--subject', 'x', '--sender-users', '7,x'], '--sender-users is a list of user ids, such as 7,8, or *'],
+    [['token', '--user', '7', '--console', 'sms.example'], '--console is the address of the service'],
     [['token', '--subject', ''], '--subject has 1 to 255 characters'],
   ])('%j', async (args, words) => {
     const { code, stdout, stderr } = await run(args)
@@ -234,7 +236,30 @@ describe('token', () => {
     })
   })
 
-  test.each([{ AUTH_JWKS_URL: 'https://id.example/keys', AUTH_AUDIENCE: 'sms' }, { AUTH_PUBLIC_KEY_FILE: 'key.pem' }])(
+  test('of a sender for some users, and of the type that the service requires', async () => {
+    const env = { AUTH_SENDER_USERS_CLAIM: 'sms_users', AUTH_TOKEN_TYPE: 'at+jwt' }
+    const args = ['token', '--subject', 'gateway-1', '--role', 'sender']
+    const users = async (...more: string[]) =>
+      (await enter((await run([...args, ...more], env)).stdout.trim(), env)).senderUsers
+    expect(await users('--sender-users', '7,8')).toEqual(new Set([7, 8]))
+    expect(await users('--sender-users', '*')).toBe('all')
+    expect(await users()).toEqual(new Set())
+    const { code, stderr } = await run([...args, '--sender-users', '7'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs AUTH_SENDER_USERS_CLAIM') })
+  })
+
+  test('as a link to the console', async () => {
+    const { stdout } = await run(['token', '--user', '1', '--console', 'https://sms.example/'])
+    const [, token = ''] = /^https:\/\/sms\.example\/console\/#token=(\S+)\n$/.exec(stdout) ?? []
+    expect(await enter(token)).toMatchObject({ userId: 1 })
+  })
+
+  const keyServer = {
+    AUTH_JWKS_URL: 'https://id.example/keys',
+    AUTH_ISSUER: 'https://id.example',
+    AUTH_AUDIENCE: 'sms',
+  }
+  test.each([keyServer, { AUTH_PUBLIC_KEY_FILE: 'key.pem' }])(
     'is not minted if an identity provider issues tokens: %j',
     async env => {
       const { code, stdout, stderr } = await run(['token', '--user', '7'], env)

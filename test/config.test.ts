@@ -44,6 +44,7 @@ describe('the settings in effect', () => {
         key: { kind: 'own' },
         issuer: null,
         audience: null,
+        tokenType: null,
         userClaim: 'sub',
         rolesClaim: 'roles',
         adminRole: 'sms-quota:admin',
@@ -51,6 +52,7 @@ describe('the settings in effect', () => {
         auditorRole: 'sms-quota:auditor',
         supportRole: 'sms-quota:support',
         forceRole: 'sms-quota:force',
+        senderUsersClaim: null,
       },
       consoleOidc: null,
       supportAdjustLimit: 1000,
@@ -91,6 +93,7 @@ describe('the settings in effect', () => {
       AUTH_JWKS_URL: 'https://id.example/keys',
       AUTH_ISSUER: 'https://id.example',
       AUTH_AUDIENCE: 'sms',
+      AUTH_TOKEN_TYPE: 'at+jwt',
       AUTH_USER_CLAIM: 'https://id.example/uid',
       AUTH_ROLES_CLAIM: 'realm_access.roles',
       AUTH_ADMIN_ROLE: 'boss',
@@ -98,6 +101,7 @@ describe('the settings in effect', () => {
       AUTH_AUDITOR_ROLE: 'auditor',
       AUTH_SUPPORT_ROLE: 'helpdesk',
       AUTH_FORCE_ROLE: 'forcer',
+      AUTH_SENDER_USERS_CLAIM: 'sms_users',
       SUPPORT_ADJUST_LIMIT: '0',
       CONSOLE_OIDC_ISSUER: 'https://id.example',
       CONSOLE_OIDC_CLIENT_ID: 'sms-console',
@@ -137,6 +141,7 @@ describe('the settings in effect', () => {
         key: { kind: 'jwks', url: 'https://id.example/keys' },
         issuer: 'https://id.example',
         audience: 'sms',
+        tokenType: 'at+jwt',
         userClaim: 'https://id.example/uid',
         rolesClaim: 'realm_access.roles',
         adminRole: 'boss',
@@ -144,6 +149,7 @@ describe('the settings in effect', () => {
         auditorRole: 'auditor',
         supportRole: 'helpdesk',
         forceRole: 'forcer',
+        senderUsersClaim: 'sms_users',
       },
       consoleOidc: { issuer: 'https://id.example', clientId: 'sms-console', scope: 'openid sms' },
       supportAdjustLimit: 0,
@@ -202,13 +208,22 @@ describe('the settings in effect', () => {
   test.each(['http://127.0.0.1:9/keys', 'http://127.8.8.8/keys', 'http://localhost/keys', 'http://[::1]:9/keys'])(
     '%s is on the local machine and may be http',
     AUTH_JWKS_URL => {
-      expect(load({ AUTH_JWKS_URL, AUTH_AUDIENCE: 'sms' }).auth.key).toEqual({ kind: 'jwks', url: AUTH_JWKS_URL })
+      const provider = { AUTH_ISSUER: 'https://id.example', AUTH_AUDIENCE: 'sms' }
+      expect(load({ AUTH_JWKS_URL, ...provider }).auth.key).toEqual({ kind: 'jwks', url: AUTH_JWKS_URL })
     },
   )
 
   test('a secret or a public key file', () => {
-    expect(load({ AUTH_SECRET: SECRET }).auth.key).toEqual({ kind: 'secret', secret: SECRET })
-    expect(load({ AUTH_PUBLIC_KEY_FILE: 'a key.pem' }).auth.key).toEqual({ kind: 'public-key', file: 'a key.pem' })
+    const secret = { kind: 'secret', secret: SECRET, previous: null }
+    expect(load({ AUTH_SECRET: SECRET }).auth.key).toEqual(secret)
+    const previous = `${SECRET}, before`
+    expect(load({ AUTH_SECRET: SECRET, AUTH_SECRET_PREVIOUS: previous }).auth.key).toEqual({ ...secret, previous })
+    const file = { kind: 'public-key', file: 'a key.pem', previous: null }
+    expect(load({ AUTH_PUBLIC_KEY_FILE: 'a key.pem' }).auth.key).toEqual(file)
+    expect(load({ AUTH_PUBLIC_KEY_FILE: 'a key.pem', AUTH_PUBLIC_KEY_FILE_PREVIOUS: 'b.pem' }).auth.key).toEqual({
+      ...file,
+      previous: 'b.pem',
+    })
   })
 })
 
@@ -275,7 +290,7 @@ describe('refused', () => {
     ['AUTH_JWKS_URL', 'http://127.0.0.1.evil.example/hunter2', 'would fetch keys without encryption'],
   ])('%s=%j, without repeating it', (name, value, words) => {
     const key = name === 'DATABASE_URL' ? { AUTH_SECRET: SECRET } : {}
-    const issues = issuesOf({ ...key, [name]: value, AUTH_AUDIENCE: 'sms' })
+    const issues = issuesOf({ ...key, [name]: value, AUTH_ISSUER: 'https://id.example', AUTH_AUDIENCE: 'sms' })
     expect(issues).toHaveLength(1)
     expect(issues[0]).toContain(`${name}: ${words}`)
     expect(issues[0]).toContain('accepted: ')
@@ -299,6 +314,7 @@ describe('refused', () => {
       'AUTH_JWKS_URL',
       'LOG_LEVEL',
       'AUTH_SECRET, AUTH_JWKS_URL',
+      'AUTH_ISSUER',
       'AUTH_AUDIENCE',
     ])
   })
@@ -316,6 +332,21 @@ describe('refused', () => {
       'SECRETS_KEY_PREVIOUS: requires SECRETS_KEY with DATABASE_URL; set that to a new key, or to off',
     ])
     expect(issuesOf({ ...env, SECRETS_KEY: 'off' })).toEqual([])
+  })
+
+  test('a previous key without the one that replaces it', () => {
+    expect(issuesOf({ AUTH_SECRET_PREVIOUS: SECRET })).toEqual([
+      'AUTH_SECRET_PREVIOUS: requires AUTH_SECRET, the key that replaces it',
+    ])
+    expect(issuesOf({ AUTH_SECRET: SECRET, AUTH_PUBLIC_KEY_FILE_PREVIOUS: 'a.pem' })).toHaveLength(1)
+    const [short] = issuesOf({ AUTH_SECRET: SECRET, AUTH_SECRET_PREVIOUS: 'hunter2' })
+    expect(short).toMatch(/^AUTH_SECRET_PREVIOUS: has only 7 bytes/)
+  })
+
+  test('a key server without an issuer', () => {
+    expect(issuesOf({ AUTH_JWKS_URL: 'https://id.example/keys', AUTH_AUDIENCE: 'sms' })).toEqual([
+      expect.stringMatching(/^AUTH_ISSUER: is required with AUTH_JWKS_URL/),
+    ])
   })
 
   test('one name for two roles', () => {
@@ -382,7 +413,8 @@ describe('the printed settings', () => {
   })
 
   test('show the URL of a key server without its token', () => {
-    const config = load({ AUTH_JWKS_URL: 'https://id.example/keys?access_token=hunter2', AUTH_AUDIENCE: 'sms' })
+    const AUTH_JWKS_URL = 'https://id.example/keys?access_token=hunter2'
+    const config = load({ AUTH_JWKS_URL, AUTH_ISSUER: 'https://id.example', AUTH_AUDIENCE: 'sms' })
     expect(shown(config).AUTH_JWKS_URL).toBe('https://id.example/keys?access_token=********')
   })
 

@@ -53,7 +53,7 @@ const CommitRes = Type.Object({
 export async function listen({ reserve, commit }: Peer, secret: string): Promise<string> {
   const loaded = loadConfig({ AUTH_SECRET: secret })
   if ('issues' in loaded) throw new Error('the configuration of the peer is invalid')
-  const authenticator = await createAuthenticator(loaded.config, { now: Date.now })
+  const authenticator = await createAuthenticator(loaded.config, { now: Date.now, log: { info() {}, error() {} } })
   const app = Fastify({ logger: false }).withTypeProvider<TypeBoxTypeProvider>()
   app.addHook('onRequest', async request => {
     authenticator.require(await authenticator.authenticate(request.headers.authorization), 'send')

@@ -1,7 +1,7 @@
 /** The commands of `sms-quota`. The dispatch and the help come from this table. */
 import { configVariables, describeConfig } from '../config/config.ts'
 import { ROLES } from '../domain/role.ts'
-import { readPublicKey } from '../http/auth/keys.ts'
+import { readPublicKey } from '../http/auth/key-files.ts'
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'
 import { readConfig } from './environment.ts'
@@ -112,12 +112,18 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
       user: { value: 'ID', means: 'the id of the user that the token is for: a whole number' },
       subject: { value: 'NAME', means: 'the name of a machine that the token is for, such as a gateway' },
       role: { value: 'ROLE', multiple: true, means: `${ROLES.join(', ')}, or the full name of one; can be repeated` },
+      'sender-users': { value: 'IDS', means: 'the users that a sender may name, such as 7,8; * for all' },
+      console: {
+        value: 'URL',
+        means: 'print a link that signs in to the console of the service at URL, not the token',
+      },
       ttl: { value: 'TIME', means: 'how long the token is valid, such as 90s, 15m, 30d; default 1h, maximum 366d' },
       ...COMMON,
     },
     examples: [
       'sms-quota token --user 7',
       'sms-quota token --user 1 --role admin --ttl 8h',
+      'sms-quota token --user 1 --role admin --console http://127.0.0.1:8080',
       'sms-quota token --subject gateway-1 --role sender --role force --ttl 30d',
       'curl -H "Authorization: Bearer $(sms-quota token --user 7)" http://127.0.0.1:8080/api/sms/quota/summary',
     ],
@@ -137,8 +143,12 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     examples: ['sms-quota config', 'sms-quota config --env-file /etc/sms-quota.env'],
     async run(args) {
       const config = readConfig(args)
-      // The only setting whose mistakes show only when its file is read.
-      if (config.auth.key.kind === 'public-key') await readPublicKey(config.auth.key.file)
+      // The only settings whose mistakes show only when their files are read.
+      const { key } = config.auth
+      if (key.kind === 'public-key') {
+        await readPublicKey(key.file)
+        if (key.previous !== null) await readPublicKey(key.previous, 'AUTH_PUBLIC_KEY_FILE_PREVIOUS')
+      }
       const rows = describeConfig(config).map(({ name, value, unset }) => [
         name,
         value ?? (unset === null ? '(not set)' : `(not set: ${unset})`),

@@ -14,12 +14,17 @@ export async function token(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const subject = readSubject(args.one('subject'))
   const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
+  const senderUsers = readSenderUsers(args.one('sender-users'))
+  const consoleUrl = readConsoleUrl(args.one('console'))
   if (userId === null && subject === null) {
     throw new UsageError('name the owner of the token: --user ID for a user, --subject NAME for a machine')
   }
   const { auth, dataDir } = readConfig(args)
   if (userId !== null && subject !== null && auth.userClaim === 'sub') {
     throw new UsageError('the user id is the subject (AUTH_USER_CLAIM is sub): give --user or --subject, not both')
+  }
+  if (senderUsers !== null && auth.senderUsersClaim === null) {
+    throw new UsageError('--sender-users needs AUTH_SENDER_USERS_CLAIM, the claim that lists these users')
   }
   const roles = args.all('role').map(role => readRole(role, roleNamesOf(auth)))
   const { key } = auth
@@ -32,7 +37,8 @@ export async function token(args: Arguments): Promise<number> {
   }
   const secret = key.kind === 'secret' ? key.secret : await ownSecret(dataDir)
   const request = { ...auth, secret, userId, subject: subject ?? String(userId), roles, ttlSeconds, now: Date.now() }
-  process.stdout.write(`${await mintToken(request)}\n`)
+  const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
+  process.stdout.write(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)
   return 0
 }
 
@@ -47,6 +53,22 @@ export function readUser(text: string | undefined): number | null {
 function readSubject(text: string | undefined): string | null {
   if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
   throw new UsageError('--subject has 1 to 255 characters and no control characters')
+}
+
+/** The value of `--sender-users`; null if it was not given. */
+function readSenderUsers(text: string | undefined): number[] | '*' | null {
+  if (text === undefined || text === '*') return text ?? null
+  const ids = text.split(',').map(id => (/^(0|[1-9]\d*)$/.test(id) ? Number(id) : Number.NaN))
+  if (ids.every(id => id <= MAX_INTEGER)) return ids
+  throw new UsageError(`--sender-users is a list of user ids, such as 7,8, or * for all, not "${text}"`)
+}
+
+/** The address of the service, without a final slash; null if it was not given. */
+function readConsoleUrl(text: string | undefined): string | null {
+  if (text === undefined) return null
+  const url = URL.parse(text)
+  if (url !== null && /^https?:$/.test(url.protocol) && /^[^?#]*$/.test(text)) return text.replace(/\/+$/, '')
+  throw new UsageError(`--console is the address of the service, such as https://sms.example, not "${text}"`)
 }
 
 function readTtl(text: string): number {

@@ -16,19 +16,21 @@ import {
   type Variable,
 } from './variables.ts'
 
-/** What tokens are verified with. `own`: a secret that the service makes in its data folder. */
+/** What tokens are verified with. `previous`: a key that is being replaced, and still accepted. `own`: a secret that the service makes in its data folder. */
 export type AuthKey =
-  | { kind: 'secret'; secret: string }
-  | { kind: 'public-key'; file: string }
+  | { kind: 'secret'; secret: string; previous: string | null }
+  | { kind: 'public-key'; file: string; previous: string | null }
   | { kind: 'jwks'; url: string }
   | { kind: 'own' }
 
 export interface AuthConfig {
   key: AuthKey
-  /** The `iss` that a token must have; null: any. */
+  /** The `iss` that a token must have; null: any. Never null with a JWKS. */
   issuer: string | null
   /** The value that a token's `aud` must contain; null: any. Never null with a JWKS. */
   audience: string | null
+  /** The `typ` that a token must have in its header; null: any. */
+  tokenType: string | null
   userClaim: string
   rolesClaim: string
   adminRole: string
@@ -36,6 +38,8 @@ export interface AuthConfig {
   auditorRole: string
   supportRole: string
   forceRole: string
+  /** The claim that lists the users whom a sender may name; null: each sender may name all. */
+  senderUsersClaim: string | null
 }
 
 /** How people sign in to the console through a provider. The console is a public client: it has no secret. */
@@ -137,6 +141,10 @@ type Value<N extends Name> = (typeof VARIABLES)[N]['fallback'] extends null ? Pa
 const NAMES = Object.keys(VARIABLES) as Name[]
 const row = (name: Name): Variable<unknown> => VARIABLES[name]
 const KEY_NAMES = ['AUTH_SECRET', 'AUTH_PUBLIC_KEY_FILE', 'AUTH_JWKS_URL'] as const
+const PREVIOUS_KEYS = [
+  ['AUTH_SECRET_PREVIOUS', 'AUTH_SECRET'],
+  ['AUTH_PUBLIC_KEY_FILE_PREVIOUS', 'AUTH_PUBLIC_KEY_FILE'],
+] as const
 const ROLE_NAMES = [
   'AUTH_ADMIN_ROLE',
   'AUTH_SENDER_ROLE',
@@ -193,8 +201,14 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
   if (isSet('TLS_CERT_FILE') !== isSet('TLS_KEY_FILE')) issue('TLS_CERT_FILE, TLS_KEY_FILE', 'each requires the other')
   const keys = KEY_NAMES.filter(isSet)
   if (keys.length > 1) issue(keys.join(', '), 'only one of them can be set, so that it is clear which key is trusted')
+  if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_ISSUER')) {
+    issue('AUTH_ISSUER', 'is required with AUTH_JWKS_URL, because a provider may serve its keys to several issuers')
+  }
   if (isSet('AUTH_JWKS_URL') && !isSet('AUTH_AUDIENCE')) {
     issue('AUTH_AUDIENCE', 'is required with AUTH_JWKS_URL, because its keys sign tokens for other services too')
+  }
+  for (const [name, current] of PREVIOUS_KEYS) {
+    if (isSet(name) && !isSet(current)) issue(name, `requires ${current}, the key that replaces it`)
   }
   if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
     issue(
@@ -242,9 +256,10 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     migrate: get('MIGRATE'),
     dataDir: get('DATA_DIR'),
     auth: {
-      key: authKey(get('AUTH_SECRET'), get('AUTH_PUBLIC_KEY_FILE'), get('AUTH_JWKS_URL')),
+      key: authKey(get),
       issuer: get('AUTH_ISSUER'),
       audience: get('AUTH_AUDIENCE'),
+      tokenType: get('AUTH_TOKEN_TYPE'),
       userClaim: get('AUTH_USER_CLAIM'),
       rolesClaim: get('AUTH_ROLES_CLAIM'),
       adminRole: get('AUTH_ADMIN_ROLE'),
@@ -252,6 +267,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
       auditorRole: get('AUTH_AUDITOR_ROLE'),
       supportRole: get('AUTH_SUPPORT_ROLE'),
       forceRole: get('AUTH_FORCE_ROLE'),
+      senderUsersClaim: get('AUTH_SENDER_USERS_CLAIM'),
     },
     consoleOidc: oidcConfig(get('CONSOLE_OIDC_ISSUER'), get('CONSOLE_OIDC_CLIENT_ID'), get('CONSOLE_OIDC_SCOPE')),
     supportAdjustLimit: get('SUPPORT_ADJUST_LIMIT'),
@@ -276,9 +292,10 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
   }
 }
 
-function authKey(secret: string | null, file: string | null, url: string | null): AuthKey {
-  if (secret !== null) return { kind: 'secret', secret }
-  if (file !== null) return { kind: 'public-key', file }
+function authKey(get: <N extends Name>(name: N) => Value<N>): AuthKey {
+  const [secret, file, url] = [get('AUTH_SECRET'), get('AUTH_PUBLIC_KEY_FILE'), get('AUTH_JWKS_URL')]
+  if (secret !== null) return { kind: 'secret', secret, previous: get('AUTH_SECRET_PREVIOUS') }
+  if (file !== null) return { kind: 'public-key', file, previous: get('AUTH_PUBLIC_KEY_FILE_PREVIOUS') }
   return url === null ? { kind: 'own' } : { kind: 'jwks', url }
 }
 
@@ -329,10 +346,13 @@ export function describeConfig(config: Config): { name: string; value: string | 
     MIGRATE: config.migrate,
     DATA_DIR: config.dataDir,
     AUTH_SECRET: auth.key.kind === 'secret' ? auth.key.secret : null,
+    AUTH_SECRET_PREVIOUS: auth.key.kind === 'secret' ? auth.key.previous : null,
     AUTH_PUBLIC_KEY_FILE: auth.key.kind === 'public-key' ? auth.key.file : null,
+    AUTH_PUBLIC_KEY_FILE_PREVIOUS: auth.key.kind === 'public-key' ? auth.key.previous : null,
     AUTH_JWKS_URL: auth.key.kind === 'jwks' ? auth.key.url : null,
     AUTH_ISSUER: auth.issuer,
     AUTH_AUDIENCE: auth.audience,
+    AUTH_TOKEN_TYPE: auth.tokenType,
     AUTH_USER_CLAIM: auth.userClaim,
     AUTH_ROLES_CLAIM: auth.rolesClaim,
     AUTH_ADMIN_ROLE: auth.adminRole,
@@ -340,6 +360,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     AUTH_AUDITOR_ROLE: auth.auditorRole,
     AUTH_SUPPORT_ROLE: auth.supportRole,
     AUTH_FORCE_ROLE: auth.forceRole,
+    AUTH_SENDER_USERS_CLAIM: auth.senderUsersClaim,
     SUPPORT_ADJUST_LIMIT: config.supportAdjustLimit,
     CONSOLE_OIDC_ISSUER: consoleOidc?.issuer ?? null,
     CONSOLE_OIDC_CLIENT_ID: consoleOidc?.clientId ?? null,

@@ -43,6 +43,11 @@ export function parseWord(text: string): string | Refusal {
   return /[\s\p{Cc}]/u.test(text) ? new Refusal('contains spaces') : text
 }
 
+export function parseSecret(text: string): string | Refusal {
+  const bytes = Buffer.byteLength(text)
+  return bytes < 32 ? new Refusal(`has only ${bytes} bytes`) : text
+}
+
 /** The IANA name of a time zone; offsets are none. */
 export function parseTimeZone(text: string): string | Refusal {
   const refusal = new Refusal('is no time zone')

@@ -16,6 +16,7 @@ import {
   parseProxies,
   parseRatio,
   parseScope,
+  parseSecret,
   parseText,
   parseTimeZone,
   parseWord,
@@ -155,11 +156,25 @@ export const VARIABLES = {
     unset: 'a secret that the service makes in DATA_DIR, unless another key is set',
     mask: () => MASK,
     secret: true,
-    parse: (text: string) =>
-      Buffer.byteLength(text) < 32 ? new Refusal(`has only ${Buffer.byteLength(text)} bytes`) : text,
+    parse: parseSecret,
+  },
+  AUTH_SECRET_PREVIOUS: {
+    means: 'the secret that AUTH_SECRET replaces: its tokens are accepted, too, while you replace it',
+    accepts: 'at least 32 bytes',
+    fallback: null,
+    mask: () => MASK,
+    secret: true,
+    parse: parseSecret,
   },
   AUTH_PUBLIC_KEY_FILE: {
-    means: 'the file of the public key that tokens are verified with (RSA: RS256, P-256: ES256, Ed25519: EdDSA)',
+    means:
+      'the file of the public key that tokens are verified with (RSA: RS256, P-256: ES256, Ed25519: EdDSA), read again when it changes',
+    accepts: 'the path of a PEM public key, an X.509 certificate or a JWK',
+    fallback: null,
+    ...keyPath,
+  },
+  AUTH_PUBLIC_KEY_FILE_PREVIOUS: {
+    means: 'the file of the key that AUTH_PUBLIC_KEY_FILE replaces: its tokens are accepted, too, while you replace it',
     accepts: 'the path of a PEM public key, an X.509 certificate or a JWK',
     fallback: null,
     ...keyPath,
@@ -175,7 +190,7 @@ export const VARIABLES = {
     means: 'the issuer (iss) that a token must have',
     accepts: anyText,
     fallback: null,
-    unset: 'any issuer is accepted',
+    unset: 'any issuer is accepted; required with AUTH_JWKS_URL',
     parse: parseText,
   },
   AUTH_AUDIENCE: {
@@ -184,6 +199,14 @@ export const VARIABLES = {
     fallback: null,
     unset: 'any audience is accepted; required with AUTH_JWKS_URL',
     parse: parseText,
+  },
+  AUTH_TOKEN_TYPE: {
+    means:
+      'the type (typ) that a token must have in its header, such as at+jwt, so that no other token of the provider passes',
+    accepts: oneWord,
+    fallback: null,
+    unset: 'any type is accepted',
+    parse: parseWord,
   },
   AUTH_USER_CLAIM: {
     means: 'the claim that contains the user id, by name or dotted path',
@@ -226,6 +249,14 @@ export const VARIABLES = {
     accepts: oneWord,
     fallback: 'sms-quota:force',
     parse: parseWord,
+  },
+  AUTH_SENDER_USERS_CLAIM: {
+    means:
+      'the claim that lists the users whom a sender may name (user ids, or * for all), by name or dotted path; a token without it may name none',
+    accepts: anyText,
+    fallback: null,
+    unset: 'each sender may name all users',
+    parse: parseText,
   },
   SUPPORT_ADJUST_LIMIT: {
     means:

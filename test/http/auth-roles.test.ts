@@ -108,3 +108,77 @@ describe('force', () => {
     expect(forced.body.results.map((result: { status: number }) => result.status)).toEqual([200, 200, 200, 200])
   })
 })
+
+describe('a sender bounded to users', async () => {
+  const bounded = await startSender({ env: { AUTH_SENDER_USERS_CLAIM: 'sms.users' } })
+  const draw = { id: 'm', units: 1 }
+  const BODIES: Record<string, object> = {
+    check: { units: 1 },
+    reserve: draw,
+    consume: { ...draw, id: 'n' },
+    commit: { id: 'm' },
+    release: { id: 'm' },
+    refund: { id: 'm' },
+  }
+  const tokenFor = (users: unknown) => bounded.token({ sub: 'gateway', roles: ['sms-quota:sender'], sms: { users } })
+  const isRefused = async (token: string, user: number, op = 'check') => {
+    const { status, body } = await bounded.call('POST', `/api/sms/sender/quota/${op}`, {
+      token,
+      body: { user_id: user, ...BODIES[op] },
+    })
+    if (status !== 403) return false
+    const detail = `The token does not allow user ${user}: its claim "sms.users" does not list them.`
+    expect(body).toMatchObject({ code: 'forbidden', detail })
+    return true
+  }
+
+  test('the operations are all that the document has', () => {
+    const { paths } = bounded.app.swagger() as unknown as { paths: Record<string, object> }
+    const operations = Object.keys(paths).flatMap(path => /^\/api\/sms\/sender\/quota\/(.+)$/.exec(path)?.[1] ?? [])
+    expect(new Set(operations)).toEqual(new Set([...Object.keys(BODIES), 'batch', 'reservations/{user_id}/{id}']))
+  })
+
+  test.each(Object.keys(BODIES))('%s names only listed users', async op => {
+    const token = await tokenFor([7, '8'])
+    expect([await isRefused(token, 7, op), await isRefused(token, 8, op), await isRefused(token, 9, op)]).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+
+  test('reads reservations only of listed users', async () => {
+    const token = await tokenFor([7])
+    const read = async (user: number) =>
+      (await bounded.call('GET', `/api/sms/sender/quota/reservations/${user}/none`, { token })).status
+    expect([await read(7), await read(9)]).toEqual([404, 403])
+  })
+
+  test('in a batch, only the operations for other users are refused', async () => {
+    const operations = [7, 9, 8].map(user => ({ op: 'check', user_id: user, units: 1 }))
+    const token = await tokenFor([7, 8])
+    const { body } = await bounded.call('POST', '/api/sms/sender/quota/batch', { token, body: { operations } })
+    expect(body.results.map((result: { status: number }) => result.status)).toEqual([200, 403, 200])
+  })
+
+  test.each<[string, unknown, boolean]>([
+    ['a star', '*', false],
+    ['a list with a star', ['*'], false],
+    ['one id', 7, false],
+    ['ids in a text', '6 7', false],
+    ['no claim', undefined, true],
+    ['null', null, true],
+    ['an empty list', [], true],
+    ['other ids', [70, '77'], true],
+    ['what is no id', ['07', 7.5, '7 ', true, [7]], true],
+    ['an object', { 7: true }, true],
+  ])('%s', async (_, users, expected) => {
+    expect(await isRefused(await tokenFor(users), 7)).toBe(expected)
+  })
+
+  test('without the setting, the claim bounds nothing', async () => {
+    const token = await service.token({ sub: 'gateway', roles: ['sms-quota:sender'], sms: { users: [] } })
+    const body = { user_id: 7, units: 1 }
+    expect((await call('POST', '/api/sms/sender/quota/check', { token, body })).status).toBe(200)
+  })
+})

@@ -12,7 +12,7 @@ import { HOUR_MS } from '../../src/domain/time.ts'
 import { Problem } from '../../src/errors.ts'
 import { type Access, type Authenticator, createAuthenticator } from '../../src/http/auth/authenticator.ts'
 import type { Principal } from '../../src/http/auth/claims.ts'
-import { readPublicKey } from '../../src/http/auth/keys.ts'
+import { readPublicKey } from '../../src/http/auth/key-files.ts'
 import { ownSecret, ownSecretFile } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 
@@ -28,9 +28,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const DEFAULTS: AuthConfig = {
-  key: { kind: 'secret', secret: SECRET },
+  key: { kind: 'secret', secret: SECRET, previous: null },
   issuer: null,
   audience: null,
+  tokenType: null,
   userClaim: 'sub',
   rolesClaim: 'roles',
   adminRole: 'sms-quota:admin',
@@ -38,13 +39,15 @@ const DEFAULTS: AuthConfig = {
   auditorRole: 'sms-quota:auditor',
   supportRole: 'sms-quota:support',
   forceRole: 'sms-quota:force',
+  senderUsersClaim: null,
 }
 
 /** An authenticator with a clock that the test sets. */
 async function build(auth: Partial<AuthConfig> = {}, cacheSize = 10) {
   const clock = { ms: NOW }
   const config = { auth: { ...DEFAULTS, ...auth }, dataDir: folder }
-  return { clock, ...(await createAuthenticator(config, { now: () => clock.ms, cacheSize })) }
+  const log = { info() {}, error() {} }
+  return { clock, ...(await createAuthenticator(config, { now: () => clock.ms, log, cacheSize })) }
 }
 
 /** Claims, valid or not. */
@@ -264,7 +267,7 @@ describe('a public key file', () => {
   async function write(name: string, content: string): Promise<AuthKey> {
     const file = join(folder, name)
     await writeFile(file, content)
-    return { kind: 'public-key', file }
+    return { kind: 'public-key', file, previous: null }
   }
 
   test.each(kinds)('$alg, as PEM and as JWK', async ({ alg, options }) => {

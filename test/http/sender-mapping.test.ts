@@ -53,7 +53,7 @@ const app = await createServer({
   log: pino({ level: 'info' }, sink),
   metrics: createMetrics(),
   servesMetrics: false,
-  authenticator: await createAuthenticator(loaded.config, { now: Date.now }),
+  authenticator: await createAuthenticator(loaded.config, { now: Date.now, log: { info() {}, error() {} } }),
   front: createFront(),
   trustProxy: null,
   rateLimitPerMinute: 0,

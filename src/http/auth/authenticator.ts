@@ -1,11 +1,15 @@
 /** Authentication: from the Authorization header to a principal, and what a principal may do. */
 import { hash } from 'node:crypto'
-import { errors, jwtVerify } from 'jose'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Config } from '../../config/config.ts'
 import type { Permission } from '../../domain/role.ts'
+import { Problem } from '../../errors.ts'
 import { createClaimReader, type Principal, roleNamesOf } from './claims.ts'
-import { openKey } from './keys.ts'
-import { bearerToken, forbidden, refusalOf, withoutUserId } from './refusals.ts'
+import { createExpiringMap } from './expiring-map.ts'
+import type { KeyLog } from './key-files.ts'
+import type { KeyRing } from './key-ring.ts'
+import { openKeys } from './keys.ts'
+import { bearerToken, forbidden, foreignUser, refusalOf, withoutUserId } from './refusals.ts'
 
 /** What a token must allow. `anyone`: any valid token. `own`: any token with a user id, for that user's own data. */
 export type Access = 'anyone' | 'own' | Permission
@@ -13,17 +17,20 @@ export type Access = 'anyone' | 'own' | Permission
 export interface Authenticator {
   /**
    * The principal of an Authorization header: directly if the token is in the cache, else as a promise.
-   * @param beforeVerification called before a token is verified that is not in the cache; may throw to refuse it
+   * @param beforeVerification called for a token that is not known to be valid; may throw to refuse it
    * @throws Problem `unauthenticated` for a missing or invalid token; `unavailable` if the key server does not answer
    */
   authenticate(authorization: string | undefined, beforeVerification?: () => void): Principal | Promise<Principal>
   /** @throws Problem `forbidden` if the token does not allow this */
   require(principal: Principal, access: Access): void
+  /** @throws Problem `forbidden` if the sender's token does not allow it to name this user */
+  requireSenderUser(principal: Principal, userId: number): void
 }
 
 export interface AuthenticatorOptions {
   /** Milliseconds since 1970. */
   now: () => number
+  log: KeyLog
   /** The maximum number of verified tokens in the cache; the least recently used is removed first. */
   cacheSize?: number
   /** Called after each attempt to fetch keys from the key server. */
@@ -36,59 +43,73 @@ const TOLERANCE_SECONDS = 5
 /** A cached token is verified again after this time, so that a key that its server withdraws stops being accepted. */
 const RECHECK_MS = 600_000
 
+/** A refused token is not verified again before this time: a client that repeats it costs a look-up, not a signature. */
+const REFUSED_MS = 10_000
+/** Apart from the verified tokens, so that a flood of forged ones removes none of them. */
+const MAX_REFUSED = 1_000
+
+/** How often key files are looked at. */
+const KEY_CHECK_MS = 5_000
+
 /**
  * An authenticator for the configured key. Tokens need an `exp`, because a token that never expires could not be revoked.
  * @throws ConfigError if the key's file cannot be used
  */
 export async function createAuthenticator(
   { auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>,
-  { now, cacheSize = 10_000, onKeysFetched }: AuthenticatorOptions,
+  { now, log, cacheSize = 10_000, onKeysFetched }: AuthenticatorOptions,
 ): Promise<Authenticator> {
   const principalOf = createClaimReader(auth)
   const roleNames = roleNamesOf(auth)
-  const { algorithms, keyFor } = await openKey(auth.key, dataDir, now, onKeysFetched)
+  const ring = await openKeys(auth.key, dataDir, { now, log, onFetched: onKeysFetched })
   const options = {
-    algorithms: [...algorithms],
     clockTolerance: TOLERANCE_SECONDS,
     requiredClaims: ['exp'],
     ...(auth.issuer === null ? {} : { issuer: auth.issuer }),
     ...(auth.audience === null ? {} : { audience: auth.audience }),
+    ...(auth.tokenType === null ? {} : { typ: auth.tokenType }),
   }
-  // Keyed by hash, so that entries are small and a memory dump holds no tokens. Insertion order is the order of use.
-  const known = new Map<string, { principal: Principal; until: number }>()
-
-  function lookup(id: string): Principal | null {
-    const entry = known.get(id)
-    if (entry === undefined) return null
-    known.delete(id)
-    if (now() >= entry.until) return null
-    known.set(id, entry)
-    return entry.principal
-  }
+  // Keyed by hashes of tokens, so that entries are small and a memory dump holds no tokens.
+  const known = createExpiringMap<Principal>(cacheSize)
+  const refused = createExpiringMap<Problem>(MAX_REFUSED)
+  const freshness = watchKeys(ring, now, () => {
+    known.clear()
+    refused.clear()
+  })
 
   async function verify(id: string, token: string): Promise<Principal> {
-    const { payload } = await jwtVerify(token, keyFor, { ...options, currentDate: new Date(now()) }).catch(error => {
-      throw error instanceof errors.JOSEError ? refusalOf(error, algorithms) : error
-    })
-    const principal = principalOf(payload)
-    const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
-    known.set(id, { principal, until: Math.min(expiry, now() + RECHECK_MS) })
-    for (const oldest of known.keys()) {
-      if (known.size <= cacheSize) break
-      known.delete(oldest)
+    await freshness.checking()
+    const keys = ring.keys()
+    const at = now()
+    try {
+      const payload = await verifiedBy(keys, token, { ...options, currentDate: new Date(at) })
+      const principal = principalOf(payload)
+      const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
+      // What a replaced key has verified is not kept.
+      if (isUnchanged(keys, ring.keys())) known.set(id, principal, Math.min(expiry, at + RECHECK_MS))
+      return principal
+    } catch (error) {
+      const algorithms = keys.flatMap(key => key.algorithms)
+      const problem = error instanceof errors.JOSEError ? refusalOf(error, [...new Set(algorithms)]) : error
+      if (problem instanceof Problem && isUnchanged(keys, ring.keys())) {
+        const until = refusedUntil(problem, error, at)
+        if (until > at) refused.set(id, problem, until)
+      }
+      throw problem
     }
-    return principal
   }
 
   return {
     authenticate(authorization, beforeVerification) {
-      // The whole header is the key of the cache, so a known token is not parsed.
-      const id = hash('sha256', authorization ?? '', 'base64')
-      const known = lookup(id)
-      if (known !== null) return known
       const token = bearerToken(authorization)
+      const id = hash('sha256', token, 'base64')
+      const at = now()
+      freshness.check(at)
+      const principal = known.get(id, at)
+      if (principal !== undefined) return principal
       beforeVerification?.()
-      return verify(id, token)
+      const refusal = refused.get(id, at)
+      return refusal === undefined ? verify(id, token) : Promise.reject(refusal)
     },
     require({ userId, permissions }, access) {
       if (access === 'own') {
@@ -97,5 +118,60 @@ export async function createAuthenticator(
         throw forbidden(access, roleNames)
       }
     },
+    requireSenderUser({ senderUsers }, userId) {
+      if (senderUsers !== 'all' && !senderUsers.has(userId)) throw foreignUser(userId, auth.senderUsersClaim ?? '')
+    },
   }
+}
+
+/** Looks at the keys at most every `KEY_CHECK_MS`, when requests come. Calls `onChange` after they have changed. */
+function watchKeys(ring: KeyRing, now: () => number, onChange: () => void) {
+  let checkedAt = now()
+  let checking: Promise<void> | null = null
+  return {
+    check(at: number): void {
+      // The absolute value, so that a clock that is set back does not prevent the next check.
+      if (Math.abs(at - checkedAt) < KEY_CHECK_MS || checking !== null) return
+      checkedAt = at
+      checking = ring.refresh().then(hasChanged => {
+        checking = null
+        if (hasChanged) onChange()
+      })
+    },
+    /** The check in progress. */
+    checking: () => checking,
+  }
+}
+
+type PinnedKeys = ReturnType<KeyRing['keys']>
+
+const isUnchanged = (before: PinnedKeys, after: PinnedKeys): boolean =>
+  before.every((key, index) => key === after[index])
+
+/**
+ * The claims of a token that one of the keys verifies.
+ * @throws JOSEError of the first key that could have signed it, else of the last one
+ */
+async function verifiedBy(keys: PinnedKeys, token: string, options: object): Promise<JWTPayload> {
+  let failure: unknown
+  for (const { algorithms, keyFor } of keys) {
+    try {
+      return (await jwtVerify(token, keyFor, { ...options, algorithms: [...algorithms] })).payload
+    } catch (error) {
+      const isOfOtherKey =
+        error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JOSEAlgNotAllowed
+      if (!isOfOtherKey) throw error
+      if (!(failure instanceof errors.JWSSignatureVerificationFailed)) failure = error
+    }
+  }
+  throw failure
+}
+
+/** Until when a token need not be verified again; not later than it may become valid. */
+function refusedUntil(problem: Problem, cause: unknown, at: number): number {
+  // The key server may have the key the next time it is asked, and an answer of its own failure says nothing about the token.
+  if (problem.code !== 'unauthenticated' || problem.reason === 'unknown_key') return at
+  const nbf =
+    problem.reason === 'not_yet_valid' && cause instanceof errors.JWTClaimValidationFailed && cause.payload.nbf
+  return typeof nbf === 'number' ? Math.min(at + REFUSED_MS, (nbf - TOLERANCE_SECONDS) * 1_000) : at + REFUSED_MS
 }

@@ -15,6 +15,8 @@ export interface Principal {
   readonly roles: readonly Role[]
   /** What the roles allow. */
   readonly permissions: ReadonlySet<Permission>
+  /** The users that the token may name on the paths of senders. */
+  readonly senderUsers: ReadonlySet<number> | 'all'
   /** The token's `exp`, at most `LATEST`. */
   readonly expiresAt: EpochMs
 }
@@ -45,7 +47,10 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   const expiresAt = Math.min((payload.exp ?? 0) * 1_000, LATEST)
   const named = namesIn(claimAt(payload, auth.rolesClaim))
   const roles = ROLES.filter(role => named.has(roleNames[role]))
-  return { subject, userId, roles, permissions: new Set(roles.flatMap(role => PERMISSIONS_OF[role])), expiresAt }
+  const permissions = new Set(roles.flatMap(role => PERMISSIONS_OF[role]))
+  const { senderUsersClaim } = auth
+  const senderUsers = senderUsersClaim === null ? 'all' : usersIn(claimAt(payload, senderUsersClaim))
+  return { subject, userId, roles, permissions, senderUsers, expiresAt }
 }
 
 /** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */
@@ -63,6 +68,13 @@ function userIdOf(claim: unknown): number | null {
   const id = typeof claim === 'string' && /^(0|[1-9]\d{0,15})$/.test(claim) ? Number(claim) : claim
   // Adding zero turns the −0 that JSON can hold into 0.
   return Number.isSafeInteger(id) && (id as number) >= 0 ? (id as number) + 0 : null
+}
+
+/** User ids as a list, as one id, or as one text with spaces between them; `*` for all. What is neither names no user. */
+function usersIn(claim: unknown): ReadonlySet<number> | 'all' {
+  const values: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : [claim]
+  if (values.includes('*')) return 'all'
+  return new Set(values.map(userIdOf).filter(id => id !== null))
 }
 
 /** A list of texts, or one text with spaces between them. Anything else names no roles. */

@@ -1,22 +1,15 @@
 /** The keys that verify tokens: a secret, a public key from a file, or the keys of a key server. */
-import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
+import { createSecretKey } from 'node:crypto'
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import { type AuthKey, ConfigError } from '../../config/config.ts'
+import type { AuthKey } from '../../config/config.ts'
 import { HOUR_MS } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
+import { ED25519, type KeyLog, openKeyFiles } from './key-files.ts'
+import type { KeyRing } from './key-ring.ts'
 import { ownSecret } from './secrets.ts'
-
-/** A key and the algorithms that it may be used with. A token cannot choose others. */
-export interface PinnedKey {
-  algorithms: readonly string[]
-  keyFor: JWTVerifyGetKey
-}
 
 /** Milliseconds since 1970. */
 type Clock = () => number
-
-const ED25519 = ['EdDSA', 'Ed25519']
 
 /** A fetched key set is used for ten minutes, and for an hour while the key server is not available. */
 const FRESH_MS = 600_000
@@ -26,64 +19,47 @@ const COOLDOWN_MS = 30_000
 const RETRY_MS = 5_000
 const FETCH_TIMEOUT_MS = 3_000
 
+interface KeyOptions {
+  now: Clock
+  log: KeyLog
+  /** Called after each attempt to fetch keys from the key server. */
+  onFetched?: ((isFetched: boolean) => void) | undefined
+}
+
 /**
- * The key that the configuration names. Creates the service's own secret if it is used and does not exist. A key server is
+ * The keys that the configuration names. Creates the service's own secret if it is used and does not exist. A key server is
  * first asked for the first token.
- * @throws ConfigError if the key's file cannot be used
+ * @throws ConfigError if a key's file cannot be used
  */
-export async function openKey(
+export async function openKeys(
   key: AuthKey,
   dataDir: string,
-  now: Clock,
-  onFetched: (isFetched: boolean) => void = () => {},
-): Promise<PinnedKey> {
+  { now, log, onFetched = () => {} }: KeyOptions,
+): Promise<KeyRing> {
   switch (key.kind) {
     case 'secret':
-      return secretKey(key.secret)
+      return fixed(key.previous === null ? [key.secret] : [key.secret, key.previous])
     case 'own':
-      return secretKey(await ownSecret(dataDir))
-    case 'public-key':
-      return readPublicKey(key.file)
-    case 'jwks':
-      return { algorithms: ['RS256', 'ES256', ...ED25519], keyFor: remoteKeys(key.url, now, onFetched) }
-  }
-}
-
-function secretKey(secret: string): PinnedKey {
-  const key = createSecretKey(secret, 'utf8')
-  return { algorithms: ['HS256'], keyFor: () => key }
-}
-
-/** Reads a PEM public key, an X.509 certificate or a JWK. @throws ConfigError if the file cannot be used */
-export async function readPublicKey(file: string): Promise<PinnedKey> {
-  const refusal = (why: string) =>
-    new ConfigError([{ variable: 'AUTH_PUBLIC_KEY_FILE', message: `the file ${JSON.stringify(file)} ${why}` }])
-  const text = await readFile(file, 'utf8').catch(error => {
-    throw refusal(`cannot be read (${codeOf(error)})`)
-  })
-  let key: KeyObject
-  try {
-    const jwk = text.trimStart().startsWith('{') ? (JSON.parse(text) as JsonWebKey) : null
-    // Node would derive the public key, but a service that only verifies must not hold the private one.
-    if (text.includes('PRIVATE KEY-----') || (jwk !== null && Object.hasOwn(jwk, 'd'))) {
-      throw refusal('holds a private key; give the service only the public one')
+      return fixed([await ownSecret(dataDir)])
+    case 'public-key': {
+      const files = [{ variable: 'AUTH_PUBLIC_KEY_FILE', file: key.file }]
+      if (key.previous !== null) files.push({ variable: 'AUTH_PUBLIC_KEY_FILE_PREVIOUS', file: key.previous })
+      return openKeyFiles(files, log)
     }
-    if (jwk !== null && Object.hasOwn(jwk, 'keys')) throw refusal('holds a set of keys; give one, or use AUTH_JWKS_URL')
-    key = jwk === null ? createPublicKey(text) : createPublicKey({ key: jwk, format: 'jwk' })
-  } catch (error) {
-    throw error instanceof ConfigError ? error : refusal('holds no PEM public key, X.509 certificate or JWK')
+    case 'jwks': {
+      const remote = { algorithms: ['RS256', 'ES256', ...ED25519], keyFor: remoteKeys(key.url, now, onFetched) }
+      return { keys: () => [remote], refresh: async () => false }
+    }
   }
-  const algorithms = algorithmsOf(key)
-  if (algorithms === null) {
-    throw refusal('holds a key of another kind than RSA (2048 bits or more), EC P-256 or Ed25519')
-  }
-  return { algorithms, keyFor: () => key }
 }
 
-function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): readonly string[] | null {
-  if (asymmetricKeyType === 'ed25519') return ED25519
-  if (asymmetricKeyType === 'rsa' && (details?.modulusLength ?? 0) >= 2048) return ['RS256']
-  return asymmetricKeyType === 'ec' && details?.namedCurve === 'prime256v1' ? ['ES256'] : null
+/** Secrets, which stay as they are until the process ends. */
+function fixed(secrets: readonly string[]): KeyRing {
+  const keys = secrets.map(secret => {
+    const key = createSecretKey(secret, 'utf8')
+    return { algorithms: ['HS256'], keyFor: () => key }
+  })
+  return { keys: () => keys, refresh: async () => false }
 }
 
 /** The keys of a key server, fetched for the first token and again when they are old or a token names an unknown key. */
@@ -159,5 +135,3 @@ function keyServerUnavailable(cause: unknown): Problem {
     cause,
   })
 }
-
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error)

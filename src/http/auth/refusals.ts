@@ -7,7 +7,7 @@ const MAX_TOKEN_LENGTH = 8_192
 
 /** The token of an Authorization header. @throws Problem `unauthenticated` if it holds none, or one that is too long */
 export function bearerToken(authorization: string | undefined): string {
-  const token = authorization === undefined ? undefined : /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
+  const token = authorization === undefined ? undefined : tokenIn(authorization)
   if (token === undefined) {
     // RFC 6750: a request without a token gets the challenge without an error code.
     throw new Problem('unauthenticated', 'The header "Authorization: Bearer <token>" is missing.', {
@@ -19,6 +19,14 @@ export function bearerToken(authorization: string | undefined): string {
     throw invalidToken('malformed', `The token is longer than ${MAX_TOKEN_LENGTH} characters.`)
   }
   return token
+}
+
+/** What nearly all clients send is read without the pattern. */
+function tokenIn(authorization: string): string | undefined {
+  if (authorization.length > 7 && authorization.startsWith('Bearer ') && !authorization.includes(' ', 7)) {
+    return authorization.slice(7)
+  }
+  return /^Bearer +([^ ]+) *$/i.exec(authorization)?.[1]
 }
 
 /** @param detail printable ASCII without quotes and backslashes, as the header requires */
@@ -55,6 +63,7 @@ function refusalOfClaim({ claim, reason }: errors.JWTClaimValidationFailed): Pro
     return invalidToken('wrong_issuer', 'The token is not from the issuer that this service trusts (iss).')
   }
   if (claim === 'aud') return invalidToken('wrong_audience', 'The token is for another audience (aud).')
+  if (claim === 'typ') return invalidToken('wrong_type', 'The token is of another type (typ).')
   return invalidToken('malformed', 'The token is malformed.')
 }
 
@@ -73,6 +82,12 @@ export function forbidden(permission: Permission, roleNames: Readonly<Record<Rol
   const names = rolesWith(permission).map(role => `"${roleNames[role]}"`)
   const needed = names.length === 1 ? `the role ${names.join('')}` : `one of the roles ${names.join(', ')}`
   return new Problem('forbidden', `${ALLOWS[permission]} needs a token with ${needed}.`, { reason: 'missing_role' })
+}
+
+/** A sender that names a user whom its token does not list. */
+export function foreignUser(userId: number, claim: string): Problem {
+  const detail = `The token does not allow user ${userId}: its claim "${claim}" does not list them.`
+  return new Problem('forbidden', detail, { reason: 'foreign_user' })
 }
 
 export function withoutUserId(userClaim: string): Problem {

@@ -3,7 +3,8 @@ import { createSecretKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { AuthConfig } from '../../config/config.ts'
 
-export interface TokenRequest extends Pick<AuthConfig, 'issuer' | 'audience' | 'userClaim' | 'rolesClaim'> {
+export interface TokenRequest
+  extends Pick<AuthConfig, 'issuer' | 'audience' | 'tokenType' | 'userClaim' | 'rolesClaim' | 'senderUsersClaim'> {
   /** At least 32 bytes. */
   secret: string
   /** Null for a machine. */
@@ -11,6 +12,8 @@ export interface TokenRequest extends Pick<AuthConfig, 'issuer' | 'audience' | '
   /** The token's `sub`: 1–255 characters. If `sub` is the user claim, the user's id replaces it. */
   subject: string
   roles: readonly string[]
+  /** The users that a sender may name; left out: none if the claim is configured, else all. */
+  senderUsers?: readonly number[] | '*'
   /** At least 1. */
   ttlSeconds: number
   /** Milliseconds since 1970. */
@@ -19,16 +22,20 @@ export interface TokenRequest extends Pick<AuthConfig, 'issuer' | 'audience' | '
 
 /** Signs a token (HS256) that a service with this secret and configuration accepts until it expires. */
 export async function mintToken(request: TokenRequest): Promise<string> {
-  const { secret, issuer, audience, userId, subject, roles, ttlSeconds, userClaim, rolesClaim } = request
+  const { secret, issuer, audience, userId, subject, roles, ttlSeconds, userClaim, rolesClaim, senderUsersClaim } =
+    request
   const issuedAt = Math.floor(request.now / 1_000)
   const token = new SignJWT({
     sub: subject,
     ...(userId === null ? {} : { [userClaim]: userClaim === 'sub' ? String(userId) : userId }),
     // The standard defines `scope` as a single string.
     [rolesClaim]: rolesClaim === 'scope' ? roles.join(' ') : roles,
+    ...(senderUsersClaim === null || request.senderUsers === undefined
+      ? {}
+      : { [senderUsersClaim]: request.senderUsers }),
   })
   token
-    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setProtectedHeader({ alg: 'HS256', typ: request.tokenType ?? 'JWT' })
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + ttlSeconds)
   if (issuer !== null) token.setIssuer(issuer)
