@@ -7,10 +7,9 @@ import { startEmbedded } from './db/embedded/embedded.ts'
 import { migrate, pendingMigrations } from './db/migrate.ts'
 import type { Migration } from './db/migration-files.ts'
 import { dropRoot } from './drop-root.ts'
-import { ownSecret } from './http/auth/secrets.ts'
-import { mintToken } from './http/auth/tokens.ts'
 import { addressOf, createFront, type Front } from './http/front.ts'
 import { readCertificate, watchCertificate } from './http/tls.ts'
+import { welcome } from './welcome.ts'
 
 /** The process exits if it has not stopped this time after the delay, in milliseconds. */
 const STOP_MS = 10_000
@@ -65,7 +64,7 @@ async function serveUntil(
   try {
     await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
     if (needsRoot) await dropRoot(config, log)
-    process.stdout.write(await welcome(config, addressOf(front).url))
+    process.stdout.write(await welcome(config, addressOf(front).url, process.stdout.isTTY))
     log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
     await pause(shutdownDelaySeconds * 1_000)
   } finally {
@@ -147,58 +146,4 @@ async function stopSignal({ shutdownDelaySeconds }: Config, log: Logger): Promis
     process.exit(1)
   }, ms).unref()
   return signal
-}
-
-/** The banner: the addresses of the service, and a first call to paste. */
-async function welcome(config: Config, url: string): Promise<string> {
-  const { authorization, hint, fragment } = await firstToken(config)
-  return `
-sms-quota is at ${url}, its documentation at ${url}/docs
-
-Open its console${fragment === '' ? '' : ' (the link signs you in)'}
-
-${url}/console/${fragment}
-
-Grant user 7 a thousand units a month${hint}
-
-curl ${url}/api/sms/admin/quota -H 'content-type: application/json' -H ${authorization} -d '{"user_id":7,"limit":1000,"period":"month"}'
-
-`
-}
-
-interface FirstToken {
-  /** The header of an administrator, quoted for a shell. */
-  authorization: string
-  /** What the banner says about it. */
-  hint: string
-  /** The fragment of the console's URL that signs in; empty without a token. Browsers do not send it to servers. */
-  fragment: string
-}
-
-/** Only the service's own secret signs a token for the banner; an operator's secret signs nothing unasked. */
-async function firstToken({ auth, dataDir }: Config): Promise<FirstToken> {
-  switch (auth.key.kind) {
-    case 'own': {
-      const [userId, roles, ttlSeconds] = [1, [auth.adminRole], 3600]
-      const secret = await ownSecret(dataDir)
-      const token = await mintToken({ ...auth, secret, userId, subject: '1', roles, ttlSeconds, now: Date.now() })
-      return {
-        authorization: `'authorization: Bearer ${token}'`,
-        hint: " (with an administrator's token, valid for an hour):",
-        fragment: `#token=${token}`,
-      }
-    }
-    case 'secret':
-      return {
-        authorization: '"authorization: Bearer $TOKEN"',
-        hint: ':\n\nTOKEN=$(bin/sms-quota token --user 1 --role admin)',
-        fragment: '',
-      }
-    default:
-      return {
-        authorization: '"authorization: Bearer $TOKEN"',
-        hint: `; TOKEN comes from your identity provider, with the role ${auth.adminRole}:`,
-        fragment: '',
-      }
-  }
 }

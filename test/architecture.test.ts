@@ -15,6 +15,7 @@ const LEVELS: Record<string, RegExp>[] = [
   { http: /^http\// },
   { clock: /^clock\.ts$/, secrets: /^secrets\.ts$/ },
   { app: /^app\.ts$/, 'drop-root': /^drop-root\.ts$/ },
+  { welcome: /^welcome\.ts$/ },
   { main: /^main\.ts$/ },
   { cli: /^cli\// },
 ]

@@ -4,6 +4,7 @@ import { queryClient } from './api/query-client.ts'
 import { Loading } from './components/loading.tsx'
 import { NotFound } from './components/not-found.tsx'
 import { PAGES } from './pages.tsx'
+import { LinkDialog } from './session/link-dialog.tsx'
 import { NoAccess } from './session/no-access.tsx'
 import { type Caller, useSession } from './session/session.ts'
 import { SessionEndedDialog } from './session/session-ended-dialog.tsx'
@@ -50,6 +51,7 @@ function BySession() {
         <>
           <Signed caller={session.caller} />
           <SessionEndedDialog isOpen={session.state === 'ended'} />
+          <LinkDialog caller={session.caller} />
         </>
       )
   }

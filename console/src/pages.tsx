@@ -1,5 +1,6 @@
 import { type ComponentType, lazy } from 'react'
 import type { ViewedUser } from './components/user/viewed-user.ts'
+import { readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
 
 /** A page of the console, loaded when it is first opened. */
@@ -35,18 +36,28 @@ const changes = () => import('./pages/user/changes.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
 export const PAGES: readonly PageEntry[] = [
-  { path: '/overview', label: 'Overview', isFor: admins, Page: lazy(() => import('./pages/overview/overview.tsx')) },
-  { path: '/quotas', label: 'Quotas', isFor: admins, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
+  {
+    path: '/overview',
+    label: 'Overview',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/overview/overview.tsx')),
+  },
+  { path: '/quotas', label: 'Quotas', isFor: readsAllUsers, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
   { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
-  { path: '/quotas/:id', isFor: admins, Page: lazy(() => import('./pages/quota/quota.tsx')) },
-  { path: '/denials', label: 'Denials', isFor: admins, Page: lazy(() => import('./pages/denials/denials.tsx')) },
-  { path: '/users/:id', isFor: admins, Page: userTab(user, overview) },
-  { path: '/users/:id/reservations', isFor: admins, Page: userTab(user, reservations) },
-  { path: '/users/:id/denials', isFor: admins, Page: userTab(user, denials) },
-  { path: '/users/:id/changes', isFor: admins, Page: userTab(user, changes) },
-  { path: '/webhooks', label: 'Webhooks', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhooks.tsx')) },
+  { path: '/quotas/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  { path: '/denials', label: 'Denials', isFor: readsAllUsers, Page: lazy(() => import('./pages/denials/denials.tsx')) },
+  { path: '/users/:id', isFor: readsAllUsers, Page: userTab(user, overview) },
+  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },
+  { path: '/users/:id/denials', isFor: readsAllUsers, Page: userTab(user, denials) },
+  { path: '/users/:id/changes', isFor: readsAllUsers, Page: userTab(user, changes) },
+  {
+    path: '/webhooks',
+    label: 'Webhooks',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/webhooks/webhooks.tsx')),
+  },
   { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
-  { path: '/webhooks/:id', isFor: admins, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
+  { path: '/webhooks/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
   { path: '/mine', label: 'My quotas', isFor: users, Page: userTab(myQuotas, overview) },
   { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },

@@ -27,13 +27,48 @@ test('only API requests carry the token, and no URL contains it', async () => {
   expect(carrying.filter(path => !path.startsWith('/api/sms/'))).toEqual([])
 })
 
-test('a link opened in a signed-in tab signs in its own user', async () => {
+test('a link opened in a signed-in tab replaces the session only if the user agrees', async () => {
   const page = await site.visit('/mine')
   await page.getByText('User 1', { exact: true }).waitFor()
   const token = await site.userToken(7)
+  const dialog = page.getByRole('dialog', { name: 'Replace your session?' })
+
   await page.evaluate(`location.hash = 'token=${token}'`)
+  await dialog.getByText('You are signed in as “1”.').waitFor()
+  expect(page.url()).toBe(`${site.url}/console/mine`)
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Keep my session' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.reload()
+  await page.getByText('User 1', { exact: true }).waitFor()
+
+  // Also when the link loads the page.
+  await page.goto('about:blank')
+  await page.goto(`${site.url}/console/mine#token=${token}`)
+  await dialog.getByRole('button', { name: 'Sign in with the link' }).click()
   await page.getByText('User 7', { exact: true }).waitFor()
   await page.getByRole('heading', { level: 1, name: 'My quotas' }).waitFor()
+})
+
+test('a link replaces a session that has expired without asking', async () => {
+  const clock = site.clock.now
+  const page = await site.visit('/mine', { token: await site.token({ sub: '5', exp: minute }) })
+  await page.getByText('User 5', { exact: true }).waitFor()
+  site.clock.now += 120_000
+  try {
+    await page.goto('about:blank')
+    await page.goto(`${site.url}/console/mine#token=${await site.userToken(7)}`)
+    await page.getByText('User 7', { exact: true }).waitFor()
+  } finally {
+    site.clock.now = clock
+  }
+})
+
+test('auditors and support staff without a user id may sign in', async () => {
+  for (const role of ['auditor', 'support']) {
+    const page = await site.visit('/', { token: await site.token({ sub: 'ann', roles: [`sms-quota:${role}`] }) })
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  }
 })
 
 test('a pasted token or header line signs in and opens the requested page', async () => {

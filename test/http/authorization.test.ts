@@ -48,6 +48,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /api/sms/admin/quota/:id/history',
     'GET /api/sms/admin/quota/:id/windows',
     'GET /api/sms/admin/quota/reservations',
+    'GET /api/sms/admin/quota/reservations/:user_id/:id',
     'GET /api/sms/admin/quota/usage',
     'GET /api/sms/admin/quota/usage/top',
     'GET /api/sms/admin/users',

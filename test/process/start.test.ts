@@ -32,25 +32,30 @@ async function expectRefusal(env: Record<string, string>, reason: RegExp, comman
 describe('the banner', () => {
   const bannerOf = (service: Service) => /^sms-quota is at[\s\S]*?^curl .*$/m.exec(service.stdout())?.[0] ?? ''
 
-  /** Pastes the banner's commands into a shell. */
-  async function paste(banner: string, env: Record<string, string> = {}): Promise<string> {
-    const commands = banner.slice(banner.search(/^(TOKEN|curl)/m))
+  /** Pastes commands into a shell. Returns what they print. */
+  async function paste(commands: string, env: Record<string, string> = {}): Promise<string> {
     const options = { cwd: PROJECT, env: { PATH: SHELL_PATH, ...env } }
-    return (await promisify(execFile)('sh', ['-c', `${commands} -s -w ' %{http_code}'`], options)).stdout
+    return (await promisify(execFile)('sh', ['-c', commands], options)).stdout
   }
 
-  test('names the address and the documentation, and its curl command works', async () => {
+  /** The commands of the banner that mint a token and create a quota. Prints the status at the end. */
+  const grantOf = (banner: string) => `${banner.slice(banner.search(/^(TOKEN|curl)/m))} -s -w ' %{http_code}'`
+
+  test('names the address and the documentation, and its commands mint a token and create a quota', async () => {
     const service = await site.start()
     const banner = bannerOf(service)
     const [, docs] = /documentation at (\S+)\n/.exec(banner) ?? []
     expect((await fetch(docs ?? '')).status).toBe(200)
-    expect(await paste(banner)).toMatch(/"user_id":7.*"period":"month".*"limit":1000.* 201$/)
+    expect(await paste(grantOf(banner))).toMatch(/"user_id":7.*"period":"month".*"limit":1000.* 201$/)
     await service.stop()
   })
 
-  test("links to the console, with an administrator's token in the fragment", async () => {
+  test('without a terminal holds no token, and its command prints the link to the console', async () => {
     const service = await site.start()
-    const [, link = ''] = /^(http\S+\/console\/#token=\S+)$/m.exec(bannerOf(service)) ?? []
+    expect(service.stdout()).not.toContain('eyJ')
+    const [command = ''] = /^.*bin\/sms-quota token .*--console \S+$/m.exec(bannerOf(service)) ?? []
+    const link = (await paste(command)).trim()
+    expect(link).toMatch(/^http\S+\/console\/#token=\S+$/)
     expect(await (await fetch(link)).text()).toContain('<div id="root">')
     const headers = { authorization: `Bearer ${new URL(link).hash.replace('#token=', '')}` }
     const me = await fetch(new URL('/api/sms/me', link), { headers })
@@ -63,7 +68,7 @@ describe('the banner', () => {
     const service = await site.start(env)
     const banner = bannerOf(service)
     expect(banner).not.toContain('eyJ')
-    expect(await paste(banner, env)).toMatch(/ 201$/)
+    expect(await paste(grantOf(banner), env)).toMatch(/ 201$/)
     await service.stop()
   })
 

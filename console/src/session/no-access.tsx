@@ -13,8 +13,9 @@ export function NoAccess({ caller }: { caller: Caller }) {
           No access with this token
         </Title>
         <Text size="sm" mb="md">
-          You are signed in as “{caller.subject}”. The console is for users and administrators, and this token has
-          neither a user id nor the administrator role{caller.roles.includes('sender') && ': it is a sender’s token'}.
+          You are signed in as “{caller.subject}”. The console is for users, administrators, auditors and support staff,
+          and this token has neither a user id nor one of their roles
+          {caller.roles.includes('sender') && ': it is a sender’s token'}.
         </Text>
         <Button fullWidth onClick={signOut}>
           Sign in with another token

@@ -24,10 +24,16 @@ const STORED = 'sms-quota.token'
 let session: Session = { state: 'signed-out', error: null }
 let token: string | null = null
 let renewing: PromiseWithResolvers<void> | null = null
+/** The token of a link that waits for the user's consent, because this tab has a session. */
+let linkToken: string | null = null
 const listeners = new Set<() => void>()
 
 function setSession(next: Session): void {
   session = next
+  notify()
+}
+
+function notify(): void {
   for (const listener of listeners) listener()
 }
 
@@ -45,6 +51,8 @@ export async function resume(): Promise<void> {
       return
     }
     sessionStorage.removeItem(STORED)
+    // The link replaces no session any more.
+    if (linkToken !== null) return acceptLink()
     setSession({ state: 'signed-out', error: error instanceof ApiProblem ? error.message : String(error) })
   }
 }
@@ -71,6 +79,7 @@ class DifferentUser extends Error {
 
 export function signOut(): void {
   token = null
+  linkToken = null
   sessionStorage.removeItem(STORED)
   setSession({ state: 'signed-out', error: null })
   renewing?.reject(new SignedOut())
@@ -92,15 +101,40 @@ export function renewal(rejected: string): Promise<void> {
 }
 
 /**
- * Stores the token of a sign-in link (`#token=…`) and removes it from the URL and the history. Browsers do not send
- * fragments to servers. Returns whether there was a token.
+ * Takes the token of a sign-in link (`#token=…`) and removes it from the URL and the history. Browsers do not send
+ * fragments to servers. In a tab with another session the token waits until the user agrees: a link that a stranger sent
+ * must not exchange the account. Returns whether the token was stored for the next page load.
  */
 export function takeLinkToken(): boolean {
   const offered = new URLSearchParams(location.hash.slice(1)).get('token')
   if (offered === null) return false
   history.replaceState(history.state, '', location.pathname + location.search)
+  const stored = sessionStorage.getItem(STORED)
+  if (stored !== null && stored !== offered) {
+    linkToken = offered
+    notify()
+    return false
+  }
   keepToken(offered)
   return true
+}
+
+/** Replaces the session by that of the link, and loads the page again. */
+export function acceptLink(): void {
+  if (linkToken === null) return
+  keepToken(linkToken)
+  location.reload()
+}
+
+/** Keeps the session of this tab, and forgets the link. */
+export function declineLink(): void {
+  linkToken = null
+  notify()
+}
+
+/** Whether the token of a link waits for the user's consent. */
+export function useIsLinkWaiting(): boolean {
+  return useSyncExternalStore(subscribe, () => linkToken !== null)
 }
 
 /** Stores a token for the next page load of this tab. */

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { PageEntry } from '../pages.tsx'
+import { readsAllUsers } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
 import { Account } from './account.tsx'
 import { ColorScheme } from './color-scheme.tsx'
@@ -13,7 +14,7 @@ import { UnreachableNotice } from './unreachable-notice.tsx'
 
 /** The frame of every page: header, navigation and connection banner. */
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
-  const { roles } = useCaller()
+  const caller = useCaller()
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
   const content = useRef<HTMLElement>(null)
@@ -63,7 +64,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
               label && <NavItem key={path} path={path} label={label} location={location} onClick={close} />,
           )}
         </ul>
-        {roles.includes('admin') && <GoToUser onGo={close} />}
+        {readsAllUsers(caller) && <GoToUser onGo={close} />}
       </AppShell.Navbar>
       <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
         <UnreachableNotice />

@@ -1,0 +1,37 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { decodeJwt } from 'jose'
+import { expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '../src/config/config.ts'
+import { welcome } from '../src/welcome.ts'
+
+const URL = 'http://127.0.0.1:8080'
+
+async function bannerOf(isTerminal: boolean, env: Record<string, string> = {}): Promise<string> {
+  const dataDir = await mkdtemp(join(tmpdir(), "sms-quota it's "))
+  onTestFinished(() => rm(dataDir, { recursive: true }))
+  const loaded = loadConfig({ DATA_DIR: dataDir, ...env })
+  if ('issues' in loaded) throw new Error('the configuration of the test is invalid')
+  return welcome(loaded.config, URL, isTerminal)
+}
+
+test('a terminal gets a link that signs in, and a call with the same token', async () => {
+  const banner = await bannerOf(true)
+  const [, token = ''] = /\/console\/#token=(\S+)\n/.exec(banner) ?? []
+  expect(decodeJwt(token)).toMatchObject({ sub: '1', roles: ['sms-quota:admin'] })
+  expect(banner).toContain(`-H 'authorization: Bearer ${token}'`)
+})
+
+test('anything else gets commands that mint one, for the same data folder', async () => {
+  const banner = await bannerOf(false)
+  expect(banner).not.toContain('eyJ')
+  expect(banner).toMatch(/\nDATA_DIR='.*it'\\''s .*' bin\/sms-quota token --user 1 --role admin --console http:\S+\n/)
+  expect(banner).toMatch(/\nTOKEN=\$\(DATA_DIR=.* bin\/sms-quota token --user 1 --role admin\)\ncurl .*\$TOKEN/)
+})
+
+test.each([true, false])("an operator's secret signs nothing unasked (terminal: %s)", async isTerminal => {
+  const banner = await bannerOf(isTerminal, { AUTH_SECRET: 'a secret of more than thirty-two bytes' })
+  expect(banner).not.toContain('eyJ')
+  expect(banner).toContain('\nTOKEN=$(bin/sms-quota token --user 1 --role admin)\ncurl ')
+})
