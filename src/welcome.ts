@@ -1,5 +1,6 @@
 /** The banner of a started service: its addresses, and a first call to paste. */
-import { type Config, configVariables } from './config/config.ts'
+import type { Config } from './config/config.ts'
+import { configVariables } from './config/describe.ts'
 import { ownSecret } from './http/auth/secrets.ts'
 import { mintToken } from './http/auth/tokens.ts'
 

@@ -129,7 +129,7 @@ describe('config', () => {
     expect(stdout).toMatch(/^PORT +9000$/m)
     expect(stdout).toMatch(/^DATABASE_URL +postgres:\/\/u:\*+@h\/d$/m)
     expect(stdout).toMatch(/^AUTH_SECRET +\*+$/m)
-    expect(stdout).toMatch(/^AUTH_ISSUER +\(not set: any issuer is accepted\)$/m)
+    expect(stdout).toMatch(/^AUTH_ISSUER +\(not set: any issuer is accepted; required with AUTH_JWKS_URL\)$/m)
     expect(stdout).not.toMatch(/hunter2|staple/)
   })
 

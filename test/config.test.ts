@@ -1,15 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type Config,
-  ConfigError,
-  configVariables,
-  describeConfig,
-  type LoadOptions,
-  loadConfig,
-  SECRET_VARIABLES,
-} from '../src/config/config.ts'
+import { type Config, ConfigError, type LoadOptions, loadConfig } from '../src/config/config.ts'
+import { configVariables, describeConfig, SECRET_VARIABLES } from '../src/config/describe.ts'
 import { MASK } from '../src/config/parse.ts'
-import { VARIABLES, type Variable } from '../src/config/variables.ts'
+import type { Variable } from '../src/config/variable.ts'
+import { VARIABLES } from '../src/config/variables.ts'
 
 const MACHINE = { platform: 'linux', isRoot: false, home: '/home/ann' } as const
 const SECRET = 'correct horse battery staple, twice'

@@ -1,5 +1,5 @@
 /** The commands of `sms-quota`. The dispatch and the help come from this table. */
-import { configVariables, describeConfig } from '../config/config.ts'
+import { configVariables, describeConfig } from '../config/describe.ts'
 import { ROLES } from '../domain/role.ts'
 import { readPublicKey } from '../http/auth/key-files.ts'
 import type { Options } from './arguments.ts'

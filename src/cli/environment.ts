@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import {
-  type Config,
-  ConfigError,
-  type ConfigIssue,
-  configVariables,
-  type LoadOptions,
-  loadConfig,
-  SECRET_VARIABLES,
-} from '../config/config.ts'
+import { type Config, ConfigError, type ConfigIssue, type LoadOptions, loadConfig } from '../config/config.ts'
+import { configVariables, SECRET_VARIABLES } from '../config/describe.ts'
 import { type Arguments, didYouMean } from './arguments.ts'
 
 /** Reads the configuration of this process. @throws ConfigError with all issues. */

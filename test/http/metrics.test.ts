@@ -203,14 +203,20 @@ test('show when the keys of the key server were fetched, and count failures', as
         key: { kind: 'jwks', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` },
         issuer: 'https://issuer.example',
         audience: 'sms-quota',
+        tokenType: null,
         userClaim: 'sub',
         rolesClaim: 'roles',
         adminRole: 'admin',
         senderRole: 'sender',
+        auditorRole: 'auditor',
+        supportRole: 'support',
+        forceRole: 'force',
+        senderUsersClaim: null,
       },
     },
     {
       now: () => now,
+      log: { info() {}, error() {} },
       onKeysFetched(isFetched) {
         fetched.push(isFetched)
         metrics.keysFetched(isFetched)

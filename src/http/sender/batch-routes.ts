@@ -61,24 +61,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
   const checkOperation = createOperationCheck()
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
 
-  const parse = jsonBodyParser(app)
   readRawBodies(app, app.bodyReader, MAX_BATCH_BYTES)
-  // A batch is admitted when its body is complete: one that arrives slowly takes no room of others.
-  server.addHook('preValidation', (request, reply, done) => {
-    const { body } = request
-    if (!(body instanceof Buffer)) return done()
-    const bytes = countedBytes(body.length)
-    const { subject } = principalOf(request)
-    if (!batches.tryAcquire(subject, bytes)) return done(tooManyBatches())
-    reply.raw.once('close', () => batches.release(subject, bytes))
-    // Parses and submits the batch in the same tick.
-    batches.nextTick(body.length).then(() => {
-      parse(request, body, (error, parsed) => {
-        request.body = parsed
-        done(error ?? undefined)
-      })
-    })
-  })
+  admitCompleteBodies(app, batches)
 
   app.post(
     '/batch',
@@ -119,6 +103,26 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
       return reply
     },
   )
+}
+
+/** A batch is admitted when its body is complete: one that arrives slowly takes no room of others. */
+function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof createBodyAdmission>): void {
+  const parse = jsonBodyParser(app)
+  app.addHook('preValidation', (request, reply, done) => {
+    const { body } = request
+    if (!(body instanceof Buffer)) return done()
+    const bytes = countedBytes(body.length)
+    const { subject } = principalOf(request)
+    if (!batches.tryAcquire(subject, bytes)) return done(tooManyBatches())
+    reply.raw.once('close', () => batches.release(subject, bytes))
+    // Parses and submits the batch in the same tick.
+    batches.nextTick(body.length).then(() => {
+      parse(request, body, (error, parsed) => {
+        request.body = parsed
+        done(error ?? undefined)
+      })
+    })
+  })
 }
 
 /** The results of a batch, in the order of its operations. Sends the response after the last one. */

@@ -1,0 +1,122 @@
+/** The rows of the table of variables for tokens and roles. */
+import { MASK, maskUrl, parseJwksUrl, parseSecret, parseText, parseWord, whole } from './parse.ts'
+import { anyText, keyPath, oneWord, type Variable } from './variable.ts'
+
+export const AUTH_VARIABLES = {
+  AUTH_SECRET: {
+    means: 'the secret that tokens are signed with (HS256)',
+    accepts: 'at least 32 bytes, for example the output of `openssl rand -base64 48`',
+    fallback: null,
+    unset: 'a secret that the service makes in DATA_DIR, unless another key is set',
+    mask: () => MASK,
+    secret: true,
+    parse: parseSecret,
+  },
+  AUTH_SECRET_PREVIOUS: {
+    means: 'the secret that AUTH_SECRET replaces: its tokens are accepted, too, while you replace it',
+    accepts: 'at least 32 bytes',
+    fallback: null,
+    mask: () => MASK,
+    secret: true,
+    parse: parseSecret,
+  },
+  AUTH_PUBLIC_KEY_FILE: {
+    means:
+      'the file of the public key that tokens are verified with (RSA: RS256, P-256: ES256, Ed25519: EdDSA), read again when it changes',
+    accepts: 'the path of a PEM public key, an X.509 certificate or a JWK',
+    fallback: null,
+    ...keyPath,
+  },
+  AUTH_PUBLIC_KEY_FILE_PREVIOUS: {
+    means: 'the file of the key that AUTH_PUBLIC_KEY_FILE replaces: its tokens are accepted, too, while you replace it',
+    accepts: 'the path of a PEM public key, an X.509 certificate or a JWK',
+    fallback: null,
+    ...keyPath,
+  },
+  AUTH_JWKS_URL: {
+    means: 'the URL of the key set (JWKS) of your identity provider, fetched again when its keys rotate',
+    accepts: 'an https URL without user and password (http only for the local machine)',
+    fallback: null,
+    mask: maskUrl,
+    parse: parseJwksUrl,
+  },
+  AUTH_ISSUER: {
+    means: 'the issuer (iss) that a token must have',
+    accepts: anyText,
+    fallback: null,
+    unset: 'any issuer is accepted; required with AUTH_JWKS_URL',
+    parse: parseText,
+  },
+  AUTH_AUDIENCE: {
+    means: 'the audience (aud) that a token must have',
+    accepts: anyText,
+    fallback: null,
+    unset: 'any audience is accepted; required with AUTH_JWKS_URL',
+    parse: parseText,
+  },
+  AUTH_TOKEN_TYPE: {
+    means:
+      'the type (typ) that a token must have in its header, such as at+jwt, so that no other token of the provider passes',
+    accepts: oneWord,
+    fallback: null,
+    unset: 'any type is accepted',
+    parse: parseWord,
+  },
+  AUTH_USER_CLAIM: {
+    means: 'the claim that contains the user id, by name or dotted path',
+    accepts: anyText,
+    fallback: 'sub',
+    parse: parseText,
+  },
+  AUTH_ROLES_CLAIM: {
+    means: 'the claim that contains the roles, by name or dotted path, such as realm_access.roles or scope',
+    accepts: anyText,
+    fallback: 'roles',
+    parse: parseText,
+  },
+  AUTH_ADMIN_ROLE: {
+    means: 'the role that may call /api/sms/admin',
+    accepts: oneWord,
+    fallback: 'sms-quota:admin',
+    parse: parseWord,
+  },
+  AUTH_SENDER_ROLE: {
+    means: 'the role that may call /api/sms/sender',
+    accepts: oneWord,
+    fallback: 'sms-quota:sender',
+    parse: parseWord,
+  },
+  AUTH_AUDITOR_ROLE: {
+    means: 'the role that may read everything under /api/sms/admin, and change nothing',
+    accepts: oneWord,
+    fallback: 'sms-quota:auditor',
+    parse: parseWord,
+  },
+  AUTH_SUPPORT_ROLE: {
+    means: 'the role that may read everything under /api/sms/admin, and adjust quotas by up to SUPPORT_ADJUST_LIMIT',
+    accepts: oneWord,
+    fallback: 'sms-quota:support',
+    parse: parseWord,
+  },
+  AUTH_FORCE_ROLE: {
+    means: 'the role that a sender needs besides its own to book units past any limit (force)',
+    accepts: oneWord,
+    fallback: 'sms-quota:force',
+    parse: parseWord,
+  },
+  AUTH_SENDER_USERS_CLAIM: {
+    means:
+      'the claim that lists the users whom a sender may name (user ids, or * for all), by name or dotted path; a token without it may name none',
+    accepts: anyText,
+    fallback: null,
+    unset: 'each sender may name all users',
+    parse: parseText,
+  },
+  SUPPORT_ADJUST_LIMIT: {
+    means:
+      'the maximum number of units by which the support role may move the limit of a quota in one call; 0 means none',
+    accepts: 'a whole number from 0 to 1000000000000',
+    fallback: '1000',
+    parse: whole(0, 1_000_000_000_000),
+  },
+} as const satisfies Record<string, Variable<unknown>>
