@@ -72,6 +72,7 @@ async function expectRemovalByKeys(): Promise<void> {
   const removal = await statementIn(on => removeSettled(on, shardFrom(5), Number.NEGATIVE_INFINITY, NOW))
   const { accesses } = await accessesOf(removal)
   expect(accesses.filter(access => !access.startsWith('ModifyTable')).toSorted()).toEqual([
+    'Index Scan reservation_action_pkey',
     'Index Scan reservation_expiry',
     'Index Scan reservation_pkey',
     'Index Scan reservation_pkey',
