@@ -26,8 +26,8 @@ export interface SlowDown {
 /** Long enough to end a flood, and shorter than usual time limits of clients. */
 const WAIT_MS = 500
 
-/** Refusals of one principal: five hundred a second, since a sender may have as many invalid numbers among its messages. */
-const OF_PRINCIPAL = { perMinute: 30_000, burstMs: 2_000 }
+/** Refusals of one principal: two hundred a second, since a sender may have as many invalid numbers among its messages. */
+const OF_PRINCIPAL = { perMinute: 12_000, burstMs: 2_000 }
 
 /** @param addressPerMinute calls of one address that come without a valid token; 0 is no limit */
 export function createSlowDown(addressPerMinute: number): SlowDown {
