@@ -45,12 +45,18 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
   )
   const problems = new Counter({
     name: 'sms_quota_problems_total',
-    help: 'Errors answered, by code, and refused tokens by reason; each operation of a batch counts.',
-    labelNames: ['code', 'reason'],
+    help: 'Errors answered, by code; each operation of a batch counts.',
+    labelNames: ['code'],
+    registers,
+  })
+  const refused = new Counter({
+    name: 'sms_quota_refused_tokens_total',
+    help: 'Calls that were refused for their token: 401 and 403, by reason.',
+    labelNames: ['reason'],
     registers,
   })
   // Prometheus does not see the first increase of a series that begins with it.
-  for (const code of Object.keys(ERRORS)) problems.inc({ code, reason: '' }, 0)
+  for (const code of Object.keys(ERRORS)) problems.inc({ code }, 0)
   return {
     build({ version, node, postgres, schema: number }) {
       build.set({ version, node, postgres }, 1)
@@ -58,7 +64,10 @@ export function serviceMetrics(registers: Registry[], now: () => number): Servic
     },
     watchReadiness: isReady => watchReady(() => (isReady() ? 1 : 0)),
     watchClock: aheadMs => watchAhead(() => aheadMs() / 1_000),
-    problem: ({ code, reason = '' }) => problems.inc({ code, reason }),
+    problem({ code, reason }) {
+      problems.inc({ code })
+      if (reason !== undefined) refused.inc({ reason })
+    },
     ...keyMetrics(registers, now),
   }
 }
