@@ -233,6 +233,13 @@ describe('refused', () => {
     ['PORT', '080', 'is not a whole number'],
     ['PORT', ' 80', 'is not a whole number'],
     ['PORT', '1e3', 'is not a whole number'],
+    // A number of proxies would not say which connections are theirs.
+    ['TRUST_PROXY', '1', 'is no list of addresses and networks; accepted: addresses'],
+    ['TRUST_PROXY', '10.0.0.0/33', 'is no list'],
+    ['TRUST_PROXY', 'fd00::/129', 'is no list'],
+    ['TRUST_PROXY', '10.0.0.1,', 'is no list'],
+    ['TRUST_PROXY', 'proxy.example', 'is no list'],
+    ['SHUTDOWN_DELAY_SECONDS', '301', 'is out of bounds'],
     ['DATABASE_POOL_SIZE', '0', 'is out of bounds'],
     ['HISTORY_RETENTION_DAYS', '0', 'is out of bounds'],
     ['AUDIT_RETENTION_DAYS', '0', 'is out of bounds'],
@@ -361,6 +368,10 @@ describe('refused', () => {
     const issues = issuesOf({ CONSOLE_OIDC_ISSUER, CONSOLE_OIDC_CLIENT_ID: 'console', AUTH_PUBLIC_KEY_FILE: '/k.pem' })
     expect(issues).toEqual([expect.stringContaining(`CONSOLE_OIDC_ISSUER: ${words}`)])
     expect(issues[0]).not.toContain('hunter2')
+  })
+
+  test.each([{ TLS_CERT_FILE: '/c.pem' }, { TLS_KEY_FILE: '/k.pem' }])('half of a pair: %j', half => {
+    expect(issuesOf(half)).toEqual(['TLS_CERT_FILE, TLS_KEY_FILE: each requires the other'])
   })
 
   test('a provider without a client, a client without a provider, and a provider whose tokens would not be accepted', () => {
