@@ -7,9 +7,9 @@ import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
 import { readServerVersions } from './db/server-versions.ts'
-import { assertTrustworthy } from './db/trust.ts'
+import { assertConnectionsFit, assertTrustworthy } from './db/trust.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
-import { createEngine, type Engine, type EngineOptions } from './engine/engine.ts'
+import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
 import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
@@ -88,6 +88,11 @@ interface Base {
 
 type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
 
+/** The maximum number of connections of this process to the database, without the two of a migration at its start. */
+function connectionsOf({ databasePoolSize }: Config): number {
+  return databasePoolSize + JOB_CONNECTIONS + PING_CONNECTIONS + ENGINE_CONNECTIONS
+}
+
 /** Wires all parts, in the order in which they need each other. If one cannot start, those before it are stopped. */
 export async function createApp(config: Config, log: FastifyBaseLogger, overrides: Overrides = {}): Promise<App> {
   const stops: Stop[] = []
@@ -99,6 +104,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const db = open('calls', { maxConnections: config.databasePoolSize })
     await assertTrustworthy(db)
     await assertRestored(db)
+    await assertConnectionsFit(db, connectionsOf(config))
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     metrics.build({ version: VERSION, node: process.version, ...(await readServerVersions(db)) })
     warnOfPlainSecrets(config, log)

@@ -123,7 +123,7 @@ describe('wrong usage exits 2 and says how to correct it', () => {
 
 describe('config', () => {
   test('prints the settings in effect, with secrets masked', async () => {
-    const env = { DATABASE_URL: 'postgres://u:hunter2@h/d', AUTH_SECRET: SECRET, PORT: '9000' }
+    const env = { DATABASE_URL: 'postgres://u:hunter2@h/d', DATABASE_TLS: 'off', AUTH_SECRET: SECRET, PORT: '9000' }
     const { code, stdout, stderr } = await run(['config'], env)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^PORT +9000$/m)

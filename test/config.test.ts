@@ -32,6 +32,7 @@ describe('the settings in effect', () => {
       shutdownDelaySeconds: 0,
       databaseUrl: null,
       databasePoolSize: 10,
+      databaseTls: 'required',
       migrate: 'auto',
       dataDir: '/home/ann/.local/share/sms-quota',
       auth: {
@@ -82,6 +83,7 @@ describe('the settings in effect', () => {
       SHUTDOWN_DELAY_SECONDS: '15',
       DATABASE_URL: DATABASE,
       DATABASE_POOL_SIZE: '3',
+      DATABASE_TLS: 'off',
       MIGRATE: 'off',
       DATA_DIR: '/srv/sms quota/../sms',
       AUTH_JWKS_URL: 'https://id.example/keys',
@@ -129,6 +131,7 @@ describe('the settings in effect', () => {
       shutdownDelaySeconds: 15,
       databaseUrl: DATABASE,
       databasePoolSize: 3,
+      databaseTls: 'off',
       migrate: 'off',
       dataDir: '/srv/sms',
       auth: {
@@ -195,6 +198,8 @@ describe('the settings in effect', () => {
     'postgres:///sms?host=/run/postgresql',
     'postgres://%2Frun%2Fpostgresql/sms',
     'postgres://u:p@[::1]:5432',
+    'postgres://u:p,q@127.0.0.1:5432,localhost:5433/d',
+    'postgres://u:p@db.example:5432,db2.example/d?sslmode=verify-full',
   ])('%s is a database', DATABASE_URL => {
     expect(load({ DATABASE_URL, AUTH_SECRET: SECRET }).databaseUrl).toBe(DATABASE_URL)
   })
@@ -219,6 +224,23 @@ describe('the settings in effect', () => {
       previous: 'b.pem',
     })
   })
+})
+
+test.each(['', '?sslmode=no-verify', '?sslmode=disable', '?sslmode=require&uselibpqcompat=true'])(
+  'a database on another machine needs TLS, or DATABASE_TLS=off: %s',
+  parameters => {
+    for (const hosts of ['db.example', '127.0.0.1,db.example']) {
+      const env = { DATABASE_URL: `postgres://u:hunter2@${hosts}/d${parameters}`, AUTH_SECRET: SECRET }
+      expect(issuesOf(env)).toEqual([expect.stringMatching(/^DATABASE_URL: would reach another machine without/)])
+      expect(load({ ...env, DATABASE_TLS: 'off' }).databaseTls).toBe('off')
+    }
+  },
+)
+
+test('the password of a database with several hosts is masked', () => {
+  const config = load({ DATABASE_URL: 'postgres://u:hunter2@a:1,b:2/d?sslmode=verify-full', AUTH_SECRET: SECRET })
+  const shown = describeConfig(config).find(({ name }) => name === 'DATABASE_URL')?.value
+  expect(shown).toBe('postgres://u:********@a:1,b:2/d?sslmode=verify-full')
 })
 
 describe('refused', () => {
@@ -275,6 +297,7 @@ describe('refused', () => {
     ['SECRETS_KEY', 'aHVudGVyMg==', 'has 7 bytes'],
     ['SECRETS_KEY_PREVIOUS', 'off', 'is not base64'],
     ['DATABASE_URL', 'hunter2', 'is not a URL'],
+    ['DATABASE_URL', 'postgres://127.0.0.1,/hunter2', 'has an empty host in its list'],
     ['DATABASE_URL', 'mysql://u:hunter2@h/d', 'is not a PostgreSQL URL'],
     ['DATABASE_URL', 'postgres://u:hunter2#x@h/d', 'is not a URL'],
     ['DATABASE_URL', 'postgres://u:1#hunter2@h/d', 'has a special character that is not percent-encoded'],

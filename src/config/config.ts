@@ -3,6 +3,7 @@
  * their help and the printed settings. This module reads only the texts that its callers pass in, so that a test of any
  * rule is one call.
  */
+import { isUnencrypted } from './database-url.ts'
 import { Refusal } from './parse.ts'
 import { type Machine, type Texts, thisMachine } from './variable.ts'
 import {
@@ -13,6 +14,7 @@ import {
   NAMES,
   type Name,
   row,
+  type TlsMode,
   type VARIABLES,
 } from './variables.ts'
 
@@ -75,6 +77,8 @@ export interface Config {
   databaseUrl: string | null
   /** The maximum number of connections, without those of the engine. */
   databasePoolSize: number
+  /** Whether connections to other machines must be encrypted. */
+  databaseTls: TlsMode
   /** Whether a start applies missing migrations, or refuses to start without them. */
   migrate: MigrateMode
   /** An absolute path; it need not exist yet. */
@@ -210,6 +214,13 @@ function issuesBetween(textOf: TextOf, values: ReadonlyMap<Name, unknown>, needs
   for (const [name, current] of PREVIOUS_KEYS) {
     if (isSet(name) && !isSet(current)) issue(name, `requires ${current}, the key that replaces it`)
   }
+  const url = values.get('DATABASE_URL')
+  if (typeof url === 'string' && values.get('DATABASE_TLS') === 'required' && isUnencrypted(url)) {
+    issue(
+      'DATABASE_URL',
+      'would reach another machine without verified encryption; add ?sslmode=verify-full (and &sslrootcert=FILE for a CA of your own), or set DATABASE_TLS=off on a network that you trust',
+    )
+  }
   if (needsKey && isSet('DATABASE_URL') && keys.length === 0) {
     issue(
       KEY_NAMES.join(', '),
@@ -253,6 +264,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     shutdownDelaySeconds: get('SHUTDOWN_DELAY_SECONDS'),
     databaseUrl: get('DATABASE_URL'),
     databasePoolSize: get('DATABASE_POOL_SIZE'),
+    databaseTls: get('DATABASE_TLS'),
     migrate: get('MIGRATE'),
     dataDir: get('DATA_DIR'),
     auth: {

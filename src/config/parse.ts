@@ -1,6 +1,7 @@
 /** The parsers of variables: each returns the value of a text, or the reason why it refuses the text. */
 import { isIP } from 'node:net'
 import { isAbsolute, normalize } from 'node:path'
+import { changeUrl, hostUrls } from './database-url.ts'
 
 /** Why a text is refused. In messages, the accepted values from the table of variables follow it. */
 export class Refusal {
@@ -88,7 +89,16 @@ export function parseFolder(text: string): string | Refusal {
   return isAbsolute(text) && !text.includes('\0') ? normalize(text) : new Refusal('is not absolute')
 }
 
+/** A URL with one host or with several. */
 export function parseDatabaseUrl(text: string): string | Refusal {
+  const urls = hostUrls(text)
+  const refusal = urls.map(url => parseHostUrl(url)).find(result => result instanceof Refusal)
+  if (refusal !== undefined) return refusal
+  const isEmpty = urls.some(url => new URL(url).hostname === '')
+  return urls.length > 1 && isEmpty ? new Refusal('has an empty host in its list') : text
+}
+
+function parseHostUrl(text: string): string | Refusal {
   const url = URL.parse(text)
   if (url === null) return new Refusal('is not a URL')
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') return new Refusal('is not a PostgreSQL URL')
@@ -145,8 +155,8 @@ export function parseKey(text: string): Uint8Array | Refusal {
 }
 
 export function maskUrl(text: string): string {
-  const url = new URL(text)
-  if (url.password !== '') url.password = MASK
-  for (const name of url.searchParams.keys()) if (/pass|secret|token/i.test(name)) url.searchParams.set(name, MASK)
-  return url.href
+  return changeUrl(text, url => {
+    if (url.password !== '') url.password = MASK
+    for (const name of url.searchParams.keys()) if (/pass|secret|token/i.test(name)) url.searchParams.set(name, MASK)
+  })
 }

@@ -31,6 +31,9 @@ export type ClientAddressMode = (typeof CLIENT_ADDRESS_MODES)[number]
 
 export type Enforcement = (typeof ENFORCEMENTS)[number]
 
+const TLS_MODES = ['required', 'off'] as const
+export type TlsMode = (typeof TLS_MODES)[number]
+
 const MIGRATE_MODES = ['auto', 'off'] as const
 export type MigrateMode = (typeof MIGRATE_MODES)[number]
 
@@ -85,7 +88,8 @@ export const VARIABLES = {
   },
   DATABASE_URL: {
     means: 'the PostgreSQL database (version 15 or later) to use',
-    accepts: 'postgres://user:password@host:5432/database, with special characters of the password percent-encoded',
+    accepts:
+      'postgres://user:password@host:5432/database, with special characters of the password percent-encoded, and several hosts separated by commas (a:5432,b:5432) of which the one that takes writes is used',
     fallback: null,
     unset: 'the service runs its own PostgreSQL in DATA_DIR',
     mask: maskUrl,
@@ -98,6 +102,13 @@ export const VARIABLES = {
     accepts: 'a whole number from 1 to 1000',
     fallback: '10',
     parse: whole(1, 1_000),
+  },
+  DATABASE_TLS: {
+    means:
+      'whether connections to a database on another machine must be encrypted, with a verified certificate; off is for networks that you trust',
+    accepts: `one of ${TLS_MODES.join(', ')}`,
+    fallback: 'required',
+    parse: (text: string) => TLS_MODES.find(mode => mode === text) ?? new Refusal('is neither'),
   },
   MIGRATE: {
     means:

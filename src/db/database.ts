@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
+import { clientsOf, Hosts } from './hosts.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
@@ -68,7 +69,7 @@ export interface Log {
 
 /** Times are in milliseconds; 0 means no limit. */
 export interface DatabaseOptions {
-  /** `postgresql://user:password@host:port/database`; a socket's folder goes into `?host=`. */
+  /** `postgresql://user:password@host:port/database`, with several hosts if need be; a socket's folder goes into `?host=`. */
   readonly url: string
   readonly maxConnections?: number
   /** Longest a statement may run. */
@@ -108,11 +109,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { statementTimeout = STATEMENT_TIMEOUT_MS, onWait } = options
   const answerTimeout = statementTimeout > 0 ? statementTimeout + ANSWER_MARGIN_MS : 0
   const connections = new PoolConnections()
-  const pool = createPool({ ...options, statementTimeout }, connections)
+  const hosts = new Hosts(options.url)
+  const pool = createPool({ ...options, statementTimeout }, connections, hosts)
 
   async function acquire(): Promise<pg.PoolClient> {
     for (;;) {
-      const client = await pool.connect().catch(error => {
+      const client = await hosts.take(pool).catch(error => {
         throw sqlStateOf(error) === undefined ? new ConnectionLost('no database connection', error) : error
       })
       if (!connections.isDoubtful(client)) return client
@@ -184,6 +186,7 @@ async function readClock(db: Queryable): Promise<{ now: EpochMs; isReadOnly: boo
 function createPool(
   options: DatabaseOptions & { readonly statementTimeout: number },
   connections: PoolConnections,
+  hosts: Hosts,
 ): pg.Pool {
   const { connectTimeout = CONNECT_TIMEOUT_MS, log } = options
   const settings = {
@@ -191,8 +194,9 @@ function createPool(
     lock_timeout: String(options.lockTimeout ?? 1_000),
     idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
   }
+  const HostClient = clientsOf(hosts)
   const pool = new pg.Pool({
-    connectionString: options.url,
+    Client: HostClient,
     fallback_application_name: 'sms-quota',
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: connectTimeout,
@@ -203,7 +207,10 @@ function createPool(
       // A connection can break at any time, its setup included. Without a listener for the error, Node would end the
       // process; and a connection that broke before the pool hands it out must be known as lost.
       client.on('error', () => connections.lose(client))
-      const ended = await withDeadline(client, connectTimeout, () => connections.setUp(client, settings))
+      const { ended, isReadOnly } = await withDeadline(client, connectTimeout, () =>
+        connections.setUp(client, settings),
+      )
+      if (client instanceof HostClient) client.assertWritable(isReadOnly)
       if (ended > 0) log?.info({ sessions: ended }, 'database: ended the sessions of lost connections')
     },
   })

@@ -56,6 +56,8 @@ export interface PipelinedConnectionOptions {
   statements: Readonly<Record<string, string>>
   /** Settings of the session. */
   settings: Readonly<Record<string, string>>
+  /** Refuses a server that only reads. */
+  mustWrite?: boolean
   /** Longest to wait for the connection, and then for its setup, in milliseconds. */
   connectTimeoutMs?: number
   /** Longest to wait for the results of a batch, in milliseconds. */
@@ -109,6 +111,7 @@ const notConnected = (error: unknown) => new ConnectionLost('no database connect
 class ClientConnection implements PipelinedConnection {
   private readonly client: pg.Client
   private readonly batchTimeoutMs: number
+  private readonly mustWrite: boolean
   private readonly lostSessions: LostSessions
   private readonly log: Log | undefined
   private readonly onLost: (() => void) | undefined
@@ -120,6 +123,7 @@ class ClientConnection implements PipelinedConnection {
 
   constructor(client: pg.Client, options: PipelinedConnectionOptions) {
     this.client = client
+    this.mustWrite = options.mustWrite ?? false
     this.batchTimeoutMs = options.batchTimeoutMs ?? BATCH_TIMEOUT_MS
     this.lostSessions = options.lostSessions ?? new LostSessions()
     this.log = options.log
@@ -139,7 +143,9 @@ class ClientConnection implements PipelinedConnection {
   }
 
   async setUp(settings: Readonly<Record<string, string>>, statements: Readonly<Record<string, string>>): Promise<void> {
-    this.session = await configureSession(this.client, settings)
+    const session = await configureSession(this.client, settings)
+    this.session = session
+    if (this.mustWrite && session.isReadOnly) throw new Error('this server only reads')
     const ended = await this.lostSessions.end(this.client)
     if (ended > 0) this.log?.info({ sessions: ended }, 'engine: ended the sessions of lost connections')
     await this.send(new PipelinedPreparation(statements))

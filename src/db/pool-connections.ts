@@ -10,12 +10,16 @@ export class PoolConnections {
   private alive = new WeakSet<pg.ClientBase>()
   private readonly lostSessions = new LostSessions()
 
-  /** Sets up a session. Answers how many sessions of lost connections it ended. */
-  async setUp(client: pg.ClientBase, settings: Readonly<Record<string, string>>): Promise<number> {
-    this.sessions.set(client, await configureSession(client, settings))
+  /** Sets up a session. Answers how many sessions of lost connections it ended, and whether the server only reads. */
+  async setUp(
+    client: pg.ClientBase,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<{ ended: number; isReadOnly: boolean }> {
+    const session = await configureSession(client, settings)
+    this.sessions.set(client, session)
     const ended = await this.lostSessions.end(client)
     this.answered(client)
-    return ended
+    return { ended, isReadOnly: session.isReadOnly }
   }
 
   answered(client: pg.ClientBase): void {

@@ -27,6 +27,11 @@ export interface Session {
   readonly began: string
 }
 
+interface OpenSession extends Session {
+  /** Whether it cannot write: the server is a standby, or is set so. */
+  readonly isReadOnly: boolean
+}
+
 /**
  * Does `work`, and closes the connection if that takes longer than `ms`, in milliseconds: its statement then fails.
  * Nothing else tells that a server disappeared without closing the connection.
@@ -58,15 +63,16 @@ export function disconnect(client: pg.ClientBase, reason: string): void {
 export async function configureSession(
   client: pg.ClientBase,
   further: Readonly<Record<string, string>>,
-): Promise<Session> {
+): Promise<OpenSession> {
   const settings = { ...SETTINGS, ...further }
   // A confirmed commit is durable: `on`, or more if the operator configured more.
   const text = `select pid::text, extract(epoch from backend_start)::text as began,
+      current_setting('transaction_read_only') = 'on' as "isReadOnly",
       (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as t (name, value)),
       case when current_setting('synchronous_commit') <> 'remote_apply'
         then set_config('synchronous_commit', 'on', false) end
     from pg_stat_activity where pid = pg_backend_pid()`
-  const { rows } = await client.query<Session>({ text, values: [Object.keys(settings), Object.values(settings)] })
+  const { rows } = await client.query<OpenSession>({ text, values: [Object.keys(settings), Object.values(settings)] })
   try {
     // The server cancels a statement soon after its client has gone. Some platforms cannot detect that and refuse it.
     await client.query("set client_connection_check_interval = '1s'")

@@ -1,3 +1,4 @@
+/** What the service requires of a server. */
 import type { Queryable } from './database.ts'
 
 const OLDEST_SERVER = 15
@@ -22,4 +23,29 @@ export async function assertTrustworthy(db: Queryable): Promise<void> {
     }
   })
   if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)
+}
+
+/**
+ * Refuses more connections than the server, its database or the role allows: the pool would fill up under load only, and
+ * then fail calls. @param needed the maximum number of connections of this process
+ */
+export async function assertConnectionsFit(db: Queryable, needed: number): Promise<void> {
+  const allowed = await allowedConnections(db)
+  if (needed <= allowed) return
+  throw new Error(
+    `this process uses up to ${needed} connections, and the database allows ${allowed}; lower DATABASE_POOL_SIZE, or raise max_connections or the limit of the role or database`,
+  )
+}
+
+/** How many connections the role may have if no other has any. */
+async function allowedConnections(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ allowed: number }>({
+    text: `select least(
+        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+          - coalesce(current_setting('reserved_connections', true)::int, 0),
+        (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
+        (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)
+      ) as allowed`,
+  })
+  return row?.allowed ?? 0
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../db/database.ts'
+import { Hosts } from '../db/hosts.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
 import { connectPipelined, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import { LostSessions } from '../db/session.ts'
@@ -66,7 +67,8 @@ export interface ConnectionsOptions {
 }
 
 export function createConnections(options: ConnectionsOptions): Connections {
-  const { url, monotonicMs, lockTimeoutMs, log, onLost } = options
+  const { monotonicMs, lockTimeoutMs, log, onLost } = options
+  const hosts = new Hosts(options.url)
   const idle: Planned[] = []
   const lostSessions = new LostSessions()
   let isClosed = false
@@ -78,14 +80,10 @@ export function createConnections(options: ConnectionsOptions): Connections {
   }
 
   async function open(): Promise<Planned> {
-    const connection = await connectPipelined({
-      url,
-      statements: STATEMENTS,
-      settings: { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) },
-      lostSessions,
-      log,
-      onLost: onConnectionLost,
-    })
+    const settings = { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) }
+    const mustWrite = hosts.areSeveral
+    const options = { statements: STATEMENTS, settings, mustWrite, lostSessions, log, onLost: onConnectionLost }
+    const connection = await hosts.connect(url => connectPipelined({ ...options, url }))
     const now = monotonicMs()
     return { connection, openedAt: now, plannedAt: now }
   }

@@ -15,6 +15,9 @@ import { createScheduler, type QueueReport } from './scheduler.ts'
  * Takes commands, gathers them while the previous batches commit, and answers each when its batch is durable. Commands of
  * one principal for one user take effect in the order in which they were submitted; others have no order.
  */
+/** The maximum number of connections to the database. */
+export const ENGINE_CONNECTIONS = 8
+
 export interface Engine {
   /**
    * Rejects with an `EngineFailure` (failures.ts) if the command is not decided: `Overloaded` when the queue is full or the
@@ -46,7 +49,7 @@ export interface EngineOptions {
   keepsUsage?: boolean
   /** False logs no denials. Only to measure what logging them costs. */
   logsDenials?: boolean
-  /** The maximum number of batches in flight, each with a connection of its own; default 8. */
+  /** The maximum number of batches in flight, each with a connection of its own; default `ENGINE_CONNECTIONS`. */
   connections?: number
   /**
    * How long a batch of many users waits for a locked row, in milliseconds, before the users whose rows are locked run
@@ -111,7 +114,7 @@ export function createEngine(options: EngineOptions): Engine {
     difficultUsers,
   )
   const scheduler = createScheduler<Command, Outcome>({
-    workers: options.connections ?? 8,
+    workers: options.connections ?? ENGINE_CONNECTIONS,
     concurrency: CONCURRENCY,
     stallMs: STALL_MS,
     stallMsPerCommand: STALL_MS_PER_COMMAND,

@@ -133,7 +133,7 @@ describe('a start fails', () => {
 describe('an external database is rejected', async () => {
   const unsafe = await createSite()
   const refuse = (url: string, reason: RegExp, command?: string) =>
-    expectRefusal({ DATABASE_URL: url, AUTH_SECRET: SECRET }, reason, command)
+    expectRefusal({ DATABASE_URL: url, AUTH_SECRET: SECRET, DATABASE_TLS: 'off' }, reason, command)
 
   test('that cannot be reached', async () => {
     await refuse('postgres://u:hunter2@127.0.0.1:1/d', /DATABASE_URL cannot be used: .*ECONNREFUSED/)
@@ -164,8 +164,13 @@ describe('an external database is rejected', async () => {
     await expectRefusal(env, /lacks the migration 0001_baseline\.sql and \d+ more; run "sms-quota migrate"/)
     const { code, stdout } = await site.launch(['migrate', '--dry-run'], env).ended
     expect(code).toBe(0)
-    expect(stdout).toMatch(/^Would apply 0001_baseline\.sql: serves this version and later\.\n/)
+    expect(stdout).toMatch(/^Would apply 0001_baseline\.sql: serves this version and later\.$/m)
     await expectRefusal(env, /lacks the migration 0001_baseline\.sql/)
+  })
+
+  test('that allows fewer connections than the process uses', async () => {
+    const env = { DATABASE_URL: external.url, AUTH_SECRET: SECRET, DATABASE_POOL_SIZE: '1000' }
+    await expectRefusal(env, /uses up to 1013 connections, and the database allows \d+; lower DATABASE_POOL_SIZE/)
   })
 
   test('with synchronous_commit off', async () => {
