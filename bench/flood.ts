@@ -5,7 +5,7 @@ import { constants, setPriority } from 'node:os'
 import { openConnection } from './load-generator/connection.ts'
 import { serveParent } from './servers/worker.ts'
 
-export type FloodKind = 'slow bodies' | '/readyz' | '401' | '400'
+export type FloodKind = 'slow bodies' | '/readyz' | 'forged tokens' | 'invalid calls'
 
 export interface FloodJob {
   kind: FloodKind
@@ -62,7 +62,7 @@ function requestOf({ kind, token }: FloodJob): string {
   if (kind === '/readyz') return 'GET /readyz HTTP/1.1\r\nhost: flood\r\n\r\n'
   // Well-formed, and signed with another key.
   const forged = () => `${token.slice(0, token.lastIndexOf('.'))}.${randomBytes(32).toString('base64url')}`
-  const bearer = kind === '401' ? forged() : token
+  const bearer = kind === 'forged tokens' ? forged() : token
   const body = '{"user_id":"x"}'
   return `POST /api/sms/sender/quota/reserve HTTP/1.1\r\nhost: flood\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }

@@ -12,8 +12,8 @@ import { type Bench, type Findings, latencyRow } from './bench.ts'
 const FLOODS: Record<FloodKind, { connections: number }> = {
   'slow bodies': { connections: 12 },
   '/readyz': { connections: 32 },
-  '401': { connections: 32 },
-  '400': { connections: 32 },
+  'forged tokens': { connections: 32 },
+  'invalid calls': { connections: 32 },
 }
 const SHARE = 0.3
 const POLITE = { connections: 64, depth: 1, operations: 1, users: USERS }

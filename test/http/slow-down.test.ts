@@ -58,6 +58,27 @@ test('above the limit, a connection is not read while its answer waits, and work
   socket.destroy()
 })
 
+test('above the limit, answers of a connection wait one after the other, and it is closed if there are many', async () => {
+  const get = 'GET /console/config.json HTTP/1.1\r\nhost: test\r\n\r\n'
+  async function answersTo(count: number): Promise<{ answers: number; ms: number }> {
+    const socket = connect(port, '127.0.0.1')
+    let text = ''
+    const begin = performance.now()
+    socket.write(get.repeat(count - 1) + get.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'))
+    socket.on('error', () => {})
+    socket.on('data', chunk => {
+      text += chunk
+    })
+    await once(socket, 'close')
+    return { answers: text.match(/HTTP\/1\.1 200/g)?.length ?? 0, ms: performance.now() - begin }
+  }
+  for (let n = 0; n < LIMIT; n++) await answersTo(1)
+  const three = await answersTo(3)
+  expect(three.answers).toBe(3)
+  expect(three.ms).toBeGreaterThan(1_490)
+  expect((await answersTo(100)).answers).toBe(0)
+})
+
 test('above the limit, health checks wait, and calls with a token do not', async () => {
   const url = `http://127.0.0.1:${port}`
   for (let n = 0; n < LIMIT; n++) await fetch(`${url}/livez`)

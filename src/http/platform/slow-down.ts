@@ -26,6 +26,9 @@ export interface SlowDown {
 /** Long enough to end a flood, and shorter than usual time limits of clients. */
 const WAIT_MS = 500
 
+/** How many answers of a connection may wait. */
+const MAX_WAITING = 8
+
 /** Refusals of one principal: two hundred a second, since a sender may have as many invalid numbers among its messages. */
 const OF_PRINCIPAL = { perMinute: 12_000, burstMs: 2_000 }
 
@@ -43,13 +46,34 @@ export function createSlowDown(addressPerMinute: number): SlowDown {
   }
 }
 
-/** Resolves after the wait. Meanwhile the connection of the request is not read. */
+/** A connection whose answers wait. */
+interface Waiting {
+  /** When the last of them may be sent, in milliseconds of a clock that never goes back. */
+  lastAt: number
+  count: number
+}
+
+const waitingOf = new WeakMap<Socket, Waiting>()
+
+/**
+ * Resolves after the wait. Meanwhile the connection of the request is not read. The answers of a connection wait one after the
+ * other, whether or not the client waits for them. A connection with more than `MAX_WAITING` is closed: its requests take memory.
+ */
 export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
   // Requests that tests inject have no connection.
-  const connection = socket instanceof Socket ? socket : null
-  connection?.pause()
-  await setTimeout(WAIT_MS)
-  connection?.resume()
+  if (!(socket instanceof Socket)) return setTimeout(WAIT_MS)
+  const now = performance.now()
+  const waiting = waitingOf.get(socket) ?? { lastAt: now, count: 0 }
+  waiting.lastAt += WAIT_MS
+  waiting.count += 1
+  waitingOf.set(socket, waiting)
+  if (waiting.count > MAX_WAITING) socket.destroy()
+  socket.pause()
+  await setTimeout(socket.destroyed ? 0 : waiting.lastAt - now)
+  waiting.count -= 1
+  if (waiting.count > 0) return
+  waitingOf.delete(socket)
+  socket.resume()
 }
 
 /** Counts all calls in a scope whose routes need no token. */
