@@ -418,5 +418,5 @@ test('a database of another major version is left alone', async () => {
   const dataDir = join(root, 'older')
   await mkdir(join(dataDir, 'database'), { recursive: true })
   await writeFile(join(dataDir, 'database', 'PG_VERSION'), '9\n')
-  await expect(start(dataDir)).rejects.toThrow(/made by PostgreSQL 9.*pg_dump/)
+  await expect(start(dataDir)).rejects.toThrow(/made by PostgreSQL 9.*upgrade-database/)
 })
