@@ -12,6 +12,8 @@ test('the ways to run it use settings that exist', () => {
     [...readFileSync(`deploy/${file}`, 'utf8').matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name),
   )
   expect(used.length).toBeGreaterThan(10)
-  const unknown = used.filter(name => !OTHERS.test(name) && !settings.has(name) && !settings.has(name.replace(/_FILE$/, '')))
+  const unknown = used.filter(
+    name => !OTHERS.test(name) && !settings.has(name) && !settings.has(name.replace(/_FILE$/, '')),
+  )
   expect(unknown).toEqual([])
 })

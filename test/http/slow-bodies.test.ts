@@ -9,9 +9,10 @@ import { problemBody, problemOf } from '../../src/http/platform/problems.ts'
 import { startSender } from './sender-fixture.ts'
 
 const sockets: Socket[] = []
-afterAll(() => {
+/** Before the server closes, which waits for their requests. */
+const endSockets = () => {
   for (const socket of sockets) socket.destroy()
-})
+}
 
 /** Sends the head of a POST, and resolves when the server has accepted it and waits for the body. */
 async function beginPost(port: number, path: string, headers: Record<string, string | number>): Promise<Socket> {
@@ -36,6 +37,7 @@ async function restOf(socket: Socket): Promise<string> {
 describe('batches that arrive slowly', async () => {
   const { app, ask, allow, someone, senderToken } = await startSender()
   await app.listen({ host: '127.0.0.1', port: 0 })
+  afterAll(endSockets)
   const { port } = app.server.address() as AddressInfo
 
   test('do not keep others from being accepted', async () => {
@@ -64,7 +66,10 @@ describe('unfinished bodies', async () => {
     return reply.code(body.status).send(body)
   })
   await app.listen({ host: '127.0.0.1', port: 0 })
-  afterAll(() => app.close())
+  afterAll(async () => {
+    endSockets()
+    await app.close()
+  })
   const { port } = app.server.address() as AddressInfo
   const begin = () => beginPost(port, '/echo', { 'content-length': 200 })
 
