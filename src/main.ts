@@ -17,8 +17,12 @@ const STOP_MS = 10_000
 const UNENCRYPTED =
   'service: listens beyond this machine without TLS, so tokens can be read on the network; set TLS_CERT_FILE and TLS_KEY_FILE, or TRUST_PROXY if a proxy encrypts'
 
-/** Runs the service until a signal stops it. Resolves to the exit code. */
-export async function serve(config: Config): Promise<number> {
+/**
+ * Runs the service until a signal stops it. Resolves to the exit code.
+ *
+ * @param envFile the file that the settings are from, for the banner
+ */
+export async function serve(config: Config, envFile?: string): Promise<number> {
   const log = createLog(config)
   const stopRequested = stopSignal(config, log)
   try {
@@ -26,7 +30,7 @@ export async function serve(config: Config): Promise<number> {
     // Load balancers see it while the service still answers.
     stopRequested.then(() => front.readiness.refuse('the service is stopping'))
     try {
-      await serveUntil(stopRequested, front, config, log)
+      await serveUntil(stopRequested, front, config, log, envFile)
     } finally {
       await front.close()
     }
@@ -55,6 +59,7 @@ async function serveUntil(
   front: Front,
   config: Config,
   log: Logger,
+  envFile: string | undefined,
 ): Promise<void> {
   const { metricsPort, shutdownDelaySeconds } = config
   // Only root may open the ports below 1024.
@@ -64,7 +69,7 @@ async function serveUntil(
   try {
     await app.metricsServer?.listen({ host: config.host, port: metricsPort ?? 0 })
     if (needsRoot) await dropRoot(config, log)
-    process.stdout.write(await welcome(config, addressOf(front).url, process.stdout.isTTY))
+    process.stdout.write(await welcome(config, addressOf(front).url, process.stdout.isTTY, envFile))
     log.info({ signal: await stopRequested, delay_seconds: shutdownDelaySeconds }, 'service: stopping')
     await pause(shutdownDelaySeconds * 1_000)
   } finally {

@@ -11,10 +11,11 @@ const GRANT = `-d '{"user_id":7,"limit":1000,"period":"month"}'`
  * a terminal it has lines that mint a token when they are pasted into a shell.
  *
  * @param url where the service is, without a final slash
+ * @param envFile the file that the service has settings from; commands need it, too
  */
-export async function welcome(config: Config, url: string, isTerminal: boolean): Promise<string> {
+export async function welcome(config: Config, url: string, isTerminal: boolean, envFile?: string): Promise<string> {
   const { key } = config.auth
-  const steps = key.kind === 'own' && isTerminal ? await withToken(config, url) : withoutToken(config, url)
+  const steps = key.kind === 'own' && isTerminal ? await withToken(config, url) : withoutToken(config, url, envFile)
   return `
 sms-quota is at ${url}, its documentation at ${url}/docs
 
@@ -36,14 +37,15 @@ async function withToken({ auth, dataDir }: Config, url: string): Promise<string
   ]
 }
 
-function withoutToken(config: Config, url: string): string[] {
+function withoutToken(config: Config, url: string, envFile: string | undefined): string[] {
   const { auth } = config
   const call = curl(url, '"authorization: Bearer $TOKEN"')
   if (auth.key.kind === 'public-key' || auth.key.kind === 'jwks') {
     const hint = `Grant user 7 a thousand units a month; TOKEN comes from your identity provider, with the role ${auth.adminRole}:`
     return ['Open its console', `${url}/console/`, hint, call]
   }
-  const mint = `${dataDirOf(config)}bin/sms-quota token --user 1 --role admin`
+  const settings = envFile === undefined ? '' : `--env-file ${quote(envFile)} `
+  const mint = `${dataDirOf(config)}bin/sms-quota token ${settings}--user 1 --role admin`
   return [
     'Open its console with the link that this prints (it signs you in)',
     `${mint} --console ${url}`,
@@ -55,8 +57,11 @@ function withoutToken(config: Config, url: string): string[] {
 /** The setting without which a pasted command would look for the secret in another folder. */
 function dataDirOf({ auth, dataDir }: Config): string {
   const usual = configVariables().find(({ name }) => name === 'DATA_DIR')?.fallback
-  return auth.key.kind !== 'own' || dataDir === usual ? '' : `DATA_DIR='${dataDir.replaceAll("'", `'\\''`)}' `
+  return auth.key.kind !== 'own' || dataDir === usual ? '' : `DATA_DIR=${quote(dataDir)} `
 }
+
+/** A text as a shell reads it. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** @param authorization the header, quoted for a shell */
 const curl = (url: string, authorization: string): string =>

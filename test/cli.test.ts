@@ -6,6 +6,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../src/config/config.ts'
 import { createAuthenticator } from '../src/http/auth/authenticator.ts'
+import { ownSecret } from '../src/http/auth/secrets.ts'
 
 const BIN = resolve(import.meta.dirname, '../bin/sms-quota')
 const SECRET = 'correct horse battery staple, twice'
@@ -200,6 +201,19 @@ describe('serve and migrate', () => {
 })
 
 describe('token', () => {
+  // As after the first start of a service.
+  beforeEach(async () => {
+    await ownSecret(dataDir)
+  })
+
+  test('of a folder in which no service has run is not minted', async () => {
+    await rm(join(dataDir, 'auth-secret'))
+    const { code, stdout, stderr } = await run(['token', '--user', '7'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(`no service has run in DATA_DIR, ${dataDir}: start it first`)
+    await expect(stat(join(dataDir, 'auth-secret'))).rejects.toThrow('ENOENT')
+  })
+
   test('of a user, signed with the own secret, whose file is private', async () => {
     const { code, stdout, stderr } = await run(['token', '--user', '7'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

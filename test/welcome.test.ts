@@ -30,6 +30,13 @@ test('anything else gets commands that mint one, for the same data folder', asyn
   expect(banner).toMatch(/\nTOKEN=\$\(DATA_DIR=.* bin\/sms-quota token --user 1 --role admin\)\ncurl .*\$TOKEN/)
 })
 
+test('commands use the file of settings that the service has', async () => {
+  const loaded = loadConfig({ AUTH_SECRET: 'a secret of more than thirty-two bytes' })
+  if ('issues' in loaded) throw new Error('the configuration of the test is invalid')
+  const banner = await welcome(loaded.config, URL, false, '/etc/sms quota.env')
+  expect(banner).toContain("TOKEN=$(bin/sms-quota token --env-file '/etc/sms quota.env' --user 1 --role admin)")
+})
+
 test.each([true, false])("an operator's secret signs nothing unasked (terminal: %s)", async isTerminal => {
   const banner = await bannerOf(isTerminal, { AUTH_SECRET: 'a secret of more than thirty-two bytes' })
   expect(banner).not.toContain('eyJ')

@@ -27,7 +27,7 @@ export const COMMANDS: readonly Command[] = [
     async run(args) {
       const config = readConfig(args)
       const { serve } = await import('../main.ts')
-      return serve(config)
+      return serve(config, args.one('env-file'))
     },
   },
   {

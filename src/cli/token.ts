@@ -1,7 +1,7 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
 import { ROLES, type Role } from '../domain/role.ts'
 import { roleNamesOf } from '../http/auth/claims.ts'
-import { ownSecret } from '../http/auth/secrets.ts'
+import { readOwnSecret } from '../http/auth/secrets.ts'
 import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
 import { readConfig } from './environment.ts'
@@ -35,7 +35,14 @@ export async function token(args: Arguments): Promise<number> {
     )
     return 1
   }
-  const secret = key.kind === 'secret' ? key.secret : await ownSecret(dataDir)
+  const secret = key.kind === 'secret' ? key.secret : await readOwnSecret(dataDir, 'auth-secret')
+  if (secret === null) {
+    // A secret that was made here would sign tokens that no service accepts.
+    process.stderr.write(
+      `sms-quota: no service has run in DATA_DIR, ${dataDir}: start it first, or give its settings (--env-file FILE, DATA_DIR)\n`,
+    )
+    return 1
+  }
   const request = { ...auth, secret, userId, subject: subject ?? String(userId), roles, ttlSeconds, now: Date.now() }
   const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
   process.stdout.write(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)

@@ -82,11 +82,11 @@ export function watchCertificate(
   }
 }
 
-/** Differs when one of the files was written or replaced. Links are followed, as to the secrets of Kubernetes. */
+/** Differs when one of the files was written or replaced, or its rights were changed. Links are followed, as to the secrets of Kubernetes. */
 async function versionOf({ certFile, keyFile }: TlsConfig): Promise<string> {
   const versions = [certFile, keyFile].map(async file => {
     const found = await stat(file).catch(() => undefined)
-    return found === undefined ? 'missing' : `${found.ino} ${found.mtimeMs} ${found.size}`
+    return found === undefined ? 'missing' : `${found.ino} ${found.ctimeMs}`
   })
   return (await Promise.all(versions)).join(', ')
 }
