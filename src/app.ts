@@ -5,6 +5,7 @@ import { assertRestored } from './db/backup/restore.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
+import { assertOwnSessions } from './db/own-sessions.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
 import { readServerVersions } from './db/server-versions.ts'
 import { assertConnectionsFit, assertTrustworthy } from './db/trust.ts'
@@ -89,7 +90,7 @@ interface Base {
 type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
 
 /** The maximum number of connections of this process to the database, without the two of a migration at its start. */
-function connectionsOf({ databasePoolSize }: Config): number {
+export function connectionsOf({ databasePoolSize }: Config): number {
   return databasePoolSize + JOB_CONNECTIONS + PING_CONNECTIONS + ENGINE_CONNECTIONS
 }
 
@@ -102,6 +103,8 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const metrics = createMetrics()
     const open = (pool: PoolName, options: PoolLimits) => openPool(pool, { url, log, ...options }, metrics, stops)
     const db = open('calls', { maxConnections: config.databasePoolSize })
+    const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
+    await assertOwnSessions(db, pingDb)
     await assertTrustworthy(db)
     await assertRestored(db)
     await assertConnectionsFit(db, connectionsOf(config))
@@ -111,7 +114,6 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const secretKeys = await readSecretKeys(config)
     await requireFittingKeys(db, secretKeys)
     const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS })
-    const pingDb = open('checks', { maxConnections: PING_CONNECTIONS, ...PING_LIMITS })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
     const now = overrides.now ?? (() => trustedTime(clock))

@@ -139,8 +139,8 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
       })
       return `Variables (an empty one counts as not set):\n${table(rows)}`
     },
-    options: COMMON,
-    examples: ['sms-quota config', 'sms-quota config --env-file /etc/sms-quota.env'],
+    options: { check: { means: 'also check the database; the exit code is 1 if it does not fit' }, ...COMMON },
+    examples: ['sms-quota config', 'sms-quota config --check', 'sms-quota config --env-file /etc/sms-quota.env'],
     async run(args) {
       const config = readConfig(args)
       // The only settings whose mistakes show only when their files are read.
@@ -154,7 +154,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
         value ?? (unset === null ? '(not set)' : `(not set: ${unset})`),
       ])
       process.stdout.write(table(rows, ''))
-      return 0
+      if (!args.has('check')) return 0
+      const { check } = await import('./check.ts')
+      return check(config)
     },
   },
 ]

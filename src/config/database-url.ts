@@ -35,11 +35,18 @@ const VERIFYING = new Set(['verify-full', 'verify-ca', 'require'])
  */
 export function isUnencrypted(url: string): boolean {
   return hostUrls(url).some(text => {
-    const { hostname, searchParams } = new URL(text)
-    const host = searchParams.get('host') ?? decodeURIComponent(hostname)
+    const { searchParams } = new URL(text)
     const mode = searchParams.get('sslmode') ?? ''
     const isVerified = mode === 'verify-full' || (VERIFYING.has(mode) && !searchParams.has('uselibpqcompat'))
-    return !isLocal(host) && !isVerified
+    return isBeyondThisMachine(text) && !isVerified
+  })
+}
+
+/** Whether a host of the URL is not this machine. */
+export function isBeyondThisMachine(url: string): boolean {
+  return hostUrls(url).some(text => {
+    const { hostname, searchParams } = new URL(text)
+    return !isLocal(searchParams.get('host') ?? decodeURIComponent(hostname))
   })
 }
 

@@ -3,26 +3,41 @@ import type { Queryable } from './database.ts'
 
 const OLDEST_SERVER = 15
 
+/** A setting of the server with what is wrong with it and its remedy, or null. */
+export interface TrustedSetting {
+  readonly name: string
+  readonly value: string
+  readonly fault: string | null
+}
+
 /** Refuses a server that is too old or could lose confirmed commits. The error names every fault and its remedy. */
 export async function assertTrustworthy(db: Queryable): Promise<void> {
+  const faults = (await readTrust(db)).flatMap(({ fault }) => fault ?? [])
+  if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)
+}
+
+/** The settings on which confirmed commits depend. */
+export async function readTrust(db: Queryable): Promise<TrustedSetting[]> {
   // `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`).
   const settings = await db.query<{ name: string; value: string }>({
     text: `select name, reset_val as value from pg_settings
-      where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')`,
+      where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')
+      order by name`,
   })
-  const faults = settings.flatMap(({ name, value }) => {
-    switch (name) {
-      case 'server_version':
-        return Number.parseInt(value, 10) >= OLDEST_SERVER
-          ? []
-          : [`it runs PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`]
-      case 'server_encoding':
-        return value === 'UTF8' ? [] : [`its encoding is ${value}; create the database with encoding 'UTF8'`]
-      default:
-        return value === 'off' ? [`${name} is off, so it can lose confirmed commits; set ${name} = on`] : []
-    }
-  })
-  if (faults.length > 0) throw new Error(`this database cannot be used: ${faults.join('; ')}`)
+  return settings.map(({ name, value }) => ({ name, value, fault: faultOf(name, value) }))
+}
+
+function faultOf(name: string, value: string): string | null {
+  switch (name) {
+    case 'server_version':
+      return Number.parseInt(value, 10) >= OLDEST_SERVER
+        ? null
+        : `it runs PostgreSQL ${value}; upgrade it to version ${OLDEST_SERVER} or later`
+    case 'server_encoding':
+      return value === 'UTF8' ? null : `its encoding is ${value}; create the database with encoding 'UTF8'`
+    default:
+      return value === 'off' ? `${name} is off, so it can lose confirmed commits; set ${name} = on` : null
+  }
 }
 
 /**
@@ -30,22 +45,34 @@ export async function assertTrustworthy(db: Queryable): Promise<void> {
  * then fail calls. @param needed the maximum number of connections of this process
  */
 export async function assertConnectionsFit(db: Queryable, needed: number): Promise<void> {
-  const allowed = await allowedConnections(db)
-  if (needed <= allowed) return
-  throw new Error(
-    `this process uses up to ${needed} connections, and the database allows ${allowed}; lower DATABASE_POOL_SIZE, or raise max_connections or the limit of the role or database`,
-  )
+  const fault = connectionFault(needed, await readConnections(db))
+  if (fault !== null) throw new Error(fault)
 }
 
-/** How many connections the role may have if no other has any. */
-async function allowedConnections(db: Queryable): Promise<number> {
-  const [row] = await db.query<{ allowed: number }>({
+/** What is wrong if a process uses so many connections; null if they fit. */
+export function connectionFault(needed: number, { allowed }: ConnectionUse): string | null {
+  return needed <= allowed
+    ? null
+    : `this process uses up to ${needed} connections, and the database allows ${allowed}; lower DATABASE_POOL_SIZE, or raise max_connections or the limit of the role or database`
+}
+
+export interface ConnectionUse {
+  /** How many connections the role may have if no other has any. */
+  readonly allowed: number
+  /** How many sessions the server has now, those of other databases and roles included. */
+  readonly inUse: number
+}
+
+export async function readConnections(db: Queryable): Promise<ConnectionUse> {
+  const [row] = await db.query<ConnectionUse>({
     text: `select least(
         current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
           - coalesce(current_setting('reserved_connections', true)::int, 0),
         (select nullif(datconnlimit, -1) from pg_database where datname = current_database()),
         (select nullif(rolconnlimit, -1) from pg_roles where rolname = current_user)
-      ) as allowed`,
+      ) as allowed,
+      (select sum(numbackends)::int from pg_stat_database) as "inUse"`,
   })
-  return row?.allowed ?? 0
+  if (row === undefined) throw new Error('the database returned no row')
+  return row
 }

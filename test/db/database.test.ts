@@ -9,6 +9,7 @@ import {
   sqlStateOf,
   violatedUnique,
 } from '../../src/db/database.ts'
+import { assertOwnSessions } from '../../src/db/own-sessions.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { assertTrustworthy } from '../../src/db/trust.ts'
 import { timestampParam } from '../../src/db/values.ts'
@@ -392,6 +393,13 @@ describe('trust', () => {
     [{ server_encoding: 'SQL_ASCII' }, /SQL_ASCII.*UTF8/],
   ])('is refused to a server with %o', async (settings, fault) => {
     await expect(assertTrustworthy(report({ ...good, ...settings }))).rejects.toThrow(fault)
+  })
+
+  test('is refused to pools that share a session, as behind a pooler in transaction mode', async () => {
+    const [one, other] = [openDatabase({ url, maxConnections: 1 }), openDatabase({ url, maxConnections: 1 })]
+    await assertOwnSessions(one, other)
+    await expect(assertOwnSessions(one, one)).rejects.toThrow(/cannot be used: a pooler .*pool_mode = session/)
+    await Promise.all([one.close(), other.close()])
   })
 
   test('is refused to a database that does not wait for the disk, even though the service’s sessions would', async () => {

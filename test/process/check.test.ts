@@ -1,0 +1,119 @@
+/** `config --check`: each check of the database, and what it says when that does not fit. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { createSite } from '../support/process.ts'
+
+const site = await createSite()
+const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
+
+/** The lines of the checks, without the settings before them. */
+async function check(url: string, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await site.launch(['config', '--check'], { ...SECRET, DATABASE_URL: url, ...env })
+    .ended
+  return { code, stderr, lines: stdout.slice(stdout.indexOf('\n\n') + 2) }
+}
+
+describe('config --check', async () => {
+  const { url, db } = await freshDatabase()
+  const empty = await emptyDatabase()
+
+  function withOptions(options: string): string {
+    const changed = new URL(url)
+    changed.searchParams.set('options', options)
+    return changed.href
+  }
+
+  test('prints a line for each check', async () => {
+    const { code, stderr, lines } = await check(url)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(lines).toMatch(
+      /^ {2}connection {3}ok: to the database sms_quota_test_\w+ as the role \S+\n {2}sessions {5}ok: each connection has its own\n {2}version {6}ok: PostgreSQL \d.*\n {2}encoding {5}ok: UTF8\n {2}durability {3}ok: fsync \w+, full_page_writes \w+, synchronous_commit \w+\n {2}connections {2}ok: a process uses up to 23 of \d+; \d+ are in use now.*\n {2}TLS {10}ok: not needed on this machine\n {2}writes {7}ok: the server takes them\n {2}schema {7}ok: has all migrations of this version\n {2}role {9}ok: may change the schema and its rows, and end its own sessions\n {2}clock {8}ok: this machine's and the database's differ by \d+ ms\nThe database fits.\n$/,
+    )
+  })
+
+  test('names all that does not fit', async () => {
+    const { code, stderr, lines } = await check(
+      withOptions('-c synchronous_commit=off -c default_transaction_read_only=on'),
+      { DATABASE_POOL_SIZE: '1000' },
+    )
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(lines).toContain('durability   wrong: synchronous_commit is off, so it can lose confirmed commits; set')
+    expect(lines).toMatch(
+      /connections {2}wrong: this process uses up to 1013 connections, and the database allows \d+;/,
+    )
+    expect(lines).toContain('writes       wrong: the server takes no writes: it is a standby, or default_transaction')
+    expect(lines).toMatch(/\n3 of 11 checks failed\.\n$/)
+  })
+
+  test('tells missing migrations that a start applies from those that it does not', async () => {
+    const applied = await check(empty.url)
+    expect(applied).toMatchObject({ code: 0, stderr: '' })
+    expect(applied.lines).toMatch(
+      /schema +ok: lacks the migration 0001_\S+ and \d+ more; the next start applies them\n/,
+    )
+    const off = await check(empty.url, { MIGRATE: 'off' })
+    expect(off.code).toBe(1)
+    expect(off.lines).toMatch(
+      /schema +wrong: lacks the migration 0001_\S+ .*; run "sms-quota migrate", or set MIGRATE=auto\n/,
+    )
+    expect(await empty.db.query({ text: "select where to_regclass('schema_migration') is not null" })).toEqual([])
+  })
+
+  test('says what a role may not do', async () => {
+    const role = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
+    const name = new URL(url).pathname.slice(1)
+    await db.query({ text: `create role ${role} login password 'p'` })
+    afterAll(async () => {
+      const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1 })
+      await db.query({ text: `drop owned by ${role}` })
+      await admin.query({ text: `drop role ${role}` })
+      await admin.close()
+    })
+    await db.query({ text: `grant connect on database ${name} to ${role}` })
+    await db.query({ text: 'revoke create on schema public from public' })
+    const asRole = new URL(url)
+    asRole.searchParams.set('options', `-c role=${role}`)
+
+    await db.query({ text: `grant select on all tables in schema public to ${role}` })
+    const reader = await check(asRole.href)
+    expect(reader.code).toBe(1)
+    expect(reader.lines).toMatch(
+      /role +wrong: it may not read and change the table \w+; make it the owner, or grant select,/,
+    )
+    expect(reader.lines).toContain(
+      '; it may not create tables in the schema public; grant create on it, or set MIGRATE=off',
+    )
+    expect(reader.lines).toContain('; it does not own the table ')
+
+    await db.query({ text: `grant insert, update, delete on all tables in schema public to ${role}` })
+    const writer = await check(asRole.href, { MIGRATE: 'off' })
+    expect(writer.lines).toMatch(/role +ok: may change all rows, and end its own sessions\n/)
+    expect(writer.code).toBe(0)
+  })
+
+  test('says why it cannot connect, and nothing of the password', async () => {
+    const { code, stderr, lines } = await check('postgres://u:hunter2@127.0.0.1:1/d')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' })
+    expect(lines).toMatch(/^ {2}connection {2}wrong: .*REFUSED.*; nothing else is checked\n1 of 1 checks failed\.\n$/)
+    expect(lines).not.toContain('hunter2')
+  })
+})
+
+describe('config --check of the embedded database', () => {
+  test('checks it while it runs, and starts none', async () => {
+    const stopped = await site.launch(['config', '--check']).ended
+    expect(stopped).toMatchObject({ code: 0, stderr: '' })
+    expect(stopped.stdout).toContain(
+      `\n\nThe database in ${site.dataDir} does not run; the service checks it when it starts.\n`,
+    )
+    expect(await site.postmaster()).toBeUndefined()
+
+    const service = await site.start()
+    const running = await site.launch(['config', '--check']).ended
+    expect(running).toMatchObject({ code: 0, stderr: '' })
+    expect(running.stdout).toMatch(/\nThe database fits\.\n$/)
+    await service.stop()
+  })
+})
