@@ -42,7 +42,7 @@ describe('sms-quota backup and restore', async () => {
 
   test('refuse a damaged file before a database is made', async () => {
     const bytes = await readFile(file)
-    await writeFile(join(folder, 'damaged'), bytes.subarray(0, bytes.length - 9))
+    await writeFile(join(folder, 'damaged'), bytes.subarray(0, bytes.length / 2))
     const { code, stderr } = await other.launch(['restore', join(folder, 'damaged')]).ended
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/damaged cannot be used: it/) })
     expect(await exists(join(other.dataDir, 'database'))).toBe(false)

@@ -8,7 +8,11 @@ import { startService } from '../support/service.ts'
 const QUOTA = '/api/sms/admin/quota'
 const site = await createSite()
 const { url } = await freshDatabase()
-const service = await site.start({ DATABASE_URL: url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' })
+const service = await site.start({
+  DATABASE_URL: url,
+  AUTH_SECRET: 'a secret for tests only, long enough for HS256',
+  SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+})
 /** A service in this process, whose timeouts the test can shorten. */
 const inProcess = startService()
 const POST = `POST ${QUOTA} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${service.token}\r\ncontent-type: application/json\r\n`
