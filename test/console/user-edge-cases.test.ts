@@ -31,7 +31,7 @@ test('by keyboard: opens a user without quotas and goes on to their first quota'
   await page.getByText('No forecast yet').waitFor()
   await page.getByRole('link', { name: 'Create the first one' }).focus()
   await page.keyboard.press('Enter')
-  expect(page.url()).toBe(`${site.url}/console/quotas/new?user_id=99`)
+  await page.waitForURL(`${site.url}/console/quotas/new?user_id=99`)
 
   await page.goto(`${site.url}/console/users/99/changes`)
   await page.getByText('This user has no quotas yet.').waitFor()
