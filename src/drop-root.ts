@@ -1,4 +1,5 @@
 /** A service that root starts goes on as an account without rights. */
+import { flushCompileCache } from 'node:module'
 import { resolve } from 'node:path'
 import type { Config } from './config/config.ts'
 import type { Log } from './db/database.ts'
@@ -23,6 +24,8 @@ export async function dropRoot({ dataDir, databaseUrl }: Config, log: Log): Prom
     const message = 'service: runs as root, because its account cannot read the project; move it, for example to /opt'
     return log.warn({ account: name, project: PROJECT }, message)
   }
+  // Only root may write to the project: what is compiled by now is kept for the next start.
+  flushCompileCache()
   process.setgroups?.([gid])
   process.setgid?.(gid)
   process.setuid?.(uid)

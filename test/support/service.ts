@@ -51,6 +51,14 @@ export interface Service {
   call(method: string, url: string, options?: CallOptions): Promise<Answer>
 }
 
+let answerCheck: ReturnType<typeof createAnswerCheck> | undefined
+
+/** Made of the first service's document and kept, because every service of a run has the same one. */
+function answerCheckOf(server: FastifyInstance) {
+  answerCheck ??= createAnswerCheck(server.swagger())
+  return answerCheck
+}
+
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 export interface ServiceOptions {
@@ -96,7 +104,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   })
   afterAll(close)
   await server.ready()
-  const check = createAnswerCheck(server.swagger())
+  const check = answerCheckOf(server)
 
   const token = (claims: Record<string, unknown>) =>
     new SignJWT({ exp: Math.floor(clock.now / 1000) + 100 * 365 * 86_400, ...claims })
