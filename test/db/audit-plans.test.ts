@@ -1,20 +1,16 @@
 /** A page of the audit costs the same however many changes there are, and so does a page of their retention. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/audit.ts'
 import { removeOldChanges } from '../../src/db/audit-retention.ts'
-import { openDatabase } from '../../src/db/database.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabaseForPlans } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const CHANGES = 25_000
-const { db, url } = await freshDatabase()
-/** Without the time limits of requests. */
-const loader = openDatabase({ url, maxConnections: 1, statementTimeout: 0 })
-afterAll(() => loader.close())
+const { db } = await freshDatabaseForPlans()
 
 // Most changes are by one actor; user 7, request "r7" and the actor "rare" have few, and old ones.
-await loader.query({
+await db.query({
   text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after)
          select n % 64, n * 64 + n % 64, 1, 'created', to_timestamp($1::bigint / 1000) - n * interval '1 s',
            case when n > ${CHANGES - 20} then 'rare' else 'busy' end, 'r' || n, null,
@@ -22,13 +18,13 @@ await loader.query({
          from generate_series(1, ${CHANGES}) n`,
   values: [NOW],
 })
-await loader.query({
+await db.query({
   text: `insert into webhook_change (shard, webhook_id, version, action, at, actor, request_id)
          select 0, 64, n, 'updated', to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'w' || n
          from generate_series(1, 8000) n`,
   values: [NOW],
 })
-await loader.query({
+await db.query({
   text: `insert into erasure (shard, user_id, requested_at, requested_by, request_id, force)
          select n % 64, n, to_timestamp($1::bigint / 1000) - n * interval '1 s', 'busy', 'e' || n, false
          from generate_series(1, 8000) n`,
@@ -46,7 +42,7 @@ describe.each([
   ['with statistics', 'analyze quota_change, webhook_change, erasure'],
 ])('%s', (_when, statement) => {
   beforeAll(async () => {
-    if (statement !== '') await loader.query({ text: statement })
+    if (statement !== '') await db.query({ text: statement })
   })
 
   test.each<[string, AuditFilter, AuditKey | undefined, number]>([

@@ -8,23 +8,21 @@ import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { removeSettled } from '../../src/db/retention.ts'
 import { SHARDS, shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabaseForPlans } from '../support/database.ts'
 
+/** Thousands in each shard: far more than a page of the sweeper. */
 const RESERVATIONS = 200_000
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** Consumptions of 35 days over all shards, without statistics. */
-const { db } = await freshDatabase()
-for (let from = 0; from < RESERVATIONS; from += 50_000) {
-  await db.query({
-    text: `insert into reservation
+const { db } = await freshDatabaseForPlans()
+await db.query({
+  text: `insert into reservation
     select n % 64, n % 5000, 'm' || n, 0, 'consume', 1, null, 'otp', false, false, 1, 1, 0, 0, 'release', false,
       array[64, 0, 0, 1, 0, 1], at, at, at
-    from generate_series($1::int + 1, $1::int + 50000) n,
-      lateral (select to_timestamp(($2::bigint - n::bigint * $3) / 1000.0) as at) t`,
-    values: [from, NOW, Math.floor((35 * DAY_MS) / RESERVATIONS)],
-  })
-}
+    from generate_series(1, $1::int) n, lateral (select to_timestamp(($2::bigint - n::bigint * $3) / 1000.0) as at) t`,
+  values: [RESERVATIONS, NOW, Math.floor((35 * DAY_MS) / RESERVATIONS)],
+})
 
 /** The statement that `work` sends in a transaction, beside its settings. It is not run. */
 async function statementIn(work: (db: Database) => Promise<unknown>): Promise<Statement> {

@@ -1,8 +1,8 @@
 /** Searches, the directory, erasures and retention cost what they find, however much there is, without statistics too. */
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { blocksOf, nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
 import { requestErasure } from '../../src/admin/erase-user.ts'
-import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
+import type { Database, Queryable, SqlValue } from '../../src/db/database.ts'
 import { eraseEvents, eraseQuota, eraseReservations, eraseRows, eraseTopUsers } from '../../src/db/erasure-pages.ts'
 import { findDeletedQuotas, removeDeletedQuota, removeWindows } from '../../src/db/retention.ts'
 import { search } from '../../src/db/search.ts'
@@ -10,7 +10,7 @@ import { denialsAfter, eventsAfter, quotasAfter, usageAfter } from '../../src/db
 import { findUser, listUsers } from '../../src/db/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabaseForPlans } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const USERS = 4_000
@@ -19,9 +19,8 @@ const OF_USER = 5
 /** Few users have most: statements about them must not read it all, and those about others none of it. */
 const BUSY = 1
 
-const { db, url } = await freshDatabase()
-const loader = openDatabase({ url, statementTimeout: 0, lockTimeout: 0 })
-await loader.query({
+const { db } = await freshDatabaseForPlans()
+await db.query({
   text: `insert into account select shard, user_id, 1
          from unnest($1::smallint[], $2::bigint[]) u (shard, user_id)`,
   values: [Array.from({ length: USERS }, (_, user) => shardOf(user)), Array.from({ length: USERS }, (_, user) => user)],
@@ -30,7 +29,7 @@ await loader.query({
 const ROWS = `(select shard, user_id, n, user_id * 100000 + n as key, $1::timestamptz - n * interval '1 hour' as at
   from account, generate_series(1, case user_id when ${BUSY} then 3000 else ${OF_USER} end) n) r`
 const at = [new Date(NOW).toISOString()]
-await loader.query({
+await db.query({
   text: `insert into quota (shard, id, user_id, kind, name, "limit", time_zone, rollover_limit, overage_limit, priority, starts_at,
            alert_at, enabled, external_ref, metadata, window_start, created_at, created_by, updated_at, updated_by, deleted_at)
          select shard, key * 64 + shard, user_id, 'grant',
@@ -39,69 +38,68 @@ await loader.query({
          from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into reservation
          select shard, user_id, 'm' || n, 0, 'consume', 1, null, null, false, false, 1, 1, 0, 0, 'release', false,
            array[key * 64 + shard, 0, 0, 1, 0, 1], at, at, at, null
          from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into usage select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
   values: at,
 })
 for (const table of ['usage_day', 'usage_month'])
-  await loader.query({
+  await db.query({
     text: `insert into ${table} select shard, user_id, at, null, null, null, 1, 1, 0, 0, 0, 0 from ${ROWS}`,
     values: at,
   })
-await loader.query({
+await db.query({
   text: `insert into usage_busy select shard, user_id, at, 1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0, 1 from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into usage_busy_range select shard, user_id, $1, $1 from account`,
   values: at,
 })
 // Three years of lists.
-await loader.query({
+await db.query({
   text: `insert into usage_top select shard, $1::timestamptz - day * interval '1 day', users, users, 0
          from (select shard, (array_agg(user_id order by user_id))[:128] as users from account group by shard) listed,
            generate_series(1, 1100) day`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into denial select shard, user_id, at, n, 'm' || n, 'reserve', 1, null, null, false, 'no_quota', 0, null, null, '[]', 0
          from ${ROWS}`,
   values: at,
 })
-await loader.query({ text: 'insert into event_sequence select shard, user_id, 1 from account' })
-await loader.query({
+await db.query({ text: 'insert into event_sequence select shard, user_id, 1 from account' })
+await db.query({
   text: `insert into event select shard, row_number() over (partition by shard order by user_id, n), user_id, n, 'quota.updated', at, '{}'
          from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into quota_window select shard, key * 64 + shard, 1, at, at, 5, 0, 0, 0, 0, 0 from ${ROWS}`,
   values: at,
 })
-await loader.query({ text: `insert into archive select shard, key * 64 + shard, 1, 0 from ${ROWS}`, values: at })
-await loader.query({
+await db.query({ text: `insert into archive select shard, key * 64 + shard, 1, 0 from ${ROWS}`, values: at })
+await db.query({
   text: `insert into quota_change select shard, key * 64 + shard, 1, 'created', at, 'a', 'r', null, '{}' from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into idempotency select user_id % 64, 'a', n || ' ' || user_id, '{}', at, jsonb_build_object('user_id', user_id)
          from ${ROWS}`,
   values: at,
 })
-await loader.query({
+await db.query({
   text: `insert into quota_alert select shard, key * 64 + shard, 80, at, 'infinity' from ${ROWS}`,
   values: at,
 })
 
-await loader.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
-afterAll(() => loader.close())
+await db.query({ text: 'update shard_head set grants = 100000, deleted_grants = 100000' })
 
 const TABLES = [
   'quota',
@@ -195,7 +193,7 @@ const CASES: [string, (on: Database) => Promise<unknown>][] = [
 ]
 
 test.each(['without', 'with'])('no statement reads a whole table, %s statistics', async when => {
-  if (when === 'with') await loader.query({ text: 'analyze' })
+  if (when === 'with') await db.query({ text: 'analyze' })
   for (const [name, work] of CASES) {
     for (const [statement, plan] of await plansOf(work)) {
       const scans = nodesOf(plan).filter(node => node['Node Type'] === 'Seq Scan')

@@ -1,7 +1,7 @@
 /** The statements behind webhooks find their rows by keys, whether or not the tables have statistics. */
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { nodesOf, type PlanNode, planOf, type Statement } from '../../bench/explain.ts'
-import { type Database, openDatabase, type Queryable, type SqlValue } from '../../src/db/database.ts'
+import type { Database, Queryable, SqlValue } from '../../src/db/database.ts'
 import {
   type Claim,
   claimDeliveries,
@@ -17,17 +17,14 @@ import { timestampParam } from '../../src/db/values.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhook-upkeep.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { freshDatabase } from '../support/database.ts'
+import { freshDatabaseForPlans } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const WEBHOOKS = [65, 130]
 const ID = 65
 const EVENTS = 64_000
 
-const { url } = await freshDatabase()
-// To fill it, and to run a bad plan to its end, may take longer than the service allows.
-const db = openDatabase({ url, statementTimeout: 0 })
-afterAll(() => db.close())
+const { db } = await freshDatabaseForPlans()
 await fill()
 
 async function fill(): Promise<void> {

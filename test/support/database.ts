@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, inject } from 'vitest'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { scratchFolder, withDatabase } from './cluster.ts'
@@ -14,9 +14,15 @@ export interface FreshDatabase {
  * A migrated database of the caller's own, dropped after the caller's tests. Call it where tests are declared, not in a
  * hook: `const { db, url } = await freshDatabase()` at the top of the file, or in an `async` describe.
  */
-export async function freshDatabase(): Promise<FreshDatabase> {
-  return makeDatabase(`template ${inject('templateName')}`)
+export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
+  return makeDatabase(`template ${inject('templateName')}`, options)
 }
+
+/**
+ * A migrated database for large tables and the plans over them: to fill a table, and to run a bad plan to its end, may take
+ * longer than the service allows a statement.
+ */
+export const freshDatabaseForPlans = () => freshDatabase({ statementTimeout: 60_000 })
 
 /** A database without a schema, dropped after the caller's tests. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
@@ -42,15 +48,15 @@ export async function databaseOnOwnServer(): Promise<FreshDatabase> {
   return { url, db }
 }
 
-async function makeDatabase(options: string): Promise<FreshDatabase> {
+async function makeDatabase(source: string, options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
-  const db = openDatabase({ url })
+  const db = openDatabase({ ...options, url })
   afterAll(async () => {
     await db.close()
     await administer(`drop database ${name} with (force)`)
   })
-  await administer(`create database ${name} ${options}`)
+  await administer(`create database ${name} ${source}`)
   return { url, db }
 }
 
