@@ -10,8 +10,10 @@ export default defineConfig({
     maxWorkers: 2,
     // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
     isolate: false,
-    testTimeout: 20_000,
-    hookTimeout: 60_000,
+    // These end only what hangs: a machine with other work may take ten times as long as usual.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 30_000 } },
     watch: false,
     // What .ci/run counts.
     reporters: process.env.CI ? ['default', ['json', { outputFile: 'test-results.json' }]] : ['default'],

@@ -106,7 +106,7 @@ export const AUTH_VARIABLES = {
   },
   AUTH_SENDER_USERS_CLAIM: {
     means:
-      'the claim that lists the users whom a sender may name (user ids, or * for all), by name or dotted path; a token without it may name none',
+      'the claim that lists the users that a sender may name (user ids, or * for all), by name or dotted path; a token without it may name none',
     accepts: anyText,
     fallback: null,
     unset: 'each sender may name all users',

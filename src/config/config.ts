@@ -43,7 +43,7 @@ export interface AuthConfig {
   auditorRole: string
   supportRole: string
   forceRole: string
-  /** The claim that lists the users whom a sender may name; null: each sender may name all. */
+  /** The claim that lists the users that a sender may name; null: each sender may name all. */
   senderUsersClaim: string | null
 }
 

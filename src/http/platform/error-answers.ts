@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ERRORS, type ErrorCode, Problem } from '../../errors.ts'
+import { ERRORS, Problem } from '../../errors.ts'
 import { SECURITY_HEADERS } from './headers.ts'
-import { problemBody, problemOf } from './problems.ts'
+import { CLIENT_FAULTS, problemBody, problemOf } from './problems.ts'
 import type { RequestLog } from './request-log.ts'
 import { type SlowDown, waitPaused } from './slow-down.ts'
 
@@ -14,17 +14,6 @@ export interface ErrorAnswers {
   /** Answers a request that is not valid HTTP, and closes the connection. */
   answerBroken(error: NodeJS.ErrnoException, socket: Socket): void
 }
-
-/** Refusals for which the client alone is at fault. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'unauthenticated',
-  'forbidden',
-  'rate_limited',
-  'invalid_request',
-  'method_not_allowed',
-  'payload_too_large',
-  'unsupported_media_type',
-])
 
 /** @param bodyLimit of routes that have none of their own, in bytes */
 export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, bodyLimit: number): ErrorAnswers {
@@ -40,7 +29,7 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
           .headers({ ...SECURITY_HEADERS, ...problem.headers, 'x-request-id': request.id })
           .header('content-type', 'application/problem+json; charset=utf-8')
           .send(problemBody(problem, request.id))
-      const isRefusal = REFUSALS.has(problem.code) || (request.is404 && problem.code === 'not_found')
+      const isRefusal = CLIENT_FAULTS.has(problem.code) || (request.is404 && problem.code === 'not_found')
       return isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw).then(send) : send()
     },
     answerBroken(error, socket) {

@@ -15,6 +15,17 @@ const FRAMEWORK_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The length of the body differs from Content-Length.'],
 }
 
+/** Refusals for which the client alone is at fault. */
+export const CLIENT_FAULTS: ReadonlySet<ErrorCode> = new Set([
+  'unauthenticated',
+  'forbidden',
+  'rate_limited',
+  'invalid_request',
+  'method_not_allowed',
+  'payload_too_large',
+  'unsupported_media_type',
+])
+
 /** A commit whose confirmation was lost may have taken effect. */
 const UNKNOWN_EFFECT = 'The call may or may not have taken effect; repeat the call.'
 

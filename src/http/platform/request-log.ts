@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ClientAddressMode } from '../../config/variables.ts'
 import type { ErrorCode, Problem } from '../../errors.ts'
 import { networkOf } from './client-address.ts'
+import { CLIENT_FAULTS } from './problems.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -38,18 +39,7 @@ const SUMMARY_MS = 10_000
 const MAX_LINES_PER_SECOND = 10
 
 /** Refusals that say that a sender is misconfigured or not who it should be. The others are results, such as a 409. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'unauthenticated',
-  'forbidden',
-  'rate_limited',
-  'invalid_request',
-  'method_not_allowed',
-  'payload_too_large',
-  'unsupported_media_type',
-  'overloaded',
-  'unavailable',
-  'internal',
-])
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([...CLIENT_FAULTS, 'overloaded', 'unavailable', 'internal'])
 
 /**
  * One line per response, without tokens, queries, bodies or the ids in paths. Routes for machines get one summary line every
