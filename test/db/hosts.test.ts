@@ -7,11 +7,7 @@ import { createNetwork } from '../support/network.ts'
 const log = { info() {}, warn() {}, error() {} }
 const servers = [await databaseOnOwnServer(), await databaseOnOwnServer()] as const
 const [left, right] = await Promise.all(servers.map(({ url }) => createNetwork(url)))
-// The servers have passwords of their own.
-for (const { db } of servers) await db.query({ text: "create role caller superuser login password 'same'" })
 const common = new URL(left?.url ?? '')
-common.username = 'caller'
-common.password = 'same'
 const withHosts = (...hosts: string[]) => common.href.replace(common.host, hosts.join())
 const url = withHosts(common.host, new URL(right?.url ?? '').host)
 
@@ -40,7 +36,7 @@ async function promote(promoted: Database, demoted: Database): Promise<void> {
   await demoted.query({ text: `select pg_terminate_backend(pid) ${others} and application_name = 'sms-quota engine'` })
 }
 
-const SERVER = 'select system_identifier::text as server from pg_control_system()'
+const SERVER = `select current_setting('data_directory') as server`
 
 /** The server that answers. Until the connections of before are replaced, an answer is "unavailable". */
 async function serverOf(database: Database): Promise<string | undefined> {

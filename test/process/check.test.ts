@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
 
-const site = await createSite()
+const site = await createSite({ prepared: true })
 const SECRET = { AUTH_SECRET: 'correct horse battery staple, twice' }
 
 /** The lines of the checks, without the settings before them. */

@@ -8,7 +8,7 @@ import { createSite, type Service } from '../support/process.ts'
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const random = seededRandom(seed)
 const ledger = createLedger(random)
-const site = await createSite()
+const site = await createSite({ prepared: true })
 let service = await site.start()
 
 const ROUNDS = [1, 2, 3]

@@ -19,7 +19,7 @@ const CALLS = 60
 
 const { url } = await emptyDatabase()
 const env = { DATABASE_URL: url, AUTH_SECRET: randomUUID().repeat(2), WEBHOOK_ALLOW_PRIVATE: 'true' }
-const [before, now] = [await createSite(await unpack(VERSION_010)), await createSite()]
+const [before, now] = [await createSite({ project: await unpack(VERSION_010) }), await createSite()]
 
 /** Unpacks a version out of the history. It shares the installed packages. */
 async function unpack(commit: string): Promise<string> {

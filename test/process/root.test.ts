@@ -6,7 +6,7 @@ import { canRead } from '../../src/db/embedded/account.ts'
 import { createSite, PROJECT } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0
-const site = await createSite()
+const site = await createSite({ prepared: true })
 
 /** The users that a process runs as: real, effective and saved. */
 async function usersOf(pid: number | undefined): Promise<number[]> {

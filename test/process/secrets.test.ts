@@ -10,7 +10,7 @@ import { findWebhook } from '../../src/db/webhooks.ts'
 import { createBench } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 
-const site = await createSite()
+const site = await createSite({ prepared: true })
 const bench = await createBench()
 const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
 const key = (byte: number) => Buffer.alloc(32, byte)

@@ -9,34 +9,26 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { createWebhook, deleteWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database, openDatabase } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { createEngine } from '../../src/engine/engine.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
-import { scratchFolder } from '../support/cluster.ts'
+import { ownServer } from '../support/database.ts'
 import { reserve, START } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
-const { folder, remove } = await scratchFolder()
 const log = { info() {}, warn() {}, error: console.error }
-const embedded = await startEmbedded({ dataDir: folder, log })
-await migrate({ url: embedded.url })
-const db = openDatabase({ url: embedded.url })
+const { url } = await ownServer()
+const db = openDatabase({ url })
 
 const ENGINE_CONNECTIONS = 4
 const POOL_CONNECTIONS = 3
 const site = await createSite()
-const engine = createEngine({ url: embedded.url, now: () => START, log, connections: ENGINE_CONNECTIONS })
-const pool = openDatabase({ url: embedded.url, maxConnections: POOL_CONNECTIONS })
+const engine = createEngine({ url, now: () => START, log, connections: ENGINE_CONNECTIONS })
+const pool = openDatabase({ url, maxConnections: POOL_CONNECTIONS })
 afterEach(() => setStandbys(''))
-afterAll(async () => {
-  await Promise.all([engine.close(), pool.close(), db.close()])
-  await embedded.stop()
-  await remove()
-})
+afterAll(() => Promise.all([engine.close(), pool.close(), db.close()]))
 
 async function setStandbys(names: string): Promise<void> {
   await db.query({ text: `alter system set synchronous_standby_names = '${names}'` })
@@ -127,7 +119,7 @@ test('while it is away, few processes wait for it; when it returns, service is b
 
 test('while it is away, a service answers changes with 503, reads, and says that it is ready', async () => {
   const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
-  const service = await site.start({ DATABASE_URL: embedded.url, AUTH_SECRET })
+  const service = await site.start({ DATABASE_URL: url, AUTH_SECRET })
   await requireStandby()
   const change = service.call('POST', '/api/sms/admin/quota', { body: { user_id: 5_000, limit: 1 } })
   await expect.poll(async () => (await waiting()).length).toBeGreaterThan(0)

@@ -5,24 +5,18 @@
 import { afterAll, expect, test } from 'vitest'
 import { createQuota, createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
-import { scratchFolder } from '../support/cluster.ts'
+import { ownServer } from '../support/database.ts'
 import { draw, reserve, START, settle } from '../support/engine.ts'
 
-const { folder, remove } = await scratchFolder()
 const log = { info() {}, warn() {}, error: console.error }
-const embedded = await startEmbedded({ dataDir: folder, log })
-await migrate({ url: embedded.url })
-const db = openDatabase({ url: embedded.url })
-const engine = createEngine({ url: embedded.url, now: () => START, log })
+const { url } = await ownServer()
+const db = openDatabase({ url })
+const engine = createEngine({ url, now: () => START, log })
 afterAll(async () => {
   await setStandbys('')
   await engine.close()
   await db.close()
-  await embedded.stop()
-  await remove()
 })
 
 async function setStandbys(names: string): Promise<void> {
@@ -81,7 +75,7 @@ const REPETITIONS: [string, () => Promise<unknown>, (other: Engine) => Promise<u
 test.each(REPETITIONS)(
   'the repetition of %s at another process is not answered before the standby confirms',
   async (_name, first, repeat) => {
-    const other = createEngine({ url: embedded.url, now: () => START, log })
+    const other = createEngine({ url: url, now: () => START, log })
     await first()
     await requireStandby()
     let isAnswered = false

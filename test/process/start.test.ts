@@ -13,7 +13,7 @@ import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite, PROJECT, type Service, SHELL_PATH } from '../support/process.ts'
 
-const site = await createSite()
+const site = await createSite({ prepared: true })
 /** An external database with the service's schema, and one without a schema. */
 const [external, empty] = [await freshDatabase(), await emptyDatabase()]
 const SECRET = 'a secret for tests only, long enough for HS256'
@@ -131,7 +131,7 @@ describe('a start fails', () => {
 })
 
 describe('an external database is rejected', async () => {
-  const unsafe = await createSite()
+  const unsafe = await createSite({ prepared: true })
   const refuse = (url: string, reason: RegExp, command?: string) =>
     expectRefusal({ DATABASE_URL: url, AUTH_SECRET: SECRET, DATABASE_TLS: 'off' }, reason, command)
 

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../support/database.ts'
 import { createSite, type Service } from '../support/process.ts'
 
-const site = await createSite()
+const site = await createSite({ prepared: true })
 const external = await freshDatabase()
 const EXTERNAL = { DATABASE_URL: external.url, AUTH_SECRET: 'a secret for tests only, long enough for HS256' }
 const STOP_MS = 10_000

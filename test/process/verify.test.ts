@@ -4,7 +4,7 @@ import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 
-const site = await createSite()
+const site = await createSite({ prepared: true })
 const run = (args: string[], env: Record<string, string> = {}) => site.launch(['verify', ...args], env).ended
 
 describe('verify of an external database', async () => {

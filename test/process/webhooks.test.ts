@@ -7,7 +7,7 @@ import { createReceiver } from '../support/receiver.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 const random = seededRandom(seed)
-const site = await createSite()
+const site = await createSite({ prepared: true })
 const receiver = await createReceiver()
 const ENV = { WEBHOOK_ALLOW_PRIVATE: 'true' }
 const KILLS = 20

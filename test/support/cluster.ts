@@ -1,12 +1,16 @@
 /**
  * The database server of a test run: that of DATABASE_URL, or an embedded one in a temporary folder. One template
  * database is migrated, and the database of every test file is a copy of it.
+ *
+ * For tests that need a server of their own, one embedded database is created and migrated, and each takes a copy of its
+ * folder: a tenth of a second instead of three seconds.
  */
-import { spawn } from 'node:child_process'
-import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
+import { execFile, spawn } from 'node:child_process'
+import { chmod, mkdtemp, readdir, realpath, rename, rm, symlink } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
@@ -17,11 +21,16 @@ declare module 'vitest' {
     /** A database of the server, from which others can be created. */
     serverUrl: string
     templateName: string
+    /** The data folder of a migrated embedded database that does not run. Copy it with `copyDataFolder`. */
+    preparedFolder: string
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await openServer(process.env.DATABASE_URL)
+  const { folder, remove } = await scratchFolder()
+  const prepared = await prepareDataFolder(folder)
+  project.provide('preparedFolder', prepared)
+  const server = await openServer(process.env.DATABASE_URL, prepared, join(folder, 'server'))
   const templateName = `sms_quota_template_${process.pid}`
   const admin = openDatabase({ url: server.url, maxConnections: 1, statementTimeout: 60_000 })
   try {
@@ -30,6 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   } catch (error) {
     await admin.close()
     await server.stop()
+    await remove()
     throw error
   }
   project.provide('serverUrl', server.url)
@@ -38,20 +48,36 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.query({ text: `drop database ${templateName} with (force)` })
     await admin.close()
     await server.stop()
+    await remove()
   }
 }
 
-async function openServer(url: string | undefined): Promise<{ url: string; stop(): Promise<void> }> {
+async function openServer(
+  url: string | undefined,
+  prepared: string,
+  dataDir: string,
+): Promise<{ url: string; stop(): Promise<void> }> {
   if (url !== undefined) return { url, stop: async () => {} }
-  const { folder, remove } = await scratchFolder()
-  const embedded = await startEmbedded({ dataDir: folder, log: quiet })
-  return {
-    url: embedded.url,
-    async stop() {
-      await embedded.stop()
-      await remove()
-    },
+  await copyDataFolder(prepared, dataDir)
+  return startEmbedded({ dataDir, log: quiet })
+}
+
+/** Creates and migrates an embedded database in a folder, and stops it. Its copies share PostgreSQL's programs. */
+async function prepareDataFolder(folder: string): Promise<string> {
+  const dataDir = join(folder, 'prepared')
+  const { url, stop } = await startEmbedded({ dataDir, log: quiet })
+  await migrate({ url })
+  await stop()
+  for (const name of (await readdir(dataDir)).filter(name => name.startsWith('postgresql-'))) {
+    await rename(join(dataDir, name), join(folder, name))
+    await symlink(join(folder, name), join(dataDir, name))
   }
+  return dataDir
+}
+
+/** Copies a data folder whose database does not run, with its owners. */
+export async function copyDataFolder(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to])
 }
 
 /**

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { migrate } from '../../src/db/migrate.ts'
-import { scratchFolder, withDatabase } from './cluster.ts'
+import { copyDataFolder, scratchFolder, withDatabase } from './cluster.ts'
 
 export interface FreshDatabase {
   readonly url: string
@@ -29,20 +29,31 @@ export async function emptyDatabase(): Promise<FreshDatabase> {
   return makeDatabase("template template0 encoding 'UTF8'")
 }
 
+/** The data folder of a migrated embedded database that does not run, removed after the caller's tests. */
+export async function preparedFolder(): Promise<string> {
+  const { folder, remove } = await scratchFolder()
+  afterAll(remove)
+  const dataDir = join(folder, 'data')
+  await copyDataFolder(inject('preparedFolder'), dataDir)
+  return dataDir
+}
+
+/** A server of the caller's own with a migrated database. It is stopped and removed after the caller's tests. */
+export async function ownServer(): Promise<{ url: string; dataDir: string }> {
+  const dataDir = await preparedFolder()
+  const { url, stop } = await startEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } })
+  afterAll(stop)
+  return { url, dataDir }
+}
+
 /**
  * A migrated database on a server of the caller's own, for what depends on every transaction of a server: those of other
  * test files, and autovacuum's.
  */
 export async function databaseOnOwnServer(): Promise<FreshDatabase> {
-  const { folder, remove } = await scratchFolder()
-  const { url, stop } = await startEmbedded({ dataDir: folder, log: { info() {}, warn() {}, error() {} } })
+  const { url } = await ownServer()
   const db = openDatabase({ url })
-  afterAll(async () => {
-    await db.close()
-    await stop()
-    await remove()
-  })
-  await migrate({ url })
+  afterAll(() => db.close())
   await db.query({ text: 'alter system set autovacuum = off' })
   await db.query({ text: 'select pg_reload_conf()' })
   return { url, db }

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { accountFor, giveTo } from '../../src/db/embedded/account.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
-import { scratchFolder } from './cluster.ts'
+import { preparedFolder } from './database.ts'
 
 export interface Failover {
   /** A restart and a fail-over do not change it. */
@@ -27,19 +27,16 @@ const log = { info() {}, warn() {}, error: console.error }
 
 /** Call this where tests are declared. It removes everything after those tests. */
 export async function startFailover(): Promise<Failover> {
-  const { folder, remove } = await scratchFolder()
-  const folders = foldersIn(folder)
+  const dataDir = await preparedFolder()
+  const folders = foldersIn(dataDir)
   /** The standby's files, if they are not those of the server. */
-  const received = join(folder, 'received')
+  const received = join(dataDir, 'received')
   let isBehind = false
-  let server = await startEmbedded({ dataDir: folder, log })
-  afterAll(async () => {
-    await server.stop()
-    await remove()
-  })
+  let server = await startEmbedded({ dataDir, log })
+  afterAll(() => server.stop())
 
   const start = async () => {
-    server = await startEmbedded({ dataDir: folder, log })
+    server = await startEmbedded({ dataDir, log })
   }
 
   return {

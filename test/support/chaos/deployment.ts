@@ -7,11 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { SignJWT } from 'jose'
 import { afterAll } from 'vitest'
 import { type Database, openDatabase } from '../../../src/db/database.ts'
-import { startEmbedded } from '../../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../../src/db/embedded/postmaster.ts'
 import type { EpochMs } from '../../../src/domain/time.ts'
-import { scratchFolder } from '../cluster.ts'
+import { ownServer } from '../database.ts'
 import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
 
@@ -52,13 +51,11 @@ export interface Deployment {
 }
 
 export async function createDeployment(): Promise<Deployment> {
-  const { folder, remove } = await scratchFolder()
-  const silent = { info() {}, warn() {}, error() {} }
-  const embedded = await startEmbedded({ dataDir: folder, log: silent })
-  const db = openDatabase({ url: embedded.url, maxConnections: 3, statementTimeout: 60_000 })
+  const { url, dataDir } = await ownServer()
+  const db = openDatabase({ url, maxConnections: 3, statementTimeout: 60_000 })
   const env = {
     PATH: process.env.PATH ?? '',
-    DATABASE_URL: embedded.url,
+    DATABASE_URL: url,
     AUTH_SECRET: SECRET,
     RATE_LIMIT_PER_MINUTE: '0',
     CHAOS_BEGAN: String(Date.now()),
@@ -82,8 +79,6 @@ export async function createDeployment(): Promise<Deployment> {
     isStopped = true
     for (const service of services) await service.end()
     await db.close()
-    await embedded.stop()
-    await remove()
   })
   await Promise.all(services.map(service => service.ready()))
 
@@ -132,7 +127,7 @@ export async function createDeployment(): Promise<Deployment> {
 
   return {
     db,
-    url: embedded.url,
+    url,
     now,
     earliestNow: () => now() - LAG_S * 1_000 * SPEED,
     serviceErrors,
@@ -165,7 +160,7 @@ export async function createDeployment(): Promise<Deployment> {
     killService: async service => services[service]?.end(),
 
     async killPostmaster() {
-      const folders = foldersIn(folder)
+      const folders = foldersIn(dataDir)
       const pid = (await readPidFile(folders))?.pid
       if (pid === undefined || !(await isServerOf(folders, pid))) return false
       process.kill(pid, 'SIGKILL')
