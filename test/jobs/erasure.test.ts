@@ -19,8 +19,8 @@ import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
 import {
   createBench,
-  differences,
   draw,
+  expectVerified,
   openTransaction,
   reserve,
   settle,
@@ -40,9 +40,8 @@ async function finish(eraser = eraserOn()): Promise<void> {
   while ((await eraser.eraseOnce()).left !== null);
 }
 
-async function expectEqual(): Promise<void> {
-  expect((await verify(db)).differences).toEqual([])
-  expect(await differences(db)).toEqual([])
+async function expectEqual(...users: number[]): Promise<void> {
+  await expectVerified(db, ...users)
   const [totals] = await db.query<{ wrong: number }>({
     text: `select count(*) as wrong from shard_head h where
       grants <> (select count(*) from quota q where q.shard = h.shard and kind = 'grant' and deleted_at is null) or
@@ -71,6 +70,8 @@ async function compact(user: number, bucket: EpochMs, table: 'usage_day' | 'usag
   })
 }
 
+const times = <Result>(count: number, work: (n: number) => Result) => Array.from({ length: count }, (_, n) => work(n))
+
 /** Users with something in every table. Returns the ids of the quotas of each. */
 async function createHistories(...users: number[]): Promise<number[][]> {
   const start = clock.now
@@ -84,8 +85,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   }
   await createEventRetention({ db, now: () => clock.now, retentionMs: 0 }).pruneOnce(clock.now)
   for (let hour = 0; hour < 3; hour++) {
-    for (const user of users)
-      for (let n = 0; n < 10; n++) await engine.submit(draw('consume', user, `h${hour}-${n}`, 2))
+    await Promise.all(users.flatMap(user => times(10, n => engine.submit(draw('consume', user, `h${hour}-${n}`, 2)))))
     clock.now += HOUR_MS
   }
   for (const user of users) {
@@ -111,7 +111,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   clock.now += 2
   await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
   for (const [index, user] of users.entries()) {
-    for (let n = 0; n < 31; n++) await engine.submit(draw('consume', user, `kept-${n}`, 1))
+    await Promise.all(times(31, n => engine.submit(draw('consume', user, `kept-${n}`, 1))))
     const origin = { principal: 'gateway', requestId: 'r' }
     await engine.submit(draw('consume', user, 'pending', 1, { force: true, origin }))
     await db.query({
@@ -190,10 +190,10 @@ describe('erases', () => {
       return total?.units ?? 0
     }
     const total = await totalOfAll()
-    await expectEqual()
+    await expectEqual(user, other)
 
     expect(await request(user)).toMatchObject({ outcome: 'running', erasure: { user_id: user, finished_at: null } })
-    await expectEqual()
+    await expectEqual(user, other)
     await finish()
 
     expect(await placesWith(user, quotas)).toEqual([])
@@ -222,7 +222,7 @@ describe('erases', () => {
     // Totals of all users name none of them, and stay.
     expect(total).toBeGreaterThan(100)
     expect(await totalOfAll()).toBeGreaterThanOrEqual(total)
-    await expectEqual()
+    await expectEqual(user, other)
   })
 
   test('page by page, and counters equal the ledger after each', async () => {
@@ -252,7 +252,7 @@ describe('erases', () => {
     await finish(eraser)
     expect(pages).toBeGreaterThan(8)
     expect(await placesWith(user, quotas)).toEqual([])
-    await expectEqual()
+    await expectEqual(user)
   })
 
   test('a user without any quota', async () => {
@@ -282,7 +282,7 @@ describe('open reservations', () => {
     await engine.submit(settle('release', user, 'open'))
     expect(await request(user)).toMatchObject({ outcome: 'running' })
     await finish()
-    await expectEqual()
+    await expectEqual(user)
   })
 
   test('are released by force', async () => {
@@ -296,7 +296,7 @@ describe('open reservations', () => {
     expect(await request(user, true)).toMatchObject({ outcome: 'running', erasure: { force: true } })
     await finish()
     expect(await placesWith(user, [id])).toEqual([])
-    await expectEqual()
+    await expectEqual(user)
   })
 })
 
@@ -307,7 +307,7 @@ describe('senders meanwhile', () => {
     await warm(engine, user)
     await request(user)
     expect(await engine.submit(reserve(user, 'late', 1))).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
-    await expectEqual()
+    await expectEqual(user)
     await finish()
     expect(await engine.submit(reserve(user, 'later', 1))).toMatchObject({ outcome: 'denied', reason: 'no_quota' })
   })
@@ -326,7 +326,7 @@ describe('senders meanwhile', () => {
     await finish()
     // The denial came before the end, so it is erased, too.
     expect(await placesWith(user, [id])).toEqual([])
-    await expectEqual()
+    await expectEqual(user)
   })
 
   test('can settle until a reservation is gone, by force too', async () => {
@@ -339,12 +339,12 @@ describe('senders meanwhile', () => {
       outcome: 'settled',
     })
     expect(await engine.submit(settle('commit', user, 'used', 1))).toMatchObject({ outcome: 'settled' })
-    await expectEqual()
+    await expectEqual(user)
     await finish()
     for (const name of ['given back', 'used'])
       expect(await engine.submit({ ...settle('commit', user, name), force: true })).toEqual({ outcome: 'not_found' })
     expect(await placesWith(user, [id])).toEqual([])
-    await expectEqual()
+    await expectEqual(user)
   })
 
   test('by force leave data of a new beginning once the erasure is finished', async () => {
@@ -359,7 +359,7 @@ describe('senders meanwhile', () => {
     })
     const rows = await db.query({ text: 'select id from reservation where user_id = $1', values: [user] })
     expect(rows).toEqual([{ id: 'kept-1' }])
-    await expectEqual()
+    await expectEqual(user)
   })
 })
 
@@ -386,7 +386,7 @@ describe('goes on', () => {
         expect(error).toBeInstanceOf(PartsFailed)
         failures += 1
       })
-      await expectEqual()
+      await expectEqual(user)
     }
     expect(failures).toBeGreaterThan(4)
     expect(await placesWith(user, quotas)).toEqual([])
@@ -394,10 +394,8 @@ describe('goes on', () => {
 
   test('in several processes at once, and each finishes once', async () => {
     const users = [someone(), someone(), someone()]
-    for (const user of users) {
-      await createHistory(user)
-      await request(user)
-    }
+    await createHistories(...users)
+    for (const user of users) await request(user)
     await Promise.all([finish(), finish(), finish()])
     await finish()
     for (const user of users) {
@@ -407,7 +405,7 @@ describe('goes on', () => {
       })
       expect(events).toHaveLength(1)
     }
-    await expectEqual()
+    await expectEqual(...users)
   })
 
   test('when one user fails, with the others', async () => {
@@ -523,7 +521,7 @@ describe('other jobs meanwhile', () => {
     expect(await placesWith(user, quotas)).toEqual([])
     const { usage = 0, usage_day = 0 } = (await findErasure(db, user))?.removed ?? {}
     expect([usage > 100, usage_day > 3]).toEqual([true, true])
-    await expectEqual()
+    await expectEqual(user)
   })
 })
 
@@ -568,5 +566,9 @@ test('a repeated request has the same record, and one after new data begins agai
   await bench.quota({ user_id: user })
   expect(await request(user)).toMatchObject({ outcome: 'running', erasure: { removed: {} } })
   await finish()
-  await expectEqual()
+  await expectEqual(user)
+})
+
+test('after all of this, verify finds no difference in any user or shard', async () => {
+  expect((await verify(db)).differences).toEqual([])
 })

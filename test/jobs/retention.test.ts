@@ -7,8 +7,8 @@ import { createJobRunner } from '../../src/jobs/runner.ts'
 import {
   countersOf,
   createBench,
-  differences,
   draw,
+  expectVerified,
   neighbours,
   openTransaction,
   reserve,
@@ -52,12 +52,6 @@ async function archiveOf(quotaId: number): Promise<{ window_no: number; used: nu
   return db.query({ text, values: [quotaId] })
 }
 
-/** Nothing is lost or counted twice, by the service's `verify` and by an independent query. */
-async function expectEqual(): Promise<void> {
-  expect((await verify(db)).differences).toEqual([])
-  expect(await differences(db)).toEqual([])
-}
-
 describe('removes', () => {
   test('reservations that have not changed for the retention time, and no sooner', async () => {
     const user = someone()
@@ -68,7 +62,7 @@ describe('removes', () => {
     expect(await idsOf(user)).toEqual([])
     expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 7 }])
     expect(await countersOf(db, id)).toEqual({ used: 7, reserved: 0 })
-    await expectEqual()
+    await expectVerified(db, user)
   })
 
   test('after the configured time, with the ids, which can be used again', async () => {
@@ -80,7 +74,7 @@ describe('removes', () => {
     expect(await engine.submit(draw('consume', user, 'm', 2))).toMatchObject({ outcome: 'granted', replayed: false })
     await retireAll(retentionOf({ retentionMs: 1_000 }), later(1_000))
     expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 9 }])
-    await expectEqual()
+    await expectVerified(db, user)
   })
 
   test('and archives what every draw has used, after partial settlements, too', async () => {
@@ -108,7 +102,7 @@ describe('removes', () => {
       values: [user],
     })
     expect(forced).toEqual([{ forced: 2 }, { forced: 5 }, { forced: 1_995 }, { forced: 2_000 }])
-    await expectEqual()
+    await expectVerified(db, user)
   })
 
   test('those of closed windows, too, whose history stays', async () => {
@@ -123,7 +117,7 @@ describe('removes', () => {
     await retireAll(retentionOf(), later(KEPT))
     expect(await archiveOf(id)).toMatchObject([{ used: 5 }, { used: 5 }, { used: 5 }])
     expect(await history()).toEqual(before)
-    await expectEqual()
+    await expectVerified(db, user)
   })
 })
 
@@ -139,7 +133,7 @@ describe('keeps', () => {
     expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
     // It is behind the point up to which the shard was read, and is found when the shard is read again, within a day.
     expect(await retireAll(retention, later(DAY_MS))).toBe(1)
-    await expectEqual()
+    await expectVerified(db, user)
   })
 
   test('reservations that were settled late, for the whole retention time after that', async () => {
@@ -152,7 +146,7 @@ describe('keeps', () => {
     expect(await retireAll(retention, later(KEPT - 1))).toBe(0)
     expect(await engine.submit(settle('refund', user, 'm', 2))).toMatchObject({ outcome: 'settled', replayed: true })
     expect(await retireAll(retention, later(DAY_MS))).toBe(1)
-    await expectEqual()
+    await expectVerified(db, user)
   })
 
   test('reservations that another transaction is settling, without waiting for it', async () => {
@@ -170,7 +164,7 @@ describe('keeps', () => {
     expect(await idsOf(user)).toEqual(['m1'])
     expect(await retireAll(retention, later(DAY_MS))).toBe(1)
     expect(await archiveOf(id)).toEqual([{ window_no: 0, used: 3 }])
-    await expectEqual()
+    await expectVerified(db, user)
   })
 })
 
@@ -196,7 +190,7 @@ describe('many reservations', () => {
     expect(steps.reduce((sum, { removed }) => sum + removed, 0)).toBe(2_400)
     for (const { removed } of steps) expect(removed).toBeLessThan(1_400)
     expect(steps.length).toBeGreaterThan(1)
-    await expectEqual()
+    await expectVerified(db, ...users)
   })
 
   test('are removed once by two concurrent jobs, while others are settled', async () => {
@@ -218,7 +212,7 @@ describe('many reservations', () => {
     expect(removed[0] + removed[1]).toBe(1_500 - refunded)
     const counters = await Promise.all(quotas.map(({ id }) => countersOf(db, id)))
     expect(counters.reduce((sum, { used }) => sum + used, 0)).toBe(1_500 - refunded)
-    await expectEqual()
+    await expectVerified(db, ...users)
   })
 })
 
@@ -235,4 +229,8 @@ test('as a job it runs until the runner stops', async () => {
   await jobs.stop()
   expect(await idsOf(user)).toEqual([])
   expect(clock.now).toBeGreaterThan(START)
+})
+
+test('after all of this, verify finds no difference in any user or shard', async () => {
+  expect((await verify(db)).differences).toEqual([])
 })

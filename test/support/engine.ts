@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
+import { verify } from '../../src/db/verify/verify.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
 import { shardOf } from '../../src/domain/shard.ts'
@@ -213,6 +214,15 @@ export async function differences(db: Database): Promise<object[]> {
       from counters c full join ledger l using (quota_id, window_no)
       where coalesce(c.used, 0) <> coalesce(l.used, 0) or coalesce(c.reserved, 0) <> coalesce(l.reserved, 0)`,
   })
+}
+
+/**
+ * Expects that nothing of these users is lost or counted twice, by `verify`, and no window of any user, by an independent
+ * query. To verify all users and shards takes over a second, so a file does that once, in a last test.
+ */
+export async function expectVerified(db: Database, ...users: number[]): Promise<void> {
+  for (const userId of users) expect((await verify(db, { userId })).differences).toEqual([])
+  expect(await differences(db)).toEqual([])
 }
 
 /** The counters in a quota's row. */
