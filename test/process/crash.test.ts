@@ -11,7 +11,7 @@ const ledger = createLedger(random)
 const site = await createSite({ prepared: true })
 let service = await site.start()
 
-const ROUNDS = [1, 2, 3]
+const ROUNDS = [1, 2]
 
 async function killPostmaster(): Promise<void> {
   const pid = await site.postmaster()
@@ -23,7 +23,7 @@ async function killWhileWriting(kill: () => Promise<void>): Promise<ReturnType<t
   onTestFailed(() => console.error(`SEED=${seed} repeats the same writes`))
   const before = ledger.acknowledged()
   const writing = ledger.write(service.call)
-  await expect.poll(ledger.acknowledged, { timeout: 10_000 }).toBeGreaterThan(before)
+  await expect.poll(ledger.acknowledged).toBeGreaterThan(before)
   await pause(random() * 400)
   await kill()
   return writing
@@ -50,9 +50,9 @@ describe('kill -9 of the database', () => {
     const returns = () => service.stdout().split('embedded database: running again').length
     const before = returns()
     const writing = await killWhileWriting(killPostmaster)
-    await expect.poll(returns, { timeout: 15_000 }).toBe(before + 1)
+    await expect.poll(returns).toBe(before + 1)
     const acknowledged = ledger.acknowledged()
-    await expect.poll(ledger.acknowledged, { timeout: 15_000 }).toBeGreaterThan(acknowledged)
+    await expect.poll(ledger.acknowledged).toBeGreaterThan(acknowledged)
     const refusals = await writing.stop()
     expect(refusals.length).toBeGreaterThan(0)
     for (const { headers, body } of refusals) {
@@ -64,15 +64,13 @@ describe('kill -9 of the database', () => {
   })
 })
 
-describe('kill -9 of both', () => {
-  test.each(ROUNDS)('loses nothing, in either order: round %i', async () => {
-    const writing = await killWhileWriting(async () => {
-      if (random() < 0.5) await killPostmaster().then(service.kill)
-      else await service.kill().then(killPostmaster)
-    })
-    await writing.stop()
-    service = await startAgain()
-  })
+test.each([
+  ['the service first', async () => service.kill().then(killPostmaster)],
+  ['the database first', async () => killPostmaster().then(service.kill)],
+])('kill -9 of both loses nothing: %s', async (_order, killBoth) => {
+  const writing = await killWhileWriting(killBoth)
+  await writing.stop()
+  service = await startAgain()
 })
 
 test('kill -9 during a start does not prevent the next start', async () => {
