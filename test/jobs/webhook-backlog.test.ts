@@ -1,4 +1,4 @@
-/** A webhook with more pending deliveries than a statement can change in its time is enabled again, and deleted. */
+/** A webhook with many pages of pending deliveries is enabled again, and deleted: at once, and then page by page. */
 import { afterAll, expect, test } from 'vitest'
 import { createWebhook, updateWebhook } from '../../src/admin/webhooks.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -12,13 +12,15 @@ import { createReceiver } from '../support/receiver.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
-const BACKLOG = 100_001
+const BACKLOG = 20_001
+/** Deliveries of a page that restarts a webhook. */
+const RESTART_PAGE = 1_000
 const service = await startService({ webhooks: { allowPrivate: true } })
 const { call, clock } = service
 /** Adds and counts rows: longer than the service allows. */
 const db = openDatabase({ url: service.databaseUrl, statementTimeout: 0 })
 const WEBHOOKS = '/api/sms/admin/webhooks'
-/** Far less than it takes to change all deliveries, and enough for a page on a busy machine. */
+/** Far less than the service allows, and enough for a page on a busy machine. */
 const hurried = openDatabase({ url: service.databaseUrl, statementTimeout: 400 })
 afterAll(async () => {
   await hurried.close()
@@ -97,7 +99,7 @@ test('it is enabled again at once, and all its deliveries are due soon', async (
   let steps = 1
   // A page that takes too long on a busy machine is halved.
   while ((await dispatcher.dispatchOnce(clock.now).catch(() => ({ isBehind: true }))).isBehind) steps += 1
-  expect(steps).toBeGreaterThanOrEqual(100)
+  expect(steps).toBeGreaterThanOrEqual(BACKLOG / RESTART_PAGE)
   await dispatcher.idle()
   // All but the attempts that failed meanwhile.
   expect(await count(id, due)).toBeGreaterThan(BACKLOG - 2_000)
@@ -108,7 +110,7 @@ test('it is enabled again at once, and all its deliveries are due soon', async (
   await call('DELETE', `${WEBHOOKS}/${id}`)
   await drain(id)
   await db.query({ text: 'delete from event' })
-}, 120_000)
+})
 
 async function drain(id: number): Promise<number> {
   const job = retention()
@@ -141,7 +143,7 @@ test('it is deleted at once: hidden, not counted, and removed in pages', async (
   expect(await db.query({ text: 'select 1 from webhook where id = $1', values: [id] })).toEqual([])
   expect(await db.query({ text: 'select 1 from webhook_cursor where webhook_id = $1', values: [id] })).toEqual([])
   await db.query({ text: 'delete from webhook where id <> $1', values: [id] })
-}, 120_000)
+})
 
 test('a delivery that is written while its webhook is removed is removed too', async () => {
   const id = await aWebhook()
