@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { chown, cp, link, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { connectionOf, type Embedded, startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn, isAlive } from '../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
-import { scratchFolder } from '../support/cluster.ts'
+import { copyDataFolder, scratchFolder } from '../support/cluster.ts'
 
 const isRoot = process.getuid?.() === 0
 const { folder: root, remove } = await scratchFolder()
@@ -32,6 +32,13 @@ async function start(dataDir: string, log = recorder().log, checkInterval = 15_0
   const embedded = await startEmbedded({ dataDir, log, checkInterval })
   started.push(embedded)
   return embedded
+}
+
+/** A data folder whose database was created before, for what does not depend on its creation. */
+async function prepare(name: string): Promise<string> {
+  const dataDir = join(root, name)
+  await copyDataFolder(inject('preparedFolder'), dataDir)
+  return dataDir
 }
 
 /** A service in a process of its own that can be killed. It prints its address, or why it does not start. */
@@ -182,7 +189,7 @@ describe('a data folder with spaces in its path', () => {
 })
 
 test('a data folder whose path is too long for a socket has the socket elsewhere, in a private folder', async () => {
-  const dataDir = join(root, 'long'.repeat(40))
+  const dataDir = await prepare('long'.repeat(40))
   const { url } = await start(dataDir)
   const socketFolder = new URL(url).searchParams.get('host') ?? ''
   expect(socketFolder.length).toBeLessThan(90)
@@ -201,8 +208,8 @@ test('a folder that the server’s user cannot enter is refused under root, with
   else await start(dataDir)
 })
 
-describe('a folder of an earlier version, which left it to root', () => {
-  const dataDir = join(root, 'of-root')
+describe('a folder of an earlier version, which left it to root', async () => {
+  const dataDir = await prepare('of-root')
 
   test('is given to the account, and the server that a killed service left behind is ended', async () => {
     const service = await startService(dataDir)
@@ -232,8 +239,8 @@ describe('a folder of an earlier version, which left it to root', () => {
   })
 })
 
-describe('after a crash', () => {
-  const dataDir = join(root, 'crash')
+describe('after a crash', async () => {
+  const dataDir = await prepare('crash')
 
   test('of the service, the next start adopts the server that was left running', async () => {
     const service = await startService(dataDir)
@@ -252,7 +259,7 @@ describe('after a crash', () => {
     await withDatabase(url, async db => {
       expect(await readAll(db)).toEqual([{ value: 1 }])
       process.kill(await pidOf(dataDir), signal)
-      await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
+      await expect.poll(() => messages).toContain('embedded database: running again')
       expect(await readAll(db)).toEqual([{ value: 1 }])
     })
   })
@@ -263,7 +270,7 @@ describe('after a crash', () => {
     const { url, adopted } = await start(dataDir, log)
     expect(adopted).toBe(true)
     process.kill(await pidOf(dataDir), 'SIGKILL')
-    await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
+    await expect.poll(() => messages).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
     // The service holds the lock again, too.
     await expect(startEmbedded({ dataDir, log })).rejects.toThrow(/in use/)
@@ -276,7 +283,7 @@ describe('after a crash', () => {
       db.query<{ pid: number }>({ text: "select pid from pg_stat_activity where backend_type = 'checkpointer'" }),
     )
     process.kill(row?.pid ?? 0, 'SIGKILL')
-    await expect.poll(() => messages, { timeout: 10_000 }).toContain('embedded database: running again')
+    await expect.poll(() => messages).toContain('embedded database: running again')
     expect(await read(url)).toEqual([{ value: 1 }])
   })
 
@@ -365,7 +372,7 @@ describe('two services', () => {
 })
 
 test('a stop while the server is restarting ends it, at any point of the restart', async () => {
-  const dataDir = join(root, 'on-its-way')
+  const dataDir = await prepare('on-its-way')
   for (const delay of [4, 8, 12, 16, 20]) {
     const gone = Promise.withResolvers<void>()
     const embedded = await startEmbedded({ dataDir, log: { info() {}, warn: () => gone.resolve(), error() {} } })

@@ -1,12 +1,15 @@
 import { chown, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createQuota } from '../../src/admin/create-quota.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { exists } from '../../src/db/embedded/folders.ts'
 import { upgradeDatabase } from '../../src/db/embedded/upgrade.ts'
 import { createSite } from '../support/process.ts'
 
 describe('sms-quota backup and restore', async () => {
-  const [site, other] = [await createSite(), await createSite()]
+  const [site, other] = [await createSite({ prepared: true }), await createSite()]
   const folder = join(site.dataDir, '..', 'backups')
   let file = ''
 
@@ -62,22 +65,31 @@ describe('sms-quota backup and restore', async () => {
 })
 
 describe('an upgrade of the database', async () => {
-  const site = await createSite()
+  const site = await createSite({ prepared: true })
   const { dataDir } = site
   const log = { info() {}, warn() {}, error() {} }
-  const expectQuota = async () => {
-    const service = await site.start()
-    const { body } = await service.call('GET', '/api/sms/admin/quota/summary?user_id=7')
-    expect(body).toMatchObject({ user_id: 7, limit: 5 })
-    await service.stop()
+
+  /** Works on the database in the data folder, as the only service that uses it. */
+  async function whileRunning<T>(work: (db: Database) => Promise<T>): Promise<T> {
+    const embedded = await startEmbedded({ dataDir, log })
+    const db = openDatabase({ url: embedded.url })
+    try {
+      return await work(db)
+    } finally {
+      await db.close()
+      await embedded.stop()
+    }
   }
 
+  const quotas = () => whileRunning(db => db.query({ text: 'select user_id, "limit" from quota' }))
+
   test('is not needed with the newest version', async () => {
-    const service = await site.start()
-    await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 5 } })
-    const inUse = await site.launch(['upgrade-database']).ended
+    const inUse = await whileRunning(async db => {
+      const author = { now: Date.now(), actor: 'ada', requestId: 'test' }
+      await db.transaction(tx => createQuota(tx, { user_id: 7, limit: 5 }, author))
+      return site.launch(['upgrade-database']).ended
+    })
     expect(inUse).toMatchObject({ code: 1, stderr: expect.stringMatching(/is in use by another service/) })
-    await service.stop()
     expect(await site.launch(['upgrade-database']).ended).toEqual({
       code: 0,
       stdout: 'Nothing to upgrade.\n',
@@ -89,7 +101,7 @@ describe('an upgrade of the database', async () => {
     const failing = upgradeDatabase({ dataDir, log, force: true, verify: async () => false })
     await expect(failing).rejects.toThrow(/differs/)
     expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
-    await expectQuota()
+    expect(await quotas()).toEqual([{ user_id: 7, limit: 5 }])
   })
 
   test('puts a new database with the same rows in the place of the old one', async () => {
@@ -97,7 +109,7 @@ describe('an upgrade of the database', async () => {
     await upgradeDatabase({ dataDir, log, force: true, verify: async () => true })
     expect((await stat(join(dataDir, 'database'))).ino).not.toBe(ino)
     expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
-    await expectQuota()
+    expect(await quotas()).toEqual([{ user_id: 7, limit: 5 }])
   })
 
   test('that is killed between its renames is completed by the next start', async () => {
@@ -106,7 +118,10 @@ describe('an upgrade of the database', async () => {
     await chown(join(dataDir, 'upgrade'), uid, gid)
     await copyFile(join(dataDir, 'postgres-password'), join(dataDir, 'upgrade/postgres-password'))
     await rename(join(dataDir, 'database'), join(dataDir, 'upgrade/database'))
-    await expectQuota()
+    const service = await site.start()
+    const { body } = await service.call('GET', '/api/sms/admin/quota/summary?user_id=7')
+    expect(body).toMatchObject({ user_id: 7, limit: 5 })
+    await service.stop()
     expect(await exists(join(dataDir, 'upgrade'))).toBe(false)
   })
 })
