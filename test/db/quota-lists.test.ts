@@ -120,7 +120,7 @@ describe.each([
     let next: PageKey | null = null
     do {
       const start = next === null ? { skip: 0 } : { after: next }
-      const slice = await listed(db, { ...listing, start, size: 50, bounds }, NOW)
+      const slice = await listed(db, { ...listing, start, size: 150, bounds }, NOW)
       found.push(...slice.quotas.map(({ id }) => id))
       next = slice.next
     } while (next !== null)
