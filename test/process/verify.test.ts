@@ -4,7 +4,7 @@ import { emptyDatabase } from '../support/database.ts'
 import { createBench, draw, someone } from '../support/engine.ts'
 import { createSite } from '../support/process.ts'
 
-const site = await createSite({ prepared: true })
+const [site, empty] = [await createSite({ prepared: true }), await createSite()]
 const run = (args: string[], env: Record<string, string> = {}) => site.launch(['verify', ...args], env).ended
 
 describe('verify of an external database', async () => {
@@ -78,22 +78,22 @@ Quota ${row?.id} of user ${one}: usage reports 3 units, and its windows used 4, 
       /^sms-quota: cannot verify: the database of DATABASE_URL cannot be used: .*REFUSED.*\n$/,
     )
     expect(unreachable.stderr).not.toContain('hunter2')
-    const noSchema = await run([], { DATABASE_URL: (await empty).url })
+    const noSchema = await run([], { DATABASE_URL: (await withoutSchema).url })
     expect(noSchema).toMatchObject({ code: 1, stdout: '' })
     expect(noSchema.stderr).toMatch(/does not have the schema of this version; run "sms-quota migrate"\n$/)
   })
 
-  const empty = emptyDatabase()
+  const withoutSchema = emptyDatabase()
 })
 
 describe('verify of the embedded database', () => {
   const EQUAL = { code: 0, stdout: expect.stringMatching(/\nNo difference\.\n$/), stderr: '' }
 
   test('fails if there is none', async () => {
-    const { code, stdout, stderr } = await run([])
+    const { code, stdout, stderr } = await empty.launch(['verify']).ended
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
-      `sms-quota: cannot verify: there is no database in ${site.dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service\n`,
+      `sms-quota: cannot verify: there is no database in ${empty.dataDir}; set DATABASE_URL, or DATA_DIR to the folder of the service\n`,
     )
   })
 
