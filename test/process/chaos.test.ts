@@ -26,7 +26,7 @@ import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-const rounds = Number(process.env.CHAOS_ROUNDS ?? 6)
+const rounds = Number(process.env.CHAOS_ROUNDS ?? 4)
 const random = seededRandom(seed)
 const deployment = await createDeployment()
 const books = createBooks()
@@ -82,14 +82,14 @@ test(
     for (let round = 0; round < rounds; round++) {
       // Kills under load: some commands are acknowledged, some in flight.
       const before = books.acknowledged
-      await expect.poll(() => books.acknowledged, { timeout: 30_000 }).toBeGreaterThan(before + 50)
+      await expect.poll(() => books.acknowledged, { timeout: 120_000 }).toBeGreaterThan(before + 50)
       await (round % CALM_EVERY === 0 ? faults.holdInCalm(senders.sendOneOf) : pause(100 + random() * 800))
       killed.push(await faults.kill(VICTIMS[round % VICTIMS.length] ?? 'service'))
       if (random() < 0.3) killed.push(await faults.kill('service'))
       await judgeNow()
     }
     const acknowledged = books.acknowledged
-    await expect.poll(() => books.acknowledged, { timeout: 30_000 }).toBeGreaterThan(acknowledged + 200)
+    await expect.poll(() => books.acknowledged, { timeout: 120_000 }).toBeGreaterThan(acknowledged + 200)
 
     await faults.stop()
     await senders.stop()
@@ -106,7 +106,8 @@ test(
     expect((await verify(db)).differences).toEqual([])
     expect(KINDS.filter(kind => books.counts[kind] === 0)).toEqual([])
   },
-  60_000 + rounds * 20_000,
+  // Ends only what hangs.
+  600_000 + rounds * 60_000,
 )
 
 /** Waits until no reservation is open: the sweeper closes expired ones, and so does reading them. */
@@ -123,5 +124,5 @@ async function closeAll(): Promise<void> {
     }
     return rows.length
   }
-  await expect.poll(closing, { timeout: 30_000, interval: 200 }).toBe(0)
+  await expect.poll(closing, { timeout: 120_000, interval: 200 }).toBe(0)
 }
