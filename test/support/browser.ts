@@ -12,7 +12,10 @@ import { type Service, type ServiceOptions, startService } from './service.ts'
 interface Visit extends BrowserContextOptions {
   /** The token of the link; null opens the page without one. By default an administrator's. */
   token?: string | null
-  /** The fixed time of the browser; by default the machine's clock. */
+  /**
+   * The time at which the browser's clock starts; by default the machine's clock. With it, `page.clock.fastForward`
+   * makes a test not wait for the timers of the page.
+   */
   now?: EpochMs
 }
 
@@ -40,7 +43,7 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
     url,
     async visit(path, { token = service.adminToken, now, ...options } = {}) {
       const page = await freshPage(browser, options)
-      if (now !== undefined) await page.clock.setFixedTime(now)
+      if (now !== undefined) await page.clock.install({ time: now })
       await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
       return page
     },
