@@ -53,7 +53,7 @@ test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', 
     await page.getByRole('heading', { level: 1 }).waitFor()
     await settled(page)
     expect(await page.getByRole('heading', { level: 1 }).count(), path).toBe(1)
-    expect(await page.title()).toMatch(/^.+ · sms-quota$/)
+    await expect.poll(() => page.title()).toMatch(/^.+ · sms-quota$/)
     await expectAccessibleInEachLayout(page)
     // The same content as at 1280 px.
     await page.setViewportSize({ width: 2560, height: 900 })
@@ -139,7 +139,11 @@ test('a page reloaded during an outage is still signed in at the same URL afterw
 
 /** Goes to another page as the links of the console do: to load the console for each page would take a second. */
 async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate(`document.querySelector('h1').id = 'left'; history.pushState(null, '', '/console${path}')`)
+  await page.evaluate(`
+    document.querySelector('h1').id = 'left'
+    document.title = 'left'
+    history.pushState(null, '', '/console${path}')
+  `)
   await page.locator('h1#left').waitFor({ state: 'detached' })
 }
 

@@ -16,6 +16,8 @@ async function open(options: Parameters<typeof site.visit>[1] = {}): Promise<Pag
   return page
 }
 
+/** Waits until the page shows what is expected. */
+const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 5_000 })
 const fact = (page: Page, name: string, value: string | RegExp) =>
   page.locator('dl > div').filter({ hasText: name }).filter({ hasText: value }).waitFor()
 
@@ -49,19 +51,19 @@ test('lists the characters that force UCS-2, and replaces them', async () => {
   await page.getByLabel('Text').fill('It’s on its way… – it’s 5 € [all in]')
   const kinds = page.getByRole('region', { name: 'Characters that force UCS-2' }).getByRole('listitem')
   const rows = async () => (await kinds.allInnerTexts()).map(text => text.split(/\s+/).join(' ').trim())
-  expect(await rows()).toEqual([
+  await soon(rows).toEqual([
     "’ Right single quotation mark U+2019 · 2 times → '",
     '… Ellipsis U+2026 → ...',
     '– En dash U+2013 → -',
   ])
   const marks = page.getByRole('region', { name: 'Segments' }).locator('mark')
-  expect(await marks.allInnerTexts()).toEqual(['’', '…', '–', '’'])
+  await soon(() => marks.allInnerTexts()).toEqual(['’', '…', '–', '’'])
   await page.getByText('still takes 1 unit, but uses GSM-7').waitFor()
   await page.getByRole('button', { name: 'Replace characters' }).click()
-  expect(await page.getByLabel('Text').inputValue()).toBe("It's on its way... - it's 5 € [all in]")
+  await soon(() => page.getByLabel('Text').inputValue()).toBe("It's on its way... - it's 5 € [all in]")
   await fact(page, 'Encoding', 'GSM-7')
   await page.getByRole('region', { name: 'Characters that count double' }).waitFor()
-  expect(await marks.allInnerTexts()).toEqual(['€', '[', ']'])
+  await soon(() => marks.allInnerTexts()).toEqual(['€', '[', ']'])
   expect(await page.getByRole('button', { name: 'Replace characters' }).count()).toBe(0)
   // 38 characters, three of which count double.
   await fact(page, 'Characters used', /41$/)
@@ -72,7 +74,7 @@ test('shows the text of each segment', async () => {
   const page = await open()
   await page.getByLabel('Text').fill(`${'a'.repeat(152)}€${'b'.repeat(10)}`)
   const segments = page.getByRole('region', { name: 'Segments' }).getByRole('listitem')
-  expect(await segments.allInnerTexts()).toEqual([
+  await soon(() => segments.allInnerTexts()).toEqual([
     expect.stringMatching(/^1 · 152 of 153\s+a{152}$/),
     expect.stringMatching(/^2 · 12 of 153\s+€b{10}$/),
   ])

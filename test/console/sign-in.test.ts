@@ -9,7 +9,7 @@ test('a link signs in, and its token is removed from the URL', async () => {
   const page = await site.visit('/quotas?kind=cap')
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=cap`)
-  expect(await page.title()).toBe('Quotas · sms-quota')
+  await expect.poll(() => page.title()).toBe('Quotas · sms-quota')
 })
 
 test('only API requests carry the token, and no URL contains it', async () => {

@@ -51,7 +51,7 @@ test('shows the summary of a user as the API returns it', async () => {
     expect.stringContaining('Austria (AT), Germany (DE)otp'),
   ])
   await page.getByRole('table', { name: 'Quotas' }).getByRole('link', { name: 'Monthly package' }).click()
-  expect(page.url()).toBe(`${site.url}/console/quotas/${quotas['Monthly package']}`)
+  await page.waitForURL(`${site.url}/console/quotas/${quotas['Monthly package']}`)
 })
 
 test('totals and days of 90 days match the API, ungrouped and grouped', async () => {
