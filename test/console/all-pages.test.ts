@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { PROJECT } from '../support/process.ts'
 
@@ -82,7 +82,7 @@ test('every page of the navigation can be opened by keyboard', async () => {
 })
 
 test('shows an outage of the service, keeps the input, and recovers when the service is back', async () => {
-  const page = await site.visit('/quotas')
+  const page = await site.visit('/quotas', { now: Date.now() })
   const named = page.getByRole('link', { name: 'Monthly package' })
   await named.waitFor()
   await page.getByLabel('User id').fill('7')
@@ -97,6 +97,7 @@ test('shows an outage of the service, keeps the input, and recovers when the ser
   } finally {
     await back()
   }
+  await page.clock.fastForward(RETRY_MS)
   await page.getByText('the page shows the last loaded data').waitFor({ state: 'detached' })
   await named.waitFor()
   expect(page.url()).toBe(`${site.url}/console/quotas?kind=grant`)
@@ -104,7 +105,7 @@ test('shows an outage of the service, keeps the input, and recovers when the ser
 })
 
 test('shows an outage when a proxy answers with 502, and recovers', async () => {
-  const page = await site.visit('/quotas')
+  const page = await site.visit('/quotas', { now: Date.now() })
   await page.getByRole('link', { name: 'Monthly package' }).waitFor()
   const back = await stopListening(site.app.server)
   const proxy = createServer((_request, response) => {
@@ -118,6 +119,7 @@ test('shows an outage when a proxy answers with 502, and recovers', async () => 
     await close(proxy)
     await back()
   }
+  await page.clock.fastForward(RETRY_MS)
   await page.getByRole('link', { name: 'Cap' }).waitFor()
   await page.getByText('the page shows the last loaded data').waitFor({ state: 'detached' })
 })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -101,6 +101,7 @@ test('shows an outage, and shows the events missed in it afterwards', async () =
   await indicator.filter({ hasText: 'Not live: the service is not responding' }).waitFor()
   await allow({ user_id: 8, name: 'Created offline' })
   await page.context().setOffline(false)
+  await page.clock.fastForward(RETRY_MS)
   await indicator.filter({ hasText: /^Live$/ }).waitFor()
   await panel(page, 'Activity').getByRole('link', { name: 'Created offline' }).waitFor()
 })

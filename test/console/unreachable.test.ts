@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectAccessible, RETRY_MS, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 for (let n = 1; n <= 25; n++) {
@@ -8,7 +8,7 @@ for (let n = 1; n <= 25; n++) {
 }
 
 test('shows that the service is not responding, and loads the requested page when it is back', async () => {
-  const page = await site.visit('/quotas')
+  const page = await site.visit('/quotas', { now: Date.now() })
   await page.getByRole('link', { name: 'Quota 25' }).waitFor()
   await page.context().setOffline(true)
   await page.getByRole('button', { name: 'Next' }).click()
@@ -16,6 +16,7 @@ test('shows that the service is not responding, and loads the requested page whe
   await page.getByRole('alert').filter({ hasText: 'Retrying' }).waitFor()
   await expectAccessible(page)
   await page.context().setOffline(false)
+  await page.clock.fastForward(RETRY_MS)
   await page.getByRole('link', { name: 'Quota 5', exact: true }).waitFor()
   await page.getByText('The service is not responding.').waitFor({ state: 'detached' })
 })

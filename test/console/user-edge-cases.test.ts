@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
@@ -115,13 +115,14 @@ test('shows hostile text as text, without horizontal scrolling', async () => {
 })
 
 test('shows an outage where data was requested, and keeps the other sections', async () => {
-  const page = await site.visit('/users/7')
+  const page = await site.visit('/users/7', { now: Date.now() })
   await page.getByRole('application').waitFor()
   await page.context().setOffline(true)
   await page.getByLabel('Period').selectOption('Last 7 days')
   await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor()
   await page.getByRole('region', { name: 'Summary' }).waitFor()
   await page.context().setOffline(false)
+  await page.clock.fastForward(RETRY_MS)
   await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor({ state: 'detached' })
   await page.getByRole('application').waitFor()
 })

@@ -19,6 +19,9 @@ interface Visit extends BrowserContextOptions {
   now?: EpochMs
 }
 
+/** How long the console waits before it repeats a request that failed. */
+export const RETRY_MS = 2_000
+
 export interface Site extends Service {
   /** The base URL of the service. */
   readonly url: string
