@@ -80,7 +80,6 @@ export function eraseReservations(
   const shard = shardOf(user_id)
   return page(db, erasure, async tx => {
     const result = await removeReservations<ReservationsPage>(tx, shard, {
-      name: 'erase-reservations',
       text: ERASE_RESERVATIONS,
       values: [shard, user_id, after, rows],
     })

@@ -39,7 +39,6 @@ export function removeSettled(
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     return removeReservations<{ reached: EpochMs | null }>(tx, shard, {
-      name: 'remove-settled',
       text: REMOVE_SETTLED,
       values: [shard, timestampParam(after), timestampParam(cutoff), rows],
     })
