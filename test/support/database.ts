@@ -13,16 +13,13 @@ export interface FreshDatabase {
 /**
  * A migrated database of the caller's own, dropped after the caller's tests. Call it where tests are declared, not in a
  * hook: `const { db, url } = await freshDatabase()` at the top of the file, or in an `async` describe.
+ *
+ * A statement of `db` may take a minute, unless `options` say otherwise: the service's four seconds are short for a fill, and
+ * for a machine with other work.
  */
 export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   return makeDatabase(`template ${inject('templateName')}`, options)
 }
-
-/**
- * A migrated database for large tables and the plans over them: to fill a table, and to run a bad plan to its end, may take
- * longer than the service allows a statement.
- */
-export const freshDatabaseForPlans = () => freshDatabase({ statementTimeout: 60_000 })
 
 /** A database without a schema, dropped after the caller's tests. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
@@ -62,7 +59,7 @@ export async function databaseOnOwnServer(): Promise<FreshDatabase> {
 async function makeDatabase(source: string, options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
-  const db = openDatabase({ ...options, url })
+  const db = openDatabase({ statementTimeout: 60_000, ...options, url })
   afterAll(async () => {
     await db.close()
     await administer(`drop database ${name} with (force)`)
