@@ -14,6 +14,7 @@ import { createBodyAdmission } from '../platform/body-admission.ts'
 import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
+import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
 import { checkRights } from './rights.ts'
@@ -71,8 +72,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
       // Refusing a batch before its body is read costs almost nothing.
       onRequest(request, _reply, done) {
         const bytes = Number(request.headers['content-length'] ?? MAX_BATCH_BYTES)
-        const hasRoom = batches.hasRoom(principalOf(request).subject, countedBytes(bytes))
-        done(hasRoom ? undefined : tooManyBatches())
+        if (batches.hasRoom(principalOf(request).subject, countedBytes(bytes))) done()
+        else refuseLater(request, done)
       },
       schema: SCHEMA,
     },
@@ -113,7 +114,7 @@ function admitCompleteBodies(app: FastifyInstance, batches: ReturnType<typeof cr
     if (!(body instanceof Buffer)) return done()
     const bytes = countedBytes(body.length)
     const { subject } = principalOf(request)
-    if (!batches.tryAcquire(subject, bytes)) return done(tooManyBatches())
+    if (!batches.tryAcquire(subject, bytes)) return refuseLater(request, done)
     reply.raw.once('close', () => batches.release(subject, bytes))
     // Parses and submits the batch in the same tick.
     batches.nextTick(body.length).then(() => {
@@ -187,9 +188,8 @@ function countedBytes(bytes: number): number {
   return Math.min(bytes, MAX_COUNTED_BYTES)
 }
 
-function tooManyBatches(): Problem {
-  return new Problem(
-    'overloaded',
-    'Too many batches of this sender are in progress. Nothing was done; repeat the call.',
-  )
+/** A batch that is sent again at once costs the reading of its body again, so its sender waits for the refusal. */
+function refuseLater(request: FastifyRequest, done: (refusal: Problem) => void): void {
+  const detail = 'Too many batches of this sender are in progress. Nothing was done; repeat the call.'
+  waitPaused(request.raw).then(() => done(new Problem('overloaded', detail)))
 }
