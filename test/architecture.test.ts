@@ -30,7 +30,9 @@ const LONG_FUNCTIONS: Record<string, string> = {}
 
 const server = readSources('src')
 const consoleFiles = readSources('console/src')
-const all = [...server, ...consoleFiles]
+/** Without the generated file. */
+const clientFiles = readSources('client/src').filter(({ path }) => path !== 'client/src/api.ts')
+const all = [...server, ...consoleFiles, ...clientFiles]
 const inRoom = (room: string) => server.filter(({ path }) => path.startsWith(`src/${room}/`))
 
 function roomOf(path: string): { name: string; level: number } | undefined {
@@ -87,6 +89,16 @@ test('imports of the contract end in the contract, the domain, errors.ts and pur
 test('imports of the console end in the console, the contract, the domain and errors.ts', () => {
   expect(consoleFiles.length).toBeGreaterThan(20)
   expect(outsideOf(consoleFiles, /^console\/src\/|^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
+})
+
+test('the client imports only its own files: it runs in browsers, too', () => {
+  expect(clientFiles.length).toBeGreaterThan(5)
+  const wrong = clientFiles.flatMap(({ path, imports, packages }) =>
+    [...imports.filter(target => !target.startsWith('client/src/')), ...packages].map(
+      name => `${path} imports ${name}`,
+    ),
+  )
+  expect(wrong).toEqual([])
 })
 
 /** The chains of imports that leave the allowed files, or that end in a package which the allowed files of src/ may not use. */
@@ -161,7 +173,9 @@ test('every exception for a long function is still needed', () => {
 test('no file is a barrel or a collection of leftovers', () => {
   const names = /^(?:index|utils?|helpers?|common|misc|shared)\.tsx?$/
   expect(all.filter(({ path }) => names.test(basename(path))).map(({ path }) => path)).toEqual([])
-  expect(all.flatMap(({ path, reexports }) => reexports.map(name => `${path} exports from ${name}`))).toEqual([])
+  // What a package offers is one list.
+  const inner = all.filter(({ path }) => path !== 'client/src/main.ts')
+  expect(inner.flatMap(({ path, reexports }) => reexports.map(name => `${path} exports from ${name}`))).toEqual([])
 })
 
 test('the checks above find what they look for', () => {

@@ -1,0 +1,143 @@
+/** The client of sms-quota. */
+
+import type { Event, Granted, ReserveReq } from './api.ts'
+import { type Api, type OperationId, ROUTES } from './api.ts'
+import { type Coalesced, createCoalescing, type SenderOperation } from './coalescing.ts'
+import { type Sent, withReservation } from './reservation.ts'
+import { createRetries } from './retries.ts'
+import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
+
+export interface ClientOptions {
+  /** Where the service is, for example `https://quota.example`. */
+  url: string
+  /** A bearer token, or what gets one; that is asked for each call, so it can renew the token. */
+  token: string | (() => string | Promise<string>)
+  /** How long a sender's operation may take in all, with its retries; 2,000 if left out. */
+  senderTimeoutMs?: number
+  /** How long any other call may take in all, with its retries; 10,000 if left out. */
+  timeoutMs?: number
+  /** Operations of senders that may wait for a batch; 50,000 if left out. More are refused at once. */
+  maxWaiting?: number
+  /** In place of the platform's. */
+  fetch?: typeof fetch
+}
+
+/** The operations that answer a page of a list. */
+type ListId = {
+  [Id in OperationId]: Awaited<ReturnType<Api<CallOptions>[Id]>> extends {
+    readonly items: ReadonlyArray<unknown>
+    readonly nextCursor: string | null
+  }
+    ? Id
+    : never
+}[OperationId]
+
+type InputOf<Id extends OperationId> = Parameters<Api<CallOptions>[Id]>[0]
+type ItemOf<Id extends ListId> = Awaited<ReturnType<Api<CallOptions>[Id]>>['items'][number]
+
+export interface Client extends Api<CallOptions> {
+  /**
+   * Reserves, sends, and commits; see `Sent` for what it answers. If `send` throws, the units are released and its error
+   * is thrown.
+   */
+  withReservation<T>(
+    input: ReserveReq,
+    send: (reservation: Granted) => Promise<T> | T,
+    options?: CallOptions,
+  ): Promise<Sent<T>>
+  /** The items of all pages of a list, for example `client.each('listQuotas', { userId: 7 })`. */
+  each<Id extends ListId>(list: Id, input?: InputOf<Id>, options?: CallOptions): AsyncIterable<ItemOf<Id>>
+  /**
+   * Events as they happen, without an end. Keep `cursor`, and pass it as `after` to go on there.
+   *
+   * @throws QuotaError with the code `events_lost` or `events_pruned`
+   */
+  follow(
+    input?: { after?: string; types?: readonly string[]; userId?: number },
+    options?: { signal?: AbortSignal },
+  ): AsyncIterable<{ readonly event: Event; readonly cursor: string }>
+}
+
+const SENDER_TIMEOUT_MS = 2_000
+const TIMEOUT_MS = 10_000
+const MAX_WAITING = 50_000
+/** How long a call of the feed waits for an event. */
+const WAIT_SECONDS = 20
+
+const SENDER_OPERATIONS: ReadonlySet<string> = new Set<SenderOperation>([
+  'check',
+  'reserve',
+  'consume',
+  'commit',
+  'release',
+  'refund',
+])
+
+export function createClient(options: ClientOptions): Client {
+  const now = () => performance.now()
+  const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
+  const retries = createRetries({ now, sleep, random: Math.random })
+  const { url, token, fetch = globalThis.fetch } = options
+  const transport = createTransport({ url, token, fetch, retries, now })
+  const senderTimeoutMs = options.senderTimeoutMs ?? SENDER_TIMEOUT_MS
+  const coalesced = createCoalescing({
+    transport,
+    timeoutMs: senderTimeoutMs,
+    maxWaiting: options.maxWaiting ?? MAX_WAITING,
+    now,
+  })
+  const api = methods(transport, coalesced, { senderTimeoutMs, timeoutMs: options.timeoutMs ?? TIMEOUT_MS })
+  return {
+    ...api,
+    withReservation: (input, send, options) => withReservation(api, input, send, options),
+    each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
+    follow: (input, options) => follow(api, input, options),
+  }
+}
+
+/** A method for each operation. */
+function methods(
+  transport: Transport,
+  coalesced: Coalesced,
+  { senderTimeoutMs, timeoutMs }: { senderTimeoutMs: number; timeoutMs: number },
+): Api<CallOptions> {
+  const made = Object.keys(ROUTES).map(id => {
+    const isSender = ROUTES[id as OperationId].path.startsWith('/api/sms/sender/')
+    const call = SENDER_OPERATIONS.has(id)
+      ? (input: Input, options: CallOptions = {}) => coalesced(id as SenderOperation, input, options)
+      : (input: Input = {}, options: CallOptions = {}) =>
+          transport.call(id as OperationId, input, options, isSender ? senderTimeoutMs : timeoutMs)
+    return [id, call]
+  })
+  return Object.fromEntries(made)
+}
+
+async function* each(api: Api<CallOptions>, list: ListId, input: object = {}, options?: CallOptions) {
+  const read = api[list] as (
+    input: object,
+    options?: CallOptions,
+  ) => Promise<{ items: unknown[]; nextCursor: string | null }>
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await read(cursor === undefined ? input : { ...input, cursor }, options)
+    yield* page.items
+    cursor = page.nextCursor
+  }
+}
+
+async function* follow(
+  api: Api<CallOptions>,
+  { after, types, userId }: { after?: string; types?: readonly string[]; userId?: number } = {},
+  options: { signal?: AbortSignal } = {},
+) {
+  for (let cursor = after; ; ) {
+    const input = {
+      waitSeconds: WAIT_SECONDS,
+      ...(cursor !== undefined && { after: cursor }),
+      ...(types !== undefined && { types: types.join(',') }),
+      ...(userId !== undefined && { userId }),
+    }
+    const page = await api.listEvents(input as never, { ...options, timeoutMs: (WAIT_SECONDS + 10) * 1_000 })
+    for (const event of page.items) yield { event, cursor: page.next }
+    cursor = page.next
+  }
+}

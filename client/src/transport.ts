@@ -1,0 +1,152 @@
+/** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
+import { type OperationId, type Problem, ROUTES, type Route } from './api.ts'
+import { QuotaError, UnavailableError } from './errors.ts'
+import { snakeName, toCamel, toSnake } from './names.ts'
+import type { Attempt, Retries } from './retries.ts'
+
+/** Of a single call. */
+export interface CallOptions {
+  /** How long the call may take in all, with its retries. */
+  timeoutMs?: number
+  signal?: AbortSignal
+  /** Makes a change repeatable. By default each call that takes a key gets a new one, which its retries share. */
+  idempotencyKey?: string
+  /** The version that the change shall meet, as the number in the ETag. Otherwise it is refused with `version_mismatch`. */
+  ifMatch?: number
+}
+
+export interface TransportOptions {
+  readonly url: string
+  readonly token: string | (() => string | Promise<string>)
+  readonly fetch: typeof fetch
+  readonly retries: Retries
+  readonly now: () => number
+}
+
+export type Input = Readonly<Record<string, unknown>>
+
+export interface Transport {
+  /**
+   * @param timeoutMs unless the options name another
+   * @throws QuotaError, UnavailableError, or the reason of the signal
+   */
+  call(operation: OperationId, input: Input, options: CallOptions, timeoutMs: number): Promise<unknown>
+}
+
+/** Answers that ask to try again, or come from a proxy whose service does not answer. */
+const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
+/** Of these, the ones that say for certain that nothing was done. */
+const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
+
+export function createTransport({ url, token, fetch, retries, now }: TransportOptions): Transport {
+  const base = url.replace(/\/+$/, '')
+
+  async function request(route: Route, input: Input, options: CallOptions): Promise<[string, RequestInit]> {
+    const { path, rest } = fillPath(route.path, input)
+    const { query, body } = split(route, rest)
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${typeof token === 'string' ? token : await token()}`,
+    }
+    if (route.hasBody === true) headers['content-type'] = 'application/json'
+    if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
+    if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
+    const init: RequestInit = { method: route.method, headers }
+    if (route.hasBody === true) init.body = JSON.stringify(toSnake(body))
+    return [base + path + query, init]
+  }
+
+  return {
+    async call(operation, input, options, timeoutMs) {
+      const route = ROUTES[operation]
+      const deadline = now() + (options.timeoutMs ?? timeoutMs)
+      options.signal?.throwIfAborted()
+      const [address, init] = await request(route, input, options)
+      // A sender's operations can all be repeated, and so can what carries a key.
+      const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
+      return retries.run(deadline, mayRepeat, async () => {
+        const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
+        const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal])
+        try {
+          return await read(route, await fetch(address, { ...init, signal }))
+        } catch (error) {
+          if (error instanceof QuotaError) throw error
+          options.signal?.throwIfAborted()
+          const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
+          return silence(new UnavailableError(message, { mayHaveTakenEffect: true, cause: error }))
+        }
+      })
+    },
+  }
+}
+
+/** Puts the parameters of the path into it. @throws TypeError if one is missing */
+function fillPath(template: string, input: Input): { path: string; rest: Map<string, unknown> } {
+  const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
+    const name = parameter.replaceAll(/_([a-z])/g, (__, letter: string) => letter.toUpperCase())
+    const value = rest.get(name)
+    if (value === undefined) throw new TypeError(`${name} is missing`)
+    rest.delete(name)
+    return encodeURIComponent(String(value))
+  })
+  return { path, rest }
+}
+
+function split(route: Route, rest: ReadonlyMap<string, unknown>): { query: string; body: Input } {
+  const query = new URLSearchParams()
+  const body: Record<string, unknown> = {}
+  for (const [name, value] of rest) {
+    if (route.query?.includes(name) !== true) body[name] = value
+    else query.set(snakeName(name), Array.isArray(value) ? value.join(',') : String(value))
+  }
+  const text = query.toString()
+  return { query: text === '' ? '' : `?${text}`, body }
+}
+
+async function read(route: Route, response: Response): Promise<Attempt<unknown>> {
+  if (response.ok) {
+    if (route.isLines === true) return { value: lines(response) }
+    const text = await response.text()
+    if (response.headers.get('content-type')?.includes('json') === true) return { value: toCamel(JSON.parse(text)) }
+    return { value: text === '' ? undefined : text }
+  }
+  const problem = await problemOf(response)
+  if (!TRY_AGAIN.has(response.status)) throw new QuotaError(problem)
+  const mayHaveTakenEffect = !NOTHING_DONE.has(problem.code)
+  const error = new UnavailableError(`${problem.code}: ${problem.detail}`, {
+    mayHaveTakenEffect,
+    cause: new QuotaError(problem),
+  })
+  const isSilent = response.status === 502 || response.status === 504
+  return { failure: { error, isSilent, retryAfterMs: Number(response.headers.get('retry-after') ?? 0) * 1_000 || 0 } }
+}
+
+/** The problem of an answer; proxies answer with pages of their own. */
+async function problemOf(response: Response): Promise<Problem> {
+  const text = await response.text()
+  if (response.headers.get('content-type')?.includes('application/problem+json') === true) {
+    return toCamel(JSON.parse(text)) as Problem
+  }
+  return {
+    type: 'about:blank',
+    title: response.statusText,
+    status: response.status,
+    code: response.status >= 500 ? 'unavailable' : 'invalid_request',
+    detail: `The answer with status ${response.status} is not the service's: ${text.slice(0, 200)}`,
+    requestId: response.headers.get('x-request-id') ?? '',
+  }
+}
+
+/** Reads lines of JSON while they arrive. */
+async function* lines(response: Response): AsyncGenerator<unknown> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = parts.pop() ?? ''
+    for (const line of parts) if (line !== '') yield toCamel(JSON.parse(line))
+  }
+  if (rest !== '') yield toCamel(JSON.parse(rest))
+}
+
+const silence = (error: UnavailableError) => ({ failure: { error, isSilent: true, retryAfterMs: 0 } })

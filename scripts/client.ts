@@ -1,0 +1,228 @@
+/**
+ * Writes client/src/api.ts, the types and routes of the client, from docs/openapi.json. With --check, only checks that it is
+ * current (exit code 1 if not).
+ *
+ * Names become camelCase. The libraries that print types from an OpenAPI document need the compiler of TypeScript 5.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+const FILE = fileURLToPath(new URL('../client/src/api.ts', import.meta.url))
+const DOCUMENT = fileURLToPath(new URL('../docs/openapi.json', import.meta.url))
+
+interface Schema {
+  $ref?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  description?: string
+}
+
+interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required?: boolean
+  description?: string
+  schema: Schema
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  description?: string
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+/** Fields of an input or of a type. */
+interface Field {
+  name: string
+  type: string
+  isRequired: boolean
+  description: string | undefined
+}
+
+/** The names of fields whose keys are the user's own, so that they stay as they are. */
+const ownKeys = new Set<string>()
+
+function camel(name: string): string {
+  const changed = name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+  const back = changed.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  if (back !== name) throw new Error(`"${name}" does not survive camelCase: the client would send "${back}"`)
+  return changed
+}
+
+function typeOf(schema: Schema): string {
+  const { $ref, type, enum: values, anyOf, oneOf, items, properties, additionalProperties } = schema
+  if ($ref !== undefined) return $ref.replace('#/components/schemas/', '')
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (values !== undefined) return values.map(value => JSON.stringify(value)).join(' | ')
+  const union = anyOf ?? oneOf
+  if (union !== undefined) return [...new Set(union.map(typeOf))].join(' | ')
+  if (Array.isArray(type)) return type.map(one => typeOf({ ...schema, type: one })).join(' | ')
+  if (type === 'array') return `ReadonlyArray<${items === undefined ? 'unknown' : typeOf(items)}>`
+  if (properties !== undefined && Object.keys(properties).length > 0)
+    return `{${fieldsOf(schema).map(print).join('\n')}}`
+  if (type === 'object') return `Readonly<Record<string, ${valueType(additionalProperties)}>>`
+  if (type === 'integer' || type === 'number') return 'number'
+  if (type === 'string' || type === 'boolean' || type === 'null') return type
+  return 'unknown'
+}
+
+const valueType = (values: boolean | Schema | undefined) => (typeof values === 'object' ? typeOf(values) : 'unknown')
+
+function fieldsOf({ properties = {}, required = [] }: Schema): Field[] {
+  return Object.entries(properties).map(([name, schema]) => {
+    if (typeof schema.additionalProperties === 'object') ownKeys.add(camel(name))
+    const { description } = schema
+    return { name: camel(name), type: typeOf(schema), isRequired: required.includes(name), description }
+  })
+}
+
+function print({ name, type, isRequired, description }: Field): string {
+  return `${comment(description)}readonly ${name}${isRequired ? '' : '?'}: ${type}`
+}
+
+function comment(...texts: (string | undefined)[]): string {
+  const text = texts.filter(part => part !== undefined).join('\n\n')
+  if (text === '') return ''
+  return text.includes('\n') ? `/**\n${text.replaceAll(/^/gm, ' * ')}\n */\n` : `/** ${text} */\n`
+}
+
+/** The parameters and the body's fields of an operation as one object, as the first parameter of its method. */
+function inputOf(
+  { operationId, parameters = [], requestBody }: Operation,
+  { schemas }: Document['components'],
+): string {
+  const fields: Field[] = parameters
+    .filter(parameter => parameter.in !== 'header')
+    .map(({ name, required = false, description, schema }) => ({
+      name: camel(name),
+      type: typeOf(schema),
+      isRequired: required,
+      description: description ?? schema.description,
+    }))
+  const body = requestBody?.content['application/json']?.schema
+  const named = body === undefined ? '' : typeOf(body)
+  const taken = new Set(fieldsOf(schemas[named] ?? {}).map(({ name }) => name))
+  const twice = fields.find(({ name }) => taken.has(name))
+  if (twice !== undefined) throw new Error(`${operationId} has "${twice.name}" in its path or query and in its body`)
+  const own = fields.length === 0 ? '' : `{${fields.map(print).join('\n')}}`
+  const type = [own, named].filter(part => part !== '').join(' & ')
+  if (type === '') return 'input?: Record<string, never>'
+  const isRequired = fields.some(field => field.isRequired) || named !== ''
+  return `input${isRequired ? '' : '?'}: ${type}`
+}
+
+function outputOf({ responses }: Operation): string {
+  const types = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, { content }]) => Object.entries(content ?? { none: { schema: {} } }))
+    .map(([mediaType, { schema }]) => {
+      if (mediaType === 'none') return 'undefined'
+      if (mediaType === 'application/x-ndjson') return `AsyncIterable<${typeOf(schema)}>`
+      return mediaType.startsWith('text/') ? 'string' : typeOf(schema)
+    })
+  return [...new Set(types)].join(' | ')
+}
+
+/** What the client has to know of an operation while it runs. */
+function routeOf(method: string, path: string, { parameters = [], requestBody, responses }: Operation): string {
+  const query = parameters.filter(parameter => parameter.in === 'query').map(({ name }) => camel(name))
+  const headers = parameters.filter(parameter => parameter.in === 'header').map(({ name }) => name.toLowerCase())
+  const isLines = Object.values(responses).some(({ content }) => content?.['application/x-ndjson'] !== undefined)
+  return JSON.stringify({
+    method: method.toUpperCase(),
+    path,
+    ...(query.length > 0 && { query }),
+    ...(requestBody !== undefined && { hasBody: true }),
+    ...(headers.includes('idempotency-key') && { takesKey: true }),
+    ...(isLines && { isLines: true }),
+  })
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete']
+const document: Document = JSON.parse(await readFile(DOCUMENT, 'utf8'))
+const { paths, components } = document
+const operations = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods)
+    .filter(([method]) => METHODS.includes(method))
+    .map(([method, operation]) => ({ method, path, operation })),
+)
+
+const types = Object.entries(components.schemas).map(
+  ([name, schema]) => `${comment(schema.description)}export type ${name} = ${typeOf(schema)}\n`,
+)
+const methods = operations.map(({ operation }) => {
+  const { operationId, summary, description } = operation
+  const signature = `${operationId}(${inputOf(operation, components)}, options?: Options): Promise<${outputOf(operation)}>`
+  return comment(`${summary}.`, description) + signature
+})
+const routes = operations.map(
+  ({ method, path, operation }) => `${operation.operationId}: ${routeOf(method, path, operation)},`,
+)
+
+const source = `/** The types and routes of the API. Generated by \`npm run client\` from docs/openapi.json. Do not edit. */
+
+${types.join('\n')}
+/** Every operation. Times are texts in RFC 3339, in UTC. \`Options\` are those of a call. */
+export interface Api<Options> {
+${methods.join('\n')}
+}
+
+/** What a call needs to know of an operation. */
+export interface Route {
+  readonly method: string
+  /** With the names of its parameters in braces. */
+  readonly path: string
+  readonly query?: readonly string[]
+  readonly hasBody?: boolean
+  /** Whether it takes a header Idempotency-Key, and so can be repeated. */
+  readonly takesKey?: boolean
+  /** Whether it answers lines of JSON. */
+  readonly isLines?: boolean
+}
+
+export type OperationId = keyof Api<never>
+
+export const ROUTES: Readonly<Record<OperationId, Route>> = {
+${routes.join('\n')}
+}
+
+/** The fields whose keys are not names of the API. */
+export const OWN_KEYS: ReadonlySet<string> = new Set(${JSON.stringify([...ownKeys].sort())})
+`
+
+const { stdout: current } = await format(source)
+if (!process.argv.includes('--check')) {
+  await writeFile(FILE, current)
+} else if ((await readFile(FILE, 'utf8').catch(() => '')) !== current) {
+  process.stderr.write('client/src/api.ts is not current: run npm run client\n')
+  process.exitCode = 1
+}
+
+/** As the project's formatter prints it. */
+async function format(text: string): Promise<{ stdout: string }> {
+  const { spawn } = await import('node:child_process')
+  const biome = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'))
+  const child = spawn(process.execPath, [biome, 'format', '--stdin-file-path', FILE], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  child.stdin.end(text)
+  child.stdout.setEncoding('utf8')
+  let stdout = ''
+  for await (const chunk of child.stdout) stdout += chunk
+  return { stdout }
+}

@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { createClient, QuotaError, UnavailableError, UnknownIfSent } from '../../client/src/main.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const calls: string[] = []
+const counted: typeof fetch = (input, init) => {
+  calls.push(new URL(String(input)).pathname.replace(/^.*\//, ''))
+  return fetch(input, init)
+}
+const admin = createClient({ url, token: service.adminToken })
+const sender = createClient({ url, token: async () => service.senderToken, fetch: counted })
+afterAll(() => service.app.close())
+
+let users = 100
+async function user(limit: number): Promise<number> {
+  users += 1
+  await admin.createQuota({ userId: users, limit })
+  return users
+}
+const used = async (userId: number) => (await admin.summarizeQuotasOfUser({ userId })).used
+const reserved = async (userId: number) => (await admin.summarizeQuotasOfUser({ userId })).reserved
+
+describe('the API', () => {
+  test('has camelCase names, and leaves the keys of metadata alone', async () => {
+    const metadata = { cost_center: 'a_b', CamelCase: '1' }
+    const { id } = await admin.createQuota({ userId: 1, limit: 10, externalRef: 'order-1', metadata })
+    const quota = await admin.getQuota({ id })
+    expect(quota).toMatchObject({ userId: 1, externalRef: 'order-1', metadata, windowEnd: null })
+    expect(await admin.updateQuota({ id, limit: 20 }, { ifMatch: quota.version })).toMatchObject({ limit: 20 })
+    await expect(admin.updateQuota({ id, limit: 30 }, { ifMatch: quota.version })).rejects.toMatchObject({
+      code: 'version_mismatch',
+      status: 412,
+    })
+    expect(await admin.deleteQuota({ id })).toBeUndefined()
+  })
+
+  test('names what was wrong', async () => {
+    const error = await admin.createQuota({ userId: 1, limit: -1 }).catch(reason => reason)
+    expect(error).toBeInstanceOf(QuotaError)
+    expect(error).toMatchObject({ code: 'invalid_request', requestId: expect.any(String) })
+    expect(error.message).toContain('/limit')
+    await expect(admin.getQuota({} as { id: number })).rejects.toThrow('id is missing')
+  })
+
+  test('iterates over all pages', async () => {
+    const owner = await user(1)
+    for (let n = 0; n < 4; n++) await admin.createQuota({ userId: owner, limit: n, name: `pack ${n}` })
+    const names: (string | null)[] = []
+    for await (const { name } of admin.each('listQuotas', { userId: owner, pageSize: 2, sort: 'id' })) names.push(name)
+    expect(names).toEqual([null, 'pack 0', 'pack 1', 'pack 2', 'pack 3'])
+  })
+
+  test('follows events until it is stopped', async () => {
+    const { next } = await admin.listEvents({ last: 1 })
+    const owner = await user(5)
+    const stop = new AbortController()
+    for await (const { event, cursor } of admin.follow({ after: next, userId: owner }, { signal: stop.signal })) {
+      expect(event).toMatchObject({ type: 'quota.created', userId: owner })
+      expect(cursor).not.toBe(next)
+      break
+    }
+  })
+})
+
+describe('operations of senders', () => {
+  test('a denial is a value', async () => {
+    const owner = await user(1)
+    const denied = await sender.reserve({ userId: owner, id: 'm', units: 2 })
+    expect(denied).toMatchObject({ granted: false, reason: 'quota_exhausted', retryAt: null })
+  })
+
+  test('a lone one is a single call; those of a tick are one batch', async () => {
+    const owner = await user(100)
+    calls.length = 0
+    await sender.reserve({ userId: owner, id: 'lone', units: 1 })
+    expect(calls).toEqual(['reserve'])
+    calls.length = 0
+    const ids = Array.from({ length: 50 }, (_, n) => `m${n}`)
+    const answers = await Promise.all(ids.map(id => sender.reserve({ userId: owner, id, units: 1 })))
+    expect(answers.map(answer => answer.granted && answer.id)).toEqual(ids)
+    expect(calls).toEqual(['batch'])
+  })
+
+  test('those of a user take effect in their order, while those of others go on', async () => {
+    const [one, other] = [await user(10), await user(10)]
+    const first = sender.reserve({ userId: one, id: 'm', units: 3 })
+    await Promise.resolve()
+    const rest = [
+      sender.commit({ userId: one, id: 'm', totalUnits: 2 }),
+      sender.release({ userId: one, id: 'm' }),
+      sender.reserve({ userId: other, id: 'm', units: 1 }),
+    ]
+    expect(await first).toMatchObject({ granted: true })
+    expect(await Promise.all(rest)).toMatchObject([{ committed: 2 }, { committed: 2, released: 1 }, { granted: true }])
+  })
+
+  test('one that is refused in a batch fails alone, by its code', async () => {
+    const owner = await user(10)
+    const outcomes = await Promise.allSettled([
+      sender.reserve({ userId: owner, id: 'a', units: 1 }),
+      sender.commit({ userId: owner, id: 'unknown' }),
+      sender.reserve({ userId: owner, id: 'not valid', units: 1 }),
+    ])
+    expect(outcomes).toMatchObject([
+      { value: { granted: true } },
+      { reason: { code: 'not_found' } },
+      { reason: { code: 'invalid_request' } },
+    ])
+  })
+})
+
+describe('withReservation', () => {
+  const ask = (userId: number, id: string) => ({ userId, id, message: { to: '+4915112345678', text: 'Hello' } })
+
+  test('commits what was sent', async () => {
+    const owner = await user(5)
+    const result = await sender.withReservation(ask(owner, 'm'), ({ units }) => `sent ${units}`)
+    expect(result).toMatchObject({ granted: true, sent: true, value: 'sent 1', settled: { committed: 1 } })
+    expect(await used(owner)).toBe(1)
+  })
+
+  test('sends nothing without quota', async () => {
+    const result = await sender.withReservation(ask(999, 'm'), () => expect.unreachable())
+    expect(result).toMatchObject({ granted: false, reason: 'no_quota' })
+  })
+
+  test('gives the units back when the send fails, and throws its error', async () => {
+    const owner = await user(5)
+    const failing = sender.withReservation(ask(owner, 'm'), () => Promise.reject(new Error('no route')))
+    await expect(failing).rejects.toThrow('no route')
+    expect([await used(owner), await reserved(owner)]).toEqual([0, 0])
+  })
+
+  test('keeps the units when it is not known whether the message left', async () => {
+    const owner = await user(5)
+    const result = await sender.withReservation(ask(owner, 'm'), () => {
+      throw new UnknownIfSent('the provider timed out')
+    })
+    expect(result).toMatchObject({ sent: 'unknown', reservation: { id: 'm' } })
+    expect(await reserved(owner)).toBe(1)
+    // At the expiry the units count as used: a message that may have left is not free.
+    expect(await admin.getReservationOfUser({ userId: owner, id: 'm' })).toMatchObject({ onExpiry: 'commit' })
+  })
+})
+
+test('a service that is away is an error of its own, within the time limit', async () => {
+  const away = createClient({ url: 'http://127.0.0.1:9', token: 'x', senderTimeoutMs: 300 })
+  const error = await away.reserve({ userId: 1, id: 'm', units: 1 }).catch(reason => reason)
+  expect(error).toBeInstanceOf(UnavailableError)
+  expect(error.mayHaveTakenEffect).toBe(true)
+})

@@ -1,0 +1,65 @@
+/** The package as a user installs it: packed, in a fresh project, with types. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, expect, test } from 'vitest'
+import { PROJECT } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+const run = promisify(execFile)
+const { app, call, senderToken } = await startService()
+const url = await app.listen({ port: 0, host: '127.0.0.1' })
+const folder = await mkdtemp(join(tmpdir(), 'sms-quota-client-'))
+afterAll(async () => {
+  await app.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const SENDER = `import { createClient } from 'sms-quota-client'
+
+const quota = createClient({ url: process.argv[2] ?? '', token: process.argv[3] ?? '' })
+const message = { to: '+4915112345678', text: 'Hello' }
+for (const id of ['first', 'second']) {
+  const result = await quota.withReservation({ userId: 7, id, message }, () => \`sent \${id}\`)
+  console.log(result.granted && result.sent === true ? result.value : result)
+}
+`
+
+test('ten lines send with enforcement in a fresh project, and compile', async () => {
+  await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 1 } })
+  const { stdout } = await run('npm', ['pack', '--workspace=client', `--pack-destination=${folder}`, '--json'], {
+    cwd: PROJECT,
+  })
+  const [packed] = Object.values(JSON.parse(stdout)) as { filename: string; files: { path: string }[] }[]
+  expect(packed?.files.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['README.md', 'dist/main.js', 'dist/main.d.ts']),
+  )
+  expect(packed?.files.filter(({ path }) => !/^dist\/|^README.md$|^package.json$/.test(path))).toEqual([])
+
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
+  await run('npm', ['install', '--offline', '--no-audit', `./${packed?.filename}`], { cwd: folder })
+  await writeFile(join(folder, 'send.mts'), SENDER.replaceAll(" ?? ''", '!'))
+  const tsc = join(PROJECT, 'node_modules/.bin/tsc')
+  for (const resolution of ['nodenext', 'bundler']) {
+    const moduleKind = resolution === 'bundler' ? 'esnext' : resolution
+    const flags = [
+      '--strict',
+      '--noEmit',
+      '--target',
+      'es2023',
+      '--module',
+      moduleKind,
+      '--moduleResolution',
+      resolution,
+    ]
+    await run(tsc, [...flags, '--types', 'node', '--typeRoots', join(PROJECT, 'node_modules/@types'), 'send.mts'], {
+      cwd: folder,
+    })
+  }
+
+  await writeFile(join(folder, 'send.mjs'), SENDER)
+  const sent = await run(process.execPath, ['send.mjs', url, senderToken], { cwd: folder })
+  expect(sent.stdout).toMatch(/^sent first\n\{\n {2}granted: false,\n {2}reason: 'quota_exhausted'/)
+})
