@@ -16,13 +16,19 @@ export interface Lines<E extends InLine<E>> {
   /** Begins a round of `next`, for a batch. The entries that come from now on share the time at which the first of them comes. */
   startRound(): void
   /**
-   * Takes the next entry. While several principals have entries, a round takes at most `ofPrincipal` of each; undefined if
-   * there are no more.
+   * Takes the next entry; undefined if there is none that may be taken. While several principals have entries, a round takes
+   * at most `share` of each. While one of them has fewer than its share, the others have at most so many in running batches:
+   * a batch of theirs is on its way, and the next one is free for the few.
    */
-  next(ofPrincipal: number): E | undefined
+  next(): E | undefined
+  /** Whether `next` would find an entry in a new round. */
+  readonly hasNext: boolean
+  /** An entry that was taken is in a batch that is about to run. */
+  start(entry: E): void
+  /** An entry that was started is in it no more. */
+  stop(entry: E): void
   /** Since when the entry that was next has waited. */
   readonly since: number
-  readonly isEmpty: boolean
   /** Frees the room of an entry that was taken. */
   release(entry: E): void
 }
@@ -40,6 +46,8 @@ export interface Line<E> {
   queued: number
   /** Entries taken in a round. */
   taken: { round: number; count: number }
+  /** Entries in running batches. */
+  running: number
   /** The line that is served after this one; undefined while no entry waits. */
   following: Line<E> | undefined
 }
@@ -52,27 +60,37 @@ interface Segment<E> {
   taken: number
 }
 
+/**
+ * For how many rounds a principal with few entries is remembered: it may have none at the moment, and send the next one when
+ * a batch of the others has just begun. A third of a second, if a batch takes ten milliseconds and two run at a time.
+ */
+const ROUNDS_TO_REMEMBER = 64
+
 /** @param now a clock in milliseconds that never steps back */
-export function createLines<E extends InLine<E>>(now: () => number): Lines<E> {
-  return new FairLines<E>(now)
+export function createLines<E extends InLine<E>>(share: number, now: () => number): Lines<E> {
+  return new FairLines<E>(share, now)
 }
 
 class FairLines<E extends InLine<E>> implements Lines<E> {
+  private readonly share: number
   private readonly now: () => number
   private readonly lines = new Map<string | undefined, Line<E>>()
   /** The lines with waiting entries are a ring. This one is served last. */
   private last: Line<E> | undefined
   private round = 0
+  /** The last round at whose beginning a principal had few entries, beside others. */
+  private lastFew = Number.NEGATIVE_INFINITY
   since = 0
 
-  constructor(now: () => number) {
+  constructor(share: number, now: () => number) {
+    this.share = share
     this.now = now
   }
 
   lineOf(principal: string | undefined): Line<E> {
     let line = this.lines.get(principal)
     if (line === undefined) {
-      line = { principal, segments: [], queued: 0, taken: { round: 0, count: 0 }, following: undefined }
+      line = { principal, segments: [], queued: 0, taken: { round: 0, count: 0 }, running: 0, following: undefined }
       this.lines.set(principal, line)
     }
     return line
@@ -106,10 +124,40 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
 
   startRound(): void {
     this.round += 1
+    if (this.hasFew()) this.lastFew = this.round
   }
 
-  next(ofPrincipal: number): E | undefined {
-    const before = this.lineBeforeNext(ofPrincipal)
+  /** Whether a principal, the service itself aside, has few entries beside others. */
+  private hasFew(): boolean {
+    if (this.lines.size < 2) return false
+    for (const { principal, queued } of this.lines.values()) {
+      if (principal !== undefined && queued < this.share) return true
+    }
+    return false
+  }
+
+  get hasNext(): boolean {
+    for (let line = this.last?.following; line !== undefined; line = line.following) {
+      if (this.mayRun(line)) return true
+      if (line === this.last) return false
+    }
+    return false
+  }
+
+  private mayRun({ running }: Line<E>): boolean {
+    return running < this.share || this.round - this.lastFew > ROUNDS_TO_REMEMBER
+  }
+
+  start({ line }: E): void {
+    line.running += 1
+  }
+
+  stop({ line }: E): void {
+    line.running -= 1
+  }
+
+  next(): E | undefined {
+    const before = this.lineBeforeNext()
     const line = before?.following
     const segment = line?.segments[0]
     const entry = segment?.entries[segment.taken]
@@ -128,21 +176,17 @@ class FairLines<E extends InLine<E>> implements Lines<E> {
     return entry
   }
 
-  /** The line before the first one that has not had its share of the round; undefined if all have. */
-  private lineBeforeNext(ofPrincipal: number): Line<E> | undefined {
-    const max = this.lines.size > 1 ? ofPrincipal : Number.POSITIVE_INFINITY
+  /** The line before the first one that has not had its share; undefined if all have. */
+  private lineBeforeNext(): Line<E> | undefined {
+    const max = this.lines.size > 1 ? this.share : Number.POSITIVE_INFINITY
     for (let before = this.last; before !== undefined; ) {
       const line = before.following ?? before
       if (line.taken.round !== this.round) line.taken = { round: this.round, count: 0 }
-      if (line.taken.count < max) return before
+      if (line.taken.count < max && this.mayRun(line)) return before
       if (line === this.last) return undefined
       before = line
     }
     return undefined
-  }
-
-  get isEmpty(): boolean {
-    return this.last === undefined
   }
 
   release({ line }: E): void {

@@ -3,9 +3,10 @@
  *
  * There is one queue for all users, so that batches grow with the load by themselves. Within it each principal has a line,
  * in the order in which its commands came, and a batch takes a command of each line in turn (lines.ts): a backlog of one
- * sender does not delay another, and while several have commands, a batch has few of each, so that it ends soon. A principal may have as many commands in the queue as there is room left for others (a
- * dynamic threshold, as of buffers that the ports of a switch share): alone it uses half of the queue, and however many
- * fill their share, the next one finds room.
+ * sender does not delay another. While several have commands, a batch has few of each, so that it ends soon; and while one of
+ * them has few, the others have one batch on its way, and the next is free for the few. A principal may have as many commands
+ * in the queue as there is room left for others (a dynamic threshold, as of buffers that the ports of a switch share): alone
+ * it uses half of the queue, and however many fill their share, the next one finds room.
  *
  * A principal's commands for one user take effect in their order, because a batch *holds* its users from when it is formed
  * until it ends: a command of a user that is held waits with that batch and goes to the front of its line when it ends.
@@ -84,7 +85,7 @@ export interface Queue<C extends UserCommand, R> {
   end(batch: Batch<C, R>): void
   /** Frees the room of commands whose completions are about to be called. */
   release(entries: readonly Entry<C, R>[]): void
-  /** Commands wait that `take` has yet to look at. */
+  /** Commands wait that `take` may look at now. */
   readonly hasWaiting: boolean
   readonly hasApart: boolean
   /** Commands added and not released. */
@@ -97,7 +98,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
   const { batchSize, queueCommands, queueBytes } = options
   if (!(batchSize >= 1)) throw new RangeError('batchSize must be at least 1')
   if (!(options.batchShare >= 1)) throw new RangeError('batchShare must be at least 1')
-  const lines = createLines<Entry<C, R>>(options.now)
+  const lines = createLines<Entry<C, R>>(options.batchShare, options.now)
   const holds = createHolds<C, R>(batchSize, options.now)
   const apart: Batch<C, R>[] = []
   let queued = 0
@@ -130,11 +131,14 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       return batch
     },
     setApart(batch, users) {
+      const before = batch.entries
       const other = holds.part(batch, users)
+      if (!batch.isApart) for (const entry of before) if (users.has(entry.command.user_id)) lines.stop(entry)
       if (other.entries.length > 0) apart.push(other)
     },
     end(batch) {
       holds.end(batch)
+      if (!batch.isApart) for (const entry of batch.entries) lines.stop(entry)
       if (batch.followers.length > 0) lines.putBack(batch.followers, batch.followersSince)
     },
     release(entries) {
@@ -145,7 +149,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
       }
     },
     get hasWaiting() {
-      return !lines.isEmpty
+      return lines.hasNext
     },
     get hasApart() {
       return apart.length > 0
@@ -163,7 +167,7 @@ export function createQueue<C extends UserCommand, R>(options: QueueOptions): Qu
 function formBatch<C extends UserCommand, R>(
   lines: Lines<Entry<C, R>>,
   holds: Holds<C, R>,
-  { batchSize, batchShare, difficultyOf }: QueueOptions,
+  { batchSize, difficultyOf }: QueueOptions,
 ): { batch: Batch<C, R> | undefined; besides: Iterable<Batch<C, R>> } {
   lines.startRound()
   const batch = holds.newBatch(false)
@@ -176,7 +180,7 @@ function formBatch<C extends UserCommand, R>(
   }
   let passed = 0
   while (batch.entries.length < batchSize && passed < batchSize) {
-    const entry = lines.next(batchShare)
+    const entry = lines.next()
     if (entry === undefined) break
     const { user_id } = entry.command
     const holder = holds.holderOf(user_id) ?? holds.hold(user_id, batchFor(difficultyOf(user_id)))
@@ -184,6 +188,7 @@ function formBatch<C extends UserCommand, R>(
     if (holder !== batch) passed += 1
   }
   batch.isRunning = true
+  for (const entry of batch.entries) lines.start(entry)
   return { batch: batch.entries.length > 0 ? batch : undefined, besides: besides.values() }
 }
 

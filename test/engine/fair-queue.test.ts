@@ -25,6 +25,24 @@ function openQueue(options: { batchSize?: number; batchShare?: number; queueComm
 const flood = (principal: string, count: number) =>
   Array.from({ length: count }, (_, n) => `${principal}:${String.fromCharCode(0x100 + n)}1`).join(' ')
 
+/** How many commands of each principal the next batch has. It stays in flight. */
+function sizes(queue: ReturnType<typeof openQueue>['queue']): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { command } of queue.take()?.entries ?? []) {
+    const principal = command.name.slice(0, 1)
+    counts[principal] = (counts[principal] ?? 0) + 1
+  }
+  return counts
+}
+
+type TestBatch = ReturnType<ReturnType<typeof openQueue>['queue']['take']>
+
+function finish(queue: ReturnType<typeof openQueue>['queue'], batch: TestBatch): void {
+  if (batch === undefined) return
+  queue.release(batch.entries)
+  queue.end(batch)
+}
+
 describe('a batch', () => {
   test('takes a command of each principal in turn, each principal’s in their order', async () => {
     const { send, started, end } = openScheduler({ concurrency: 1, batchSize: 4 })
@@ -53,20 +71,43 @@ describe('a batch', () => {
 
   test('has few commands of each principal while another has some in the queue, and all that fit of a lone one', () => {
     const { queue, add } = openQueue({ batchSize: 100, batchShare: 4 })
-    const sizes = () => {
-      const names = queue.take()?.entries.map(({ command }) => command.name[0]) ?? []
-      return ['G', 'H', 'P'].map(principal => names.filter(name => name === principal).length)
-    }
-    add(`${flood('G', 30)} ${flood('H', 6)} P:z1`)
-    expect([sizes(), sizes(), sizes()]).toEqual([
-      [4, 4, 1],
-      [4, 2, 0],
+    add(`${flood('G', 30)} ${flood('H', 6)} ${flood('P', 5)}`)
+    expect([sizes(queue), sizes(queue), sizes(queue)]).toEqual([
+      { G: 4, H: 4, P: 4 },
+      { G: 4, H: 2, P: 1 },
       // The others' commands are in flight.
-      [4, 0, 0],
+      { G: 4 },
     ])
     const lone = openQueue({ batchSize: 100, batchShare: 4 })
     lone.add(flood('G', 30))
-    expect(lone.queue.take()?.entries).toHaveLength(30)
+    expect(sizes(lone.queue)).toEqual({ G: 30 })
+  })
+
+  test('is left to a principal with few commands while one of each other is on its way', () => {
+    const { queue, add } = openQueue({ batchSize: 100, batchShare: 4 })
+    add(`${flood('G', 30)} ${flood('H', 30)} P:y1`)
+    const first = queue.take()
+    expect(first?.entries).toHaveLength(9)
+    expect([queue.hasWaiting, queue.take()]).toEqual([false, undefined])
+    add('P:z1')
+    expect(queue.hasWaiting).toBe(true)
+    expect(sizes(queue)).toEqual({ P: 1 })
+    finish(queue, first)
+    expect([queue.hasWaiting, sizes(queue)]).toEqual([true, { G: 4, H: 4 }])
+  })
+
+  test('has all that fit again when no principal has had few commands for a while', () => {
+    const { queue, add } = openQueue({ batchSize: 4, batchShare: 2, queueCommands: 10_000 })
+    add(`${flood('G', 600)} P:z1`)
+    finish(queue, queue.take())
+    const sizesAlone: (number | undefined)[] = []
+    for (let n = 0; n < 70; n++) {
+      const running = queue.take()
+      sizesAlone.push(queue.hasWaiting ? queue.take()?.entries.length : undefined)
+      finish(queue, running)
+    }
+    expect(sizesAlone.slice(0, 60).every(size => size === undefined)).toBe(true)
+    expect(sizesAlone.at(-1)).toBe(4)
   })
 
   test('does not let a user’s backlog of one principal delay another principal’s', async () => {
