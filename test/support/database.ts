@@ -14,7 +14,7 @@ export interface FreshDatabase {
  * A migrated database of the caller's own, dropped after the caller's tests. Call it where tests are declared, not in a
  * hook: `const { db, url } = await freshDatabase()` at the top of the file, or in an `async` describe.
  *
- * A statement of `db` may take a minute, unless `options` say otherwise: the service's four seconds are short for a fill, and
+ * A connection or a statement of `db` may take a minute, unless `options` say otherwise: the service's four seconds are short for a fill, and
  * for a machine with other work.
  */
 export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
@@ -59,7 +59,7 @@ export async function databaseOnOwnServer(): Promise<FreshDatabase> {
 async function makeDatabase(source: string, options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
-  const db = openDatabase({ statementTimeout: 60_000, ...options, url })
+  const db = openDatabase({ connectTimeout: 60_000, statementTimeout: 60_000, ...options, url })
   afterAll(async () => {
     await db.close()
     await administer(`drop database ${name} with (force)`)
@@ -69,7 +69,8 @@ async function makeDatabase(source: string, options: Partial<DatabaseOptions> = 
 }
 
 async function administer(text: string): Promise<void> {
-  const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1, statementTimeout: 30_000, lockTimeout: 0 })
+  const limits = { connectTimeout: 60_000, statementTimeout: 60_000, lockTimeout: 0 }
+  const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1, ...limits })
   try {
     await admin.query({ text })
   } finally {
