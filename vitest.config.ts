@@ -7,8 +7,7 @@ export default defineConfig({
     globalSetup: ['test/support/cluster.ts', 'test/support/build-console.ts'],
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
-    // One more than the cores of a small machine: tests wait for the disk a fourth of the time.
-    maxWorkers: 3,
+    maxWorkers: 2,
     // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
     isolate: false,
     // These end only what hangs: a machine with other work may take ten times as long as usual.

@@ -26,7 +26,7 @@ import { startSenders } from '../support/chaos/senders.ts'
 import { seededRandom } from '../support/ledger.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
-const rounds = Number(process.env.CHAOS_ROUNDS ?? 4)
+const rounds = Number(process.env.CHAOS_ROUNDS ?? 3)
 const random = seededRandom(seed)
 const deployment = await createDeployment()
 const books = createBooks()
