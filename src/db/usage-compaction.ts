@@ -34,6 +34,12 @@ export async function oldestUsage(db: Database, level: Level, before: EpochMs): 
   return row?.oldest ?? null
 }
 
+/**
+ * SQL: a row is in one of the periods that begin at `starts`. Another process may add older rows after the oldest one was looked up;
+ * they are left to the next step.
+ */
+const isIn = (starts: string) => `bucket >= (${starts}::timestamptz[])[1]`
+
 /** The beginning of the period that a row belongs to, of the periods that begin at `starts`. */
 const periodOf = (starts: string) => `(${starts}::timestamptz[])[width_bucket(bucket, ${starts}::timestamptz[])]`
 
@@ -47,7 +53,7 @@ function moveStatement(level: Level): string {
     with page as materialized (
       select r.user_id, r.place from unnest($2::bigint[]) k (user_id), lateral (
         select u.user_id, u.ctid as place from ${from} u
-        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 order by u.bucket limit $5
+        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn('$4')} order by u.bucket limit $5
       ) r limit $5
     ), taken as (
       delete from ${from} where shard = $1 and ctid = any (array(select place from page)) returning *
@@ -197,7 +203,7 @@ async function firstUserBefore(
 const MOVE_TOTALS = `
   with page as materialized (
     select ctid as place from usage_total
-    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $3
+    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $3 and ${isIn('$4')}
     limit $5 for update skip locked
   ), taken as (
     delete from usage_total where span = $1 and ctid = any (array(select place from page)) returning *

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { UsageSums } from '../../src/db/usage-columns.ts'
+import { compactTotals, compactUsers } from '../../src/db/usage-compaction.ts'
 import { sumTotals } from '../../src/db/usage-of-all.ts'
 import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
@@ -187,6 +188,24 @@ describe('compaction', () => {
     expect(reads).toBeGreaterThan(0)
     expect(rows).toBeGreaterThan(400)
     expect(await reportsOf(users.slice(0, 2))).toEqual(before)
+  })
+
+  test('leaves rows that are older than the periods of a step, which another process just added, to the next step', async () => {
+    const [user = 0] = neighbours(1)
+    const row = { user, quota: 64, country: 'DE', refunded: 0, denied: 0 }
+    await write([80, 50].map(days => ({ ...row, at: NOW - days * DAY_MS, committed: days })))
+    // The oldest row was looked up before the other process added one.
+    const step = {
+      level: 'day' as const,
+      before: lastBoundary('day', ZONE, NOW - 40 * DAY_MS),
+      starts: starts('day', NOW - 60 * DAY_MS, NOW - 41 * DAY_MS),
+    }
+    // One of each dimension of the totals.
+    expect(await compactTotals(db, step, 100)).toBe(await countsOf('usage_total where span = 1'))
+    expect(await compactUsers(db, shardOf(user), step, 100, new Set())).toMatchObject({ rows: 1 })
+    expect(await db.query({ text: 'select committed from usage' })).toEqual([{ committed: 80 }])
+    await compactAll(NOW + DAY_MS)
+    expect([await countsOf('usage'), await countsOf('usage_total where span = 0')]).toEqual([0, 0])
   })
 
   test('goes on the next day, also with usage that arrived late', async () => {
