@@ -1,8 +1,6 @@
 /** The client of sms-quota. */
-
-import type { Event, Granted, ReserveReq } from './api.ts'
-import { type Api, type OperationId, ROUTES } from './api.ts'
-import { type Coalesced, createCoalescing, type SenderOperation } from './coalescing.ts'
+import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
+import { type Coalesced, createCoalescing, SENDER_OPERATIONS } from './coalescing.ts'
 import { type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
@@ -35,6 +33,13 @@ type ListId = {
 type InputOf<Id extends OperationId> = Parameters<Api<CallOptions>[Id]>[0]
 type ItemOf<Id extends ListId> = Awaited<ReturnType<Api<CallOptions>[Id]>>['items'][number]
 
+interface FollowInput {
+  after?: string
+  /** Only events of these types. */
+  types?: string
+  userId?: number
+}
+
 export interface Client extends Api<CallOptions> {
   /**
    * Reserves, sends, and commits; see `Sent` for what it answers. If `send` throws, the units are released and its error
@@ -48,14 +53,12 @@ export interface Client extends Api<CallOptions> {
   /** The items of all pages of a list, for example `client.each('listQuotas', { userId: 7 })`. */
   each<Id extends ListId>(list: Id, input?: InputOf<Id>, options?: CallOptions): AsyncIterable<ItemOf<Id>>
   /**
-   * Events as they happen, without an end. Keep `cursor`, and pass it as `after` to go on there.
+   * Pages of events as they happen, without an end; none is empty. When the items of a page are handled, keep its `next`:
+   * passed as `after`, it goes on behind that page.
    *
-   * @throws QuotaError with the code `events_lost` or `events_pruned`
+   * @throws QuotaError with the code `events_lost` or `events_pruned`, and UnavailableError
    */
-  follow(
-    input?: { after?: string; types?: readonly string[]; userId?: number },
-    options?: { signal?: AbortSignal },
-  ): AsyncIterable<{ readonly event: Event; readonly cursor: string }>
+  follow(input?: FollowInput, options?: { signal?: AbortSignal }): AsyncIterable<EventPage>
 }
 
 const SENDER_TIMEOUT_MS = 2_000
@@ -63,15 +66,6 @@ const TIMEOUT_MS = 10_000
 const MAX_WAITING = 50_000
 /** How long a call of the feed waits for an event. */
 const WAIT_SECONDS = 20
-
-const SENDER_OPERATIONS: ReadonlySet<string> = new Set<SenderOperation>([
-  'check',
-  'reserve',
-  'consume',
-  'commit',
-  'release',
-  'refund',
-])
 
 export function createClient(options: ClientOptions): Client {
   const now = () => performance.now()
@@ -103,10 +97,12 @@ function methods(
 ): Api<CallOptions> {
   const made = Object.keys(ROUTES).map(id => {
     const isSender = ROUTES[id as OperationId].path.startsWith('/api/sms/sender/')
-    const call = SENDER_OPERATIONS.has(id)
-      ? (input: Input, options: CallOptions = {}) => coalesced(id as SenderOperation, input, options)
-      : (input: Input = {}, options: CallOptions = {}) =>
-          transport.call(id as OperationId, input, options, isSender ? senderTimeoutMs : timeoutMs)
+    const name = SENDER_OPERATIONS.find(operation => operation === id)
+    const call =
+      name !== undefined
+        ? (input: Input, options: CallOptions = {}) => coalesced(name, input, options)
+        : (input: Input = {}, options: CallOptions = {}) =>
+            transport.call(id as OperationId, input, options, isSender ? senderTimeoutMs : timeoutMs)
     return [id, call]
   })
   return Object.fromEntries(made)
@@ -124,20 +120,11 @@ async function* each(api: Api<CallOptions>, list: ListId, input: object = {}, op
   }
 }
 
-async function* follow(
-  api: Api<CallOptions>,
-  { after, types, userId }: { after?: string; types?: readonly string[]; userId?: number } = {},
-  options: { signal?: AbortSignal } = {},
-) {
-  for (let cursor = after; ; ) {
-    const input = {
-      waitSeconds: WAIT_SECONDS,
-      ...(cursor !== undefined && { after: cursor }),
-      ...(types !== undefined && { types: types.join(',') }),
-      ...(userId !== undefined && { userId }),
-    }
-    const page = await api.listEvents(input as never, { ...options, timeoutMs: (WAIT_SECONDS + 10) * 1_000 })
-    for (const event of page.items) yield { event, cursor: page.next }
-    cursor = page.next
+async function* follow(api: Api<CallOptions>, input: FollowInput = {}, options: { signal?: AbortSignal } = {}) {
+  const call = { ...options, timeoutMs: (WAIT_SECONDS + 10) * 1_000 }
+  for (let page: EventPage | undefined; ; ) {
+    const after = page === undefined ? {} : { after: page.next }
+    page = await api.listEvents({ waitSeconds: WAIT_SECONDS, ...input, ...after }, call)
+    if (page.items.length > 0) yield page
   }
 }

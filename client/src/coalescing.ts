@@ -9,7 +9,10 @@ import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 import type { CallOptions, Input, Transport } from './transport.ts'
 
-export type SenderOperation = 'check' | 'reserve' | 'consume' | 'commit' | 'release' | 'refund'
+/** The operations that a batch can hold. */
+export const SENDER_OPERATIONS = ['check', 'reserve', 'consume', 'commit', 'release', 'refund'] as const
+
+type SenderOperation = (typeof SENDER_OPERATIONS)[number]
 
 const MAX_OPERATIONS = 1_000
 const MAX_BATCHES = 4

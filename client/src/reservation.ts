@@ -15,11 +15,12 @@ export class UnknownIfSent extends Error {
 export type Sent<T> =
   /** Nothing was sent: the quotas do not allow it. */
   | Denied
+  | { readonly granted: true; readonly sent: true; readonly value: T; readonly settled: Settled }
   /**
-   * It was sent. `settled` is null if the service did not confirm the commit: the reservation is then committed or
-   * released at its expiry, as `onExpiry` says, and the commit may be repeated.
+   * It was sent, and the commit failed with `error`. The reservation is then committed or released at its expiry, as `onExpiry`
+   * says; the commit may be repeated.
    */
-  | { readonly granted: true; readonly sent: true; readonly value: T; readonly settled: Settled | null }
+  | { readonly granted: true; readonly sent: true; readonly value: T; readonly settled: null; readonly error: unknown }
   /** The reservation stays open until it is settled or expires, as `onExpiry` says. */
   | { readonly granted: true; readonly sent: 'unknown'; readonly error: UnknownIfSent; readonly reservation: Granted }
 
@@ -31,7 +32,8 @@ export interface ReservationCalls {
 
 /**
  * Reserves, sends, and commits. If `send` throws, the units are released and its error is thrown; if it throws
- * `UnknownIfSent`, they stay reserved.
+ * `UnknownIfSent`, they stay reserved. If the release fails, too, both errors are thrown as one AggregateError. The options
+ * are those of the reservation: what follows the send is not aborted.
  *
  * By default the units are committed if this process ends after the reservation: then a message that was sent is never free,
  * and one that was not costs its units until someone releases them.
@@ -50,9 +52,15 @@ export async function withReservation<T>(
     value = await send(reservation)
   } catch (error) {
     if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation }
-    await calls.release({ userId, id })
+    await calls.release({ userId, id }).catch(failure => {
+      throw new AggregateError([error, failure], 'the send failed, and the units could not be released')
+    })
     throw error
   }
-  const settled = await calls.commit({ userId, id }).catch(() => null)
-  return { granted: true, sent: true, value, settled }
+  try {
+    const settled = await calls.commit({ userId, id })
+    return { granted: true, sent: true, value, settled }
+  } catch (error) {
+    return { granted: true, sent: true, value, settled: null, error }
+  }
 }

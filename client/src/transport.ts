@@ -1,8 +1,10 @@
 /** One HTTP call: the request, its deadline, its retries, and the answer as a value or an error. */
-import { type OperationId, type Problem, ROUTES, type Route } from './api.ts'
+import { type OperationId, type Problem, ROUTES } from './api.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
-import { snakeName, toCamel, toSnake } from './names.ts'
+import { toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries } from './retries.ts'
+import type { Route } from './route.ts'
+import { camelName, snakeName } from './spelling.ts'
 
 /** Of a single call. */
 export interface CallOptions {
@@ -83,7 +85,7 @@ export function createTransport({ url, token, fetch, retries, now }: TransportOp
 function fillPath(template: string, input: Input): { path: string; rest: Map<string, unknown> } {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const path = template.replaceAll(/\{(\w+)\}/g, (_, parameter: string) => {
-    const name = parameter.replaceAll(/_([a-z])/g, (__, letter: string) => letter.toUpperCase())
+    const name = camelName(parameter)
     const value = rest.get(name)
     if (value === undefined) throw new TypeError(`${name} is missing`)
     rest.delete(name)

@@ -56,9 +56,9 @@ describe('the API', () => {
     const { next } = await admin.listEvents({ last: 1 })
     const owner = await user(5)
     const stop = new AbortController()
-    for await (const { event, cursor } of admin.follow({ after: next, userId: owner }, { signal: stop.signal })) {
-      expect(event).toMatchObject({ type: 'quota.created', userId: owner })
-      expect(cursor).not.toBe(next)
+    for await (const page of admin.follow({ after: next, userId: owner }, { signal: stop.signal })) {
+      expect(page.items).toMatchObject([{ type: 'quota.created', userId: owner }])
+      expect(page.next).not.toBe(next)
       break
     }
   })
@@ -131,6 +131,28 @@ describe('withReservation', () => {
     const failing = sender.withReservation(ask(owner, 'm'), () => Promise.reject(new Error('no route')))
     await expect(failing).rejects.toThrow('no route')
     expect([await used(owner), await reserved(owner)]).toEqual([0, 0])
+  })
+
+  /** The calls of a client whose settlements fail. */
+  const withoutSettling = createClient({
+    url,
+    token: service.senderToken,
+    senderTimeoutMs: 300,
+    fetch: (input, init) =>
+      /\/(?:commit|release)$/.test(String(input)) ? Promise.reject(new TypeError('cut off')) : fetch(input, init),
+  })
+
+  test('says that a message was sent if its commit fails', async () => {
+    const owner = await user(5)
+    const result = await withoutSettling.withReservation(ask(owner, 'm'), () => 'sent')
+    expect(result).toMatchObject({ sent: true, value: 'sent', settled: null, error: { name: 'UnavailableError' } })
+    expect(await reserved(owner)).toBe(1)
+  })
+
+  test('throws both errors if the send and then the release fail', async () => {
+    const owner = await user(5)
+    const failing = withoutSettling.withReservation(ask(owner, 'm'), () => Promise.reject(new Error('no route')))
+    await expect(failing).rejects.toMatchObject({ errors: [{ message: 'no route' }, { name: 'UnavailableError' }] })
   })
 
   test('keeps the units when it is not known whether the message left', async () => {

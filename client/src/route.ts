@@ -1,0 +1,13 @@
+/** What a call needs to know of an operation. */
+export interface Route {
+  readonly method: string
+  /** With the names of its parameters in braces. */
+  readonly path: string
+  /** The names of the parameters that belong into the query. */
+  readonly query?: readonly string[]
+  readonly hasBody?: boolean
+  /** Whether it takes a header Idempotency-Key, and so can be repeated. */
+  readonly takesKey?: boolean
+  /** Whether it answers lines of JSON. */
+  readonly isLines?: boolean
+}
