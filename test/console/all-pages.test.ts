@@ -40,12 +40,13 @@ const CALLERS = [
   { who: 'an administrator', token: site.adminToken, user_id: 1, roles: ['admin'] },
   { who: 'a user', token: await site.userToken(7), user_id: 7, roles: [] },
 ]
+
 test('every route with a parameter has an example', () => {
   const parameterized = PAGES.map(({ path }) => path).filter(path => path.includes(':'))
   expect(parameterized.sort()).toEqual(Object.keys(EXAMPLES).sort())
 })
 
-test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', { timeout: 120_000 }, async caller => {
+test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', async caller => {
   const page = await site.visit('/nowhere', { token: caller.token })
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   for (const { path } of PAGES.filter(entry => entry.isFor(caller))) {

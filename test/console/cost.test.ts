@@ -17,7 +17,7 @@ async function open(): Promise<Page> {
 }
 
 /** Waits until the page shows what is expected. */
-const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 5_000 })
+const soon = <T>(read: () => Promise<T>) => expect.poll(read)
 const fact = (page: Page, name: string, value: string | RegExp) =>
   page.locator('dl > div').filter({ hasText: name }).filter({ hasText: value }).waitFor()
 

@@ -127,18 +127,22 @@ test('shows an outage where data was requested, and keeps the other sections', a
   await page.getByRole('application').waitFor()
 })
 
-test('is accessible and fits 1280 and 360 px', { timeout: 60_000 }, async () => {
+test('is accessible and fits 1280 and 360 px', async () => {
   const page = await site.visit('/users/7?group_by=country')
   const bars = page.locator('.recharts-bar-rectangle')
-  await expect.poll(() => bars.count(), { timeout: 5_000 }).toBe(4 * DAYS)
+  const table = page.getByRole('region', { name: 'Units by day' })
+  await expect.poll(() => bars.count()).toBe(4 * DAYS)
+  await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
+  await expectFit(page)
+  await page.getByRole('button', { name: 'Show as table' }).click()
+  await table.waitFor()
   await expectFit(page)
   // axe takes seconds on the bars of 90 days, and as long on their table.
   await page.getByLabel('Period').selectOption('Last 7 days')
-  await expect.poll(() => bars.count(), { timeout: 5_000 }).toBe(4 * 7)
-  await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
+  await expect.poll(() => table.getByRole('rowheader').count()).toBe(4 * 7)
   await expectAccessibleInEachLayout(page)
-  await page.getByRole('button', { name: 'Show as table' }).click()
-  await page.getByRole('region', { name: 'Units by day' }).waitFor()
+  await page.getByRole('button', { name: 'Show as chart' }).click()
+  await expect.poll(() => bars.count()).toBe(4 * 7)
   await expectAccessibleInEachLayout(page)
   for (const tab of ['Reservations', 'Changes']) {
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: tab }).click()

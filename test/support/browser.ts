@@ -126,6 +126,6 @@ export async function expectAccessibleInEachLayout(page: Page): Promise<void> {
 
 async function useColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
-  // The console follows the browser a moment later.
+  // The console learns of it by an event.
   await page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' })
 }
