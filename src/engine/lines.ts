@@ -61,8 +61,8 @@ interface Segment<E> {
 }
 
 /**
- * For how many rounds a principal with few entries is remembered: it may have none at the moment, and send the next one when
- * a batch of the others has just begun. A third of a second, if a batch takes ten milliseconds and two run at a time.
+ * For how many rounds a principal with few entries is remembered: its next entry may come just after a batch of the others has
+ * begun. That is a third of a second, if a batch takes ten milliseconds and two run at a time.
  */
 const ROUNDS_TO_REMEMBER = 64
 

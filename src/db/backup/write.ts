@@ -22,7 +22,7 @@ export interface Written {
 }
 
 /**
- * Writes what the database holds at one point in time, however long that takes and whatever is written during that time. The
+ * Writes what the database holds at one point in time, however long that takes, also beside a service that writes. The
  * memory it needs does not depend on the size of the database. While it runs, PostgreSQL keeps the versions of rows that
  * it replaces.
  * @param now the time to note in the backup
