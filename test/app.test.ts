@@ -44,7 +44,7 @@ test('while the clock is in doubt nothing is served, and once the database confi
     expect(answer.json()).toMatchObject({ code: 'unavailable' })
   }
   // One check a second synchronizes the clock.
-  await expect.poll(async () => (await consume()).statusCode, { timeout: 4_000 }).toBe(200)
+  await expect.poll(async () => (await consume()).statusCode).toBe(200)
   expect((await call('GET', '/readyz')).statusCode).toBe(200)
   expect((await call('GET', '/api/sms/quota/summary')).statusCode).toBe(200)
 })
@@ -70,7 +70,7 @@ describe('people, jobs and readiness do not wait for connections of each other',
     await whileBusy(app.parts.db, 2, async () => {
       expect((await call('GET', '/readyz')).statusCode).toBe(200)
       const isExpired = () => db.query({ text: `select expired from reservation where id = 'm'` })
-      await expect.poll(isExpired, { timeout: 4_000 }).toEqual([{ expired: true }])
+      await expect.poll(isExpired).toEqual([{ expired: true }])
     })
   })
 

@@ -49,7 +49,7 @@ const spans = () =>
   )
 const valuesOf = (attributes: ReceivedSpan['attributes']) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
-const spanOf = (name: string) => expect.poll(() => spans().find(span => span.name === name), { timeout: 30_000 })
+const spanOf = (name: string) => expect.poll(() => spans().find(span => span.name === name))
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const CHECK = 'POST /api/sms/sender/quota/check'
@@ -126,6 +126,6 @@ test('with a ratio of 0 only the traces of callers that sample are kept', async 
   await quiet.call('GET', '/api/sms/me')
   const trace = 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb'
   await quiet.call('GET', '/readyz', { token: null, headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } })
-  await expect.poll(() => spans().filter(({ traceId }) => traceId === trace), { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(() => spans().filter(({ traceId }) => traceId === trace)).toHaveLength(1)
   expect(spans().filter(({ name }) => name === 'GET /api/sms/me')).toHaveLength(1)
 })

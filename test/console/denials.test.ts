@@ -42,7 +42,7 @@ clock.now += HOUR_MS
 await deny({ user_id: 8, id: 'later', units: 1 })
 
 /** Waits until the page shows what is expected. */
-const soon = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 5_000 })
+const soon = <T>(read: () => Promise<T>) => expect.poll(read)
 const table = (page: Page) => page.getByRole('table', { name: 'Denials' })
 const ids = (page: Page) => table(page).getByRole('rowheader').allTextContents()
 const row = (page: Page, id: string) =>

@@ -22,7 +22,7 @@ const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allT
 
 /** Waits until the list shows exactly these quotas. */
 const untilListed = (page: Page, numbers: number[]) =>
-  expect.poll(() => names(page), { timeout: 5_000 }).toEqual(numbers.map(n => `Quota ${n}`))
+  expect.poll(() => names(page)).toEqual(numbers.map(n => `Quota ${n}`))
 
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index)
 

@@ -67,7 +67,7 @@ test('shows the latest changes of all quotas of a user, including deleted ones',
   await site.call('DELETE', `${QUOTA}/${deleted.id}`)
   const page = await site.visit('/users/7/changes')
   await expect
-    .poll(() => page.getByRole('row').allTextContents(), { timeout: 5_000 })
+    .poll(() => page.getByRole('row').allTextContents())
     .toMatchObject([
       expect.anything(),
       expect.stringMatching(/^Given by mistakeDeletedVersion 2/),

@@ -19,7 +19,7 @@ const total = (page: Page, label: string) => page.getByRole('button', { name: ne
 /** Waits until the table has this number of rows. @returns the text of its cells */
 async function tableOf(page: Page, rows: number): Promise<string[][]> {
   const table = page.getByRole('region', { name: 'Units by day' })
-  await expect.poll(() => table.getByRole('rowheader').count(), { timeout: 5_000 }).toBe(rows)
+  await expect.poll(() => table.getByRole('rowheader').count()).toBe(rows)
   const lines = await table.getByRole('row').all()
   return Promise.all(lines.slice(1).map(line => line.locator('th,td').allTextContents()))
 }
@@ -140,11 +140,11 @@ test('filters reservations by state, quota and time, and pages through them', as
   const page = await site.visit('/users/7/reservations')
   const rows = page.getByRole('table', { name: 'Reservations' }).getByRole('rowheader')
   const first = () => rows.first().textContent()
-  await expect.poll(first, { timeout: 5_000 }).toContain('waiting')
+  await expect.poll(first).toContain('waiting')
   await page.getByRole('button', { name: 'Older' }).click()
-  await expect.poll(first, { timeout: 5_000 }).toContain('other-83')
+  await expect.poll(first).toContain('other-83')
   await page.reload()
-  await expect.poll(first, { timeout: 5_000 }).toContain('other-83')
+  await expect.poll(first).toContain('other-83')
   await page.getByRole('button', { name: 'Newest' }).click()
   await page.getByLabel('State').selectOption('Reserved')
   await expect.poll(() => rows.count()).toBe(1)

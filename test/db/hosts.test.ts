@@ -60,8 +60,8 @@ test('of several hosts the one that takes writes is used, before and after a fai
     [one, two, first],
   ] as const) {
     await promote(promoted, demoted)
-    await expect.poll(() => serverOf(db), { timeout: 10_000 }).toBe(expected)
-    await expect.poll(engineConnects, { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => serverOf(db)).toBe(expected)
+    await expect.poll(engineConnects).toBe(true)
     const text = "select count(*)::int as count from pg_stat_activity where application_name = 'sms-quota engine'"
     expect(await promoted.query({ text })).toEqual([{ count: 1 }])
     expect(await demoted.query({ text })).toEqual([{ count: 0 }])

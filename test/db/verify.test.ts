@@ -219,7 +219,7 @@ test('finds nothing wrong in random histories of sends, changes, revivals, reten
       if (n % 15 === 14) expect(await judge(user), `seed ${seed}, step ${n}`).toEqual(RIGHT)
     }
   }
-}, 120_000)
+})
 
 describe('counters: finds', () => {
   /** The message of a window, by what is counted and what its ledger has. */

@@ -65,7 +65,7 @@ const metricsOf =
   async () =>
     (await app.inject('/metrics')).body
 
-const untilShown = (at: Service, line: RegExp) => expect.poll(metricsOf(at), { timeout: 30_000 }).toMatch(line)
+const untilShown = (at: Service, line: RegExp) => expect.poll(metricsOf(at)).toMatch(line)
 
 const send = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
 

@@ -107,7 +107,7 @@ describe('a user’s rows are locked for longer than commands may wait', () => {
     // The batch times out, and the user waits apart.
     await untilWaiting(db, 1)
     const [first] = await waitingSince()
-    await expect.poll(async () => (await waitingSince()).some(since => since !== first), { timeout: 3_000 }).toBe(true)
+    await expect.poll(async () => (await waitingSince()).some(since => since !== first)).toBe(true)
     await stranger.query('rollback')
     expect(await answers).toEqual(['granted', ...free.map(() => 'granted')])
   })

@@ -155,4 +155,4 @@ test('the list is what the status of each quota says, after any sends, changes a
     text: 'select 1 from quota_alert a join quota q on q.id = a.quota_id where deleted_at is not null',
   })
   expect(left).toEqual([])
-}, 120_000)
+})

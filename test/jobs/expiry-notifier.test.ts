@@ -107,7 +107,7 @@ test('several processes emit more than a page beside senders: each expiry once, 
       select shard from event group by shard, user_id having max(sequence) <> count(*)`,
   })
   expect(gaps).toEqual([])
-}, 20_000)
+})
 
 test('a quota that expired is emitted before it is deleted or extended, though the notifier comes too late', async () => {
   const user = someone()

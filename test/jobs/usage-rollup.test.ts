@@ -448,4 +448,4 @@ test('in random histories usage equals the ledger and the windows, and verify fi
     await expectRight('archived')
   }
   expect(closed).toBeGreaterThan(10)
-}, 120_000)
+})

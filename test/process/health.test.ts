@@ -25,7 +25,7 @@ test('the port answers health while the service waits for a migration, then serv
     await tx.query({ text: 'select pg_advisory_xact_lock($1)', values: [MIGRATION_LOCK] })
   })
   const service = site.launch(['serve'], { DATABASE_URL, AUTH_SECRET })
-  await expect.poll(service.stdout, { timeout: 30_000 }).toContain('another process is migrating')
+  await expect.poll(service.stdout).toContain('another process is migrating')
   const [, url = ''] = /"url":"([^"]+)","msg":"service: listening/.exec(service.stdout()) ?? []
 
   expect(await ask(url, '/livez')).toMatchObject({ status: 200, body: { status: 'ok' } })
@@ -36,7 +36,7 @@ test('the port answers health while the service waits for a migration, then serv
 
   await migrating.commit()
   await db.close()
-  await expect.poll(service.stdout, { timeout: 30_000 }).toContain(`sms-quota is at ${url}`)
+  await expect.poll(service.stdout).toContain(`sms-quota is at ${url}`)
   expect(await ask(url, '/readyz')).toMatchObject({ status: 200 })
   expect(await ask(url, '/api/sms/quota/summary')).toMatchObject({ status: 401 })
   await service.stop()
@@ -57,9 +57,9 @@ test('a database that cannot be written is not ready, and later it is', async ()
   }
   await setReadOnly('on')
   const ready = () => ask(url, '/readyz')
-  await expect.poll(ready, { timeout: 20_000 }).toMatchObject(unavailable(expect.stringMatching(/read-only/)))
+  await expect.poll(ready).toMatchObject(unavailable(expect.stringMatching(/read-only/)))
   await setReadOnly('off')
-  await expect.poll(ready, { timeout: 20_000 }).toMatchObject({ status: 200 })
+  await expect.poll(ready).toMatchObject({ status: 200 })
   await stop()
   expect(stdout()).toMatch(/"reason":"the database is read-only.*"msg":"readiness: not ready"/)
   expect(stdout()).toContain('"msg":"readiness: ready again"')

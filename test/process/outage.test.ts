@@ -27,12 +27,12 @@ const unavailable = (detail: RegExp) => ({
 
 async function expectNotReady(): Promise<void> {
   const ready = () => service.call('GET', '/readyz')
-  await expect.poll(ready, { timeout: 4_000 }).toMatchObject(unavailable(/^the database does not answer$/))
+  await expect.poll(ready).toMatchObject(unavailable(/^the database does not answer$/))
 }
 
 async function expectRecovery(): Promise<void> {
   const ready = async () => (await service.call('GET', '/readyz')).status
-  await expect.poll(ready, { timeout: 15_000 }).toBe(200)
+  await expect.poll(ready).toBe(200)
   expect(await create(`recovered-${made++}`)).toMatchObject({ status: 201 })
 }
 

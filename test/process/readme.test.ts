@@ -18,7 +18,7 @@ test("the README's tour and then the long tour work when pasted line by line", a
   }
   await service.stop()
   // Some eighty processes, one after the other, on a machine that may be busy.
-}, 120_000)
+})
 
 test("the README's tour shows a grant, a reserve, a commit, a denial and the summary", () => {
   expect(readme.flatMap(({ command }) => callOf(command) ?? [])).toEqual([

@@ -49,7 +49,7 @@ test('a command is not answered before the standby confirms its commit', async (
   for (let attempt = 1, last = 0; attempt <= 3; attempt++) {
     // Each attempt finds the command committed, and waits for the standby to confirm that.
     const begun = async () => (await waiting()).some(({ began }) => began > last)
-    await expect.poll(begun, { timeout: 5_000 }).toBe(true)
+    await expect.poll(begun).toBe(true)
     expect(isAnswered).toBe(false)
     const [session] = await waiting()
     last = session?.began ?? 0
@@ -82,7 +82,7 @@ test.each(REPETITIONS)(
     const answered = repeat(other).finally(() => {
       isAnswered = true
     })
-    await expect.poll(async () => isAnswered || (await waiting()).length > 0, { timeout: 5_000 }).toBe(true)
+    await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)
     expect(isAnswered).toBe(false)
     await setStandbys('')
     expect(await answered).toMatchObject({ outcome: expect.stringMatching(/^(granted|settled|found|replayed)$/) })

@@ -164,7 +164,7 @@ async function countWaiting(db: Database, name: string): Promise<number> {
 
 /** Resolves when `sessions` sessions wait for a lock: of the service, or of those whose name is like a pattern. */
 export async function untilWaiting(db: Database, sessions: number, name = 'sms-quota%'): Promise<void> {
-  await expect.poll(() => countWaiting(db, name), { interval: 5, timeout: 900 }).toBe(sessions)
+  await expect.poll(() => countWaiting(db, name), { interval: 5 }).toBe(sessions)
 }
 
 /** How many database sessions all engines have. */
