@@ -76,9 +76,11 @@ export function createClient(options: ClientOptions): Client {
   const senderTimeoutMs = options.senderTimeoutMs ?? SENDER_TIMEOUT_MS
   const coalesced = createCoalescing({
     transport,
+    retries,
     timeoutMs: senderTimeoutMs,
     maxWaiting: options.maxWaiting ?? MAX_WAITING,
     now,
+    sleep,
   })
   const api = methods(transport, coalesced, { senderTimeoutMs, timeoutMs: options.timeoutMs ?? TIMEOUT_MS })
   return {

@@ -2,11 +2,14 @@
  * Sends the operations that a process calls at the same time as one batch. There is no timer: while batches are under way,
  * the next one gathers, so a lone operation goes out at once and a crowd shares its calls.
  *
- * The operations of one user take effect in the order of the calls: they are never in two batches at a time.
+ * The operations of one user take effect in the order of the calls: they are never in two batches at a time. An operation
+ * of a batch that is answered "try later" is sent again before what its user called later; what succeeded in the same
+ * batch stays.
  */
 import type { BatchResult, Problem } from './api.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
+import type { Retries } from './retries.ts'
 import type { CallOptions, Input, Transport } from './transport.ts'
 
 /** The operations that a batch can hold. */
@@ -28,19 +31,31 @@ interface Waiting {
   /** Set when its caller has its answer, also if that is a timeout. */
   isOver: boolean
   isSent: boolean
+  /** Whether an earlier attempt may have taken effect. */
+  isUncertain: boolean
+  retries: number
+}
+
+/** An operation of a batch that was answered "try later". */
+interface Refused {
+  readonly operation: Waiting
+  readonly error: UnavailableError
 }
 
 export interface CoalescingOptions {
   readonly transport: Transport
+  readonly retries: Retries
   readonly timeoutMs: number
   /** Operations that may wait for a batch. More are refused at once. */
   readonly maxWaiting: number
   readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
 }
 
 export type Coalesced = (name: SenderOperation, input: Input, options: CallOptions) => Promise<unknown>
 
-export function createCoalescing({ transport, timeoutMs, maxWaiting, now }: CoalescingOptions): Coalesced {
+export function createCoalescing(options: CoalescingOptions): Coalesced {
+  const { transport, retries, timeoutMs, maxWaiting, now, sleep } = options
   const queue = createQueue()
   let batches = 0
   let isScheduled = false
@@ -54,9 +69,11 @@ export function createCoalescing({ transport, timeoutMs, maxWaiting, now }: Coal
       const batch = queue.take()
       if (batch.length > 0) {
         batches += 1
-        send(batch).finally(() => {
+        send(batch).then(refused => {
           batches -= 1
-          queue.free(batch)
+          const [again, ms] = chooseRetries(refused)
+          queue.free(batch, again)
+          if (again.length > 0) sleep(ms).then(() => putBack(again))
           schedule()
         })
       }
@@ -64,20 +81,44 @@ export function createCoalescing({ transport, timeoutMs, maxWaiting, now }: Coal
     })
   }
 
-  async function send(batch: readonly Waiting[]): Promise<void> {
+  async function send(batch: readonly Waiting[]): Promise<Refused[]> {
     const timeout = Math.max(...batch.map(({ deadline }) => deadline)) - now()
     const [first] = batch
     try {
       if (batch.length === 1 && first !== undefined) {
         first.resolve(await transport.call(first.name, first.input, {}, timeout))
-        return
+        return []
       }
       const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
       const { results } = (await transport.call('batch', { operations }, {}, timeout)) as BatchResult
-      for (const [index, operation] of batch.entries()) settle(operation, results[index])
+      return batch.flatMap((operation, index) => settle(operation, results[index]) ?? [])
     } catch (error) {
-      for (const { reject } of batch) reject(error)
+      for (const operation of batch) fail(operation, error)
+      return []
     }
+  }
+
+  /** Those to send again, and in how many milliseconds. The others fail. Together they cost one retry: they are one call. */
+  function chooseRetries(refused: readonly Refused[]): [Waiting[], number] {
+    const open = refused.filter(({ operation }) => !operation.isOver)
+    if (open.length === 0) return [[], 0]
+    const already = Math.max(...open.map(({ operation }) => operation.retries))
+    const latest = Math.max(...open.map(({ operation }) => operation.deadline))
+    const ms = retries.delay(already, 0, latest) ?? Number.POSITIVE_INFINITY
+    const again: Waiting[] = []
+    for (const { operation, error } of open) {
+      if (now() + ms >= operation.deadline) fail(operation, error)
+      else again.push(operation)
+      operation.isSent = false
+      operation.isUncertain ||= error.mayHaveTakenEffect
+      operation.retries += 1
+    }
+    return [again, ms]
+  }
+
+  function putBack(operations: readonly Waiting[]): void {
+    queue.putBack(operations)
+    schedule()
   }
 
   return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal }) =>
@@ -113,6 +154,8 @@ function waitingOperation(
     ...asked,
     isOver: false,
     isSent: false,
+    isUncertain: false,
+    retries: 0,
     resolve(value) {
       end()
       resolve(value)
@@ -125,7 +168,7 @@ function waitingOperation(
   const abort = () => operation.reject(signal?.reason)
   const timer = setTimeout(() => {
     const message = 'the service did not answer in time'
-    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: operation.isSent }))
+    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: operation.isSent || operation.isUncertain }))
   }, timeoutMs)
   signal?.addEventListener('abort', abort)
   return operation
@@ -138,6 +181,12 @@ function createQueue() {
   /** Of users that have some under way. */
   const behind = new Map<unknown, Waiting[]>()
   let waiting = 0
+
+  function release(user: unknown): void {
+    const line = behind.get(user)
+    behind.delete(user)
+    if (line !== undefined && line.length > 0) ready.set(user, line)
+  }
 
   return {
     waiting: () => waiting,
@@ -175,31 +224,58 @@ function createQueue() {
       return batch
     },
 
-    /** Lets the operations that waited behind those of a batch be sent. */
-    free(batch: readonly Waiting[]): void {
-      for (const { input } of batch) {
-        const line = behind.get(input.userId)
-        behind.delete(input.userId)
-        if (line !== undefined && line.length > 0) ready.set(input.userId, line)
+    /** Lets the operations that waited behind those of a batch be sent, but for those of users who have some to repeat. */
+    free(batch: readonly Waiting[], again: readonly Waiting[]): void {
+      const held = new Set(again.map(({ input }) => input.userId))
+      for (const { input } of batch) if (!held.has(input.userId)) release(input.userId)
+    },
+
+    /** Lets operations be sent again, before those that waited behind them. */
+    putBack(operations: readonly Waiting[]): void {
+      const lines = new Map<unknown, Waiting[]>()
+      for (const operation of operations) {
+        const user = operation.input.userId
+        const line = lines.get(user)
+        if (line === undefined) lines.set(user, [operation])
+        else line.push(operation)
       }
+      for (const [user, line] of lines) {
+        behind.set(user, [...line, ...(behind.get(user) ?? [])])
+        release(user)
+      }
+      waiting += operations.length
     },
   }
 }
 
-function settle({ resolve, reject }: Waiting, result: BatchResult['results'][number] | undefined): void {
+/** @returns what asks to try later */
+function settle(operation: Waiting, result: BatchResult['results'][number] | undefined): Refused | undefined {
   if (result === undefined) {
-    reject(new UnavailableError('the answer has no result for this operation', { mayHaveTakenEffect: true }))
-  } else if (result.status < 300) {
-    resolve(result.body)
+    const message = 'the answer has no result for this operation'
+    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: true }))
+    return undefined
+  }
+  if (result.status < 300) {
+    operation.resolve(result.body)
+    return undefined
+  }
+  const problem = toCamel(result.body) as Problem
+  const cause = new QuotaError(problem)
+  if (result.status !== 503 && result.status !== 429) {
+    operation.reject(cause)
+    return undefined
+  }
+  const mayHaveTakenEffect = problem.code === 'unavailable'
+  return { operation, error: new UnavailableError(cause.message, { mayHaveTakenEffect, cause }) }
+}
+
+/** Rejects an operation, whose earlier attempt may have taken effect even if this one did not. */
+function fail(operation: Waiting, error: unknown): void {
+  if (error instanceof UnavailableError && operation.isUncertain && !error.mayHaveTakenEffect) {
+    const { message, cause } = error
+    operation.reject(new UnavailableError(message, { mayHaveTakenEffect: true, cause }))
   } else {
-    const problem = toCamel(result.body) as Problem
-    const cause = new QuotaError(problem)
-    if (result.status === 503 || result.status === 429) {
-      const mayHaveTakenEffect = problem.code === 'unavailable'
-      reject(new UnavailableError(cause.message, { mayHaveTakenEffect, cause }))
-    } else {
-      reject(cause)
-    }
+    operation.reject(error)
   }
 }
 

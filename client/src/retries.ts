@@ -29,6 +29,14 @@ export interface Retries {
    * @throws UnavailableError
    */
   run<T>(deadline: number, mayRepeat: boolean, attempt: () => Promise<Attempt<T>>): Promise<T>
+  /**
+   * How long to wait before the next attempt, in milliseconds. That takes a retry from the budget.
+   *
+   * @param retries how many there were already
+   * @param deadline in milliseconds of `performance.now()`
+   * @returns undefined if there is to be no further attempt: the deadline is too near, or the budget is used up
+   */
+  delay(retries: number, retryAfterMs: number, deadline: number): number | undefined
 }
 
 export interface RetryOptions {
@@ -56,7 +64,16 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
     if (silentFailures === FAILURES_TO_OPEN) openUntil = now() + OPEN_MS
   }
 
+  function delay(retries: number, retryAfterMs: number, deadline: number): number | undefined {
+    const backOff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries) * (0.5 + random() / 2)
+    const ms = Math.max(backOff, retryAfterMs)
+    if (budget < SUCCESSES_PER_RETRY || now() + ms >= deadline) return undefined
+    budget -= SUCCESSES_PER_RETRY
+    return ms
+  }
+
   return {
+    delay,
     async run(deadline, mayRepeat, attempt) {
       let mayHaveTakenEffect = false
       for (let retries = 0; ; retries++) {
@@ -73,15 +90,13 @@ export function createRetries({ now, random, sleep }: RetryOptions): Retries {
         const { failure } = result
         noteFailure(failure)
         mayHaveTakenEffect ||= failure.error.mayHaveTakenEffect
-        const backOff = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** retries) * (0.5 + random() / 2)
-        const delay = Math.max(backOff, failure.retryAfterMs)
         const isSafe = mayRepeat || !failure.error.mayHaveTakenEffect
-        if (!isSafe || budget < SUCCESSES_PER_RETRY || now() + delay >= deadline) {
+        const ms = isSafe ? delay(retries, failure.retryAfterMs, deadline) : undefined
+        if (ms === undefined) {
           const { message, cause } = failure.error
           throw new UnavailableError(message, { mayHaveTakenEffect, cause })
         }
-        budget -= SUCCESSES_PER_RETRY
-        await sleep(delay)
+        await sleep(ms)
       }
     },
   }

@@ -111,6 +111,31 @@ describe('operations of senders', () => {
   })
 })
 
+test('an operation that a batch answers with "try later" is sent again, before what its user called later', async () => {
+  const [one, other] = [await user(10), await user(10)]
+  let left = 1
+  const client = createClient({
+    url,
+    token: service.senderToken,
+    async fetch(input, init) {
+      const answer = await fetch(input, init)
+      if (!String(input).endsWith('/batch') || left === 0) return answer
+      left -= 1
+      const { results } = (await answer.json()) as { results: object[] }
+      const problem = { code: 'unavailable', status: 503, detail: 'later', title: '', type: '', request_id: '' }
+      return Response.json({ results: results.with(0, { status: 503, body: problem }) })
+    },
+  })
+  const both = [
+    client.reserve({ userId: one, id: 'm', units: 3 }),
+    client.reserve({ userId: other, id: 'm', units: 1 }),
+  ]
+  await Promise.resolve()
+  const later = client.commit({ userId: one, id: 'm' })
+  expect(await Promise.all(both)).toMatchObject([{ replayed: true }, { replayed: false }])
+  expect(await later).toMatchObject({ committed: 3 })
+})
+
 describe('withReservation', () => {
   const ask = (userId: number, id: string) => ({ userId, id, message: { to: '+4915112345678', text: 'Hello' } })
 
