@@ -1,6 +1,7 @@
 /** The client of sms-quota. */
 import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
 import { type Coalesced, createCoalescing, SENDER_OPERATIONS } from './coalescing.ts'
+import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
@@ -50,6 +51,8 @@ export interface Client extends Api<CallOptions> {
     send: (reservation: Granted) => Promise<T> | T,
     options?: CallOptions,
   ): Promise<Sent<T>>
+  /** Units of a user that this process reserves ahead and spends without asking the service. Close it at the end. */
+  lease(input: LeaseInput): Lease
   /** The items of all pages of a list, for example `client.each('listQuotas', { userId: 7 })`. */
   each<Id extends ListId>(list: Id, input?: InputOf<Id>, options?: CallOptions): AsyncIterable<ItemOf<Id>>
   /**
@@ -70,6 +73,10 @@ const WAIT_SECONDS = 20
 export function createClient(options: ClientOptions): Client {
   const now = () => performance.now()
   const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
+  const later = (ms: number, run: () => void) => {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  }
   const retries = createRetries({ now, sleep, random: Math.random })
   const { url, token, fetch = globalThis.fetch } = options
   const transport = createTransport({ url, token, fetch, retries, now })
@@ -86,6 +93,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...api,
     withReservation: (input, send, options) => withReservation(api, input, send, options),
+    lease: input => createLease(api, input, { now, later }),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     follow: (input, options) => follow(api, input, options),
   }

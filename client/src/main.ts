@@ -2,6 +2,7 @@
 export type * from './api.ts'
 export { type Client, type ClientOptions, createClient } from './client.ts'
 export { type ErrorCode, QuotaError, UnavailableError } from './errors.ts'
+export type { Lease, LeaseInput } from './lease.ts'
 export { type Sent, UnknownIfSent } from './reservation.ts'
 export type { CallOptions } from './transport.ts'
 export { InvalidSignature, type VerifyOptions, verifyWebhook } from './webhooks.ts'

@@ -1,0 +1,247 @@
+/** Units that a process reserves ahead: never more are spent than charged, and what was not spent comes back. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { createLease, type LeaseInput } from '../../client/src/lease.ts'
+import { createClient, UnavailableError } from '../../client/src/main.ts'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const calls: string[] = []
+/** What answers instead of the service; undefined while it is there. */
+let network: ((input: Parameters<typeof fetch>[0], init?: RequestInit) => Promise<Response>) | undefined
+const sender = createClient({
+  url,
+  token: service.senderToken,
+  senderTimeoutMs: 30_000,
+  fetch: (input, init) => {
+    calls.push(new URL(String(input)).pathname.replace(/^.*\//, ''))
+    return (network ?? fetch)(input, init)
+  },
+})
+const admin = createClient({ url, token: service.adminToken })
+afterAll(() => service.app.close())
+
+let users = 100
+async function user(limit: number | null): Promise<number> {
+  users += 1
+  await admin.createQuota({ userId: users, limit })
+  return users
+}
+
+async function counted(userId: number): Promise<{ used: number; reserved: number }> {
+  const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
+  return { used, reserved }
+}
+
+/** The clock of a process, which a test moves. */
+function createClockwork() {
+  let time = 0
+  const timers = new Map<object, { at: number; run: () => void }>()
+  return {
+    now: () => time,
+    later(ms: number, run: () => void) {
+      const timer = {}
+      timers.set(timer, { at: time + ms, run })
+      return () => timers.delete(timer)
+    },
+    pass(ms: number) {
+      time += ms
+      for (const [timer, { at, run }] of timers) {
+        if (at > time) continue
+        timers.delete(timer)
+        run()
+      }
+    },
+    timers: () => timers.size,
+  }
+}
+
+function leaseOf(input: LeaseInput, clockwork = createClockwork()) {
+  return createLease(sender, input, clockwork)
+}
+
+const expire = async () => {
+  const log = { info() {}, warn() {}, error() {} }
+  const sweeper = createSweeper({ db: service.db, engine: service.engine, now: () => service.clock.now, log })
+  while ((await sweeper.sweepOnce(service.clock.now)).pending !== 'none');
+}
+
+describe('a lease', () => {
+  test('spends without asking, asks ahead, and gives back the rest', async () => {
+    const userId = await user(1_000)
+    const lease = sender.lease({ userId, units: 100 })
+    calls.length = 0
+    expect(await lease.spend(2)).toEqual({ granted: true })
+    expect(lease.held()).toBe(98)
+    for (let n = 0; n < 48; n++) expect(lease.trySpend()).toBe(true)
+    expect(calls).toEqual(['reserve'])
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 100 })
+    // Below half, the next slice is reserved while units are left.
+    expect(lease.trySpend()).toBe(true)
+    await expect.poll(() => lease.held()).toBe(149)
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 51, reserved: 0 })
+    expect(() => lease.trySpend()).toThrow('the lease is closed')
+    await expect(lease.spend()).rejects.toThrow('the lease is closed')
+  })
+
+  test('of all who wait, as many are granted as there are units, and the rest is denied', async () => {
+    const userId = await user(250)
+    const lease = leaseOf({ userId, units: 10 })
+    const answers = await Promise.all(Array.from({ length: 300 }, () => lease.spend()))
+    expect(answers.filter(({ granted }) => granted)).toHaveLength(250)
+    expect(answers.at(-1)).toMatchObject({ granted: false, reason: 'quota_exhausted' })
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 250, reserved: 0 })
+  })
+
+  test('takes smaller slices near the end, so that others find units, too', async () => {
+    const userId = await user(100)
+    const [one, other] = [leaseOf({ userId, units: 80 }), leaseOf({ userId, units: 80 })]
+    await one.spend(79)
+    // A message of several units is paid from several slices. A quarter of the 20 that are left is 5.
+    expect(await one.spend(2)).toEqual({ granted: true })
+    expect(one.held()).toBe(4)
+    expect(await other.spend(15)).toEqual({ granted: true })
+    expect(await one.spend(5)).toMatchObject({ granted: false, reason: 'quota_exhausted', remaining: 0 })
+    expect(await one.spend(4)).toEqual({ granted: true })
+    await Promise.all([one.close(), other.close()])
+    expect(await counted(userId)).toEqual({ used: 100, reserved: 0 })
+  })
+
+  test('is bounded by caps, for its country and type', async () => {
+    const userId = await user(null)
+    await admin.createQuota({ userId, kind: 'cap', limit: 5, countries: ['DE'], messageTypes: ['otp'] })
+    const capped = leaseOf({ userId, units: 100, country: 'DE', messageType: 'otp' })
+    expect(await capped.spend(5)).toEqual({ granted: true })
+    expect(await capped.spend()).toMatchObject({ granted: false, reason: 'cap_reached' })
+    const free = leaseOf({ userId, units: 100, country: 'FR', messageType: 'otp' })
+    expect(await free.spend(6)).toEqual({ granted: true })
+    await Promise.all([capped.close(), free.close()])
+    expect(await counted(userId)).toMatchObject({ reserved: 0 })
+  })
+
+  test('does not ask ahead for a while after a denial; who waits asks', async () => {
+    const userId = await user(1)
+    const clockwork = createClockwork()
+    const lease = leaseOf({ userId, units: 10 }, clockwork)
+    expect(await lease.spend()).toEqual({ granted: true })
+    expect(await lease.spend()).toMatchObject({ granted: false })
+    calls.length = 0
+    expect(lease.trySpend()).toBe(false)
+    expect(calls).toEqual([])
+    expect(await lease.spend()).toMatchObject({ granted: false })
+    await admin.createQuota({ userId, limit: 5 })
+    clockwork.pass(1_000)
+    expect(lease.trySpend()).toBe(false)
+    await expect.poll(() => lease.held()).toBe(1)
+    await lease.close()
+  })
+
+  test('what was given back is spent again, or refunded if its slice is settled', async () => {
+    const userId = await user(20)
+    const lease = leaseOf({ userId, units: 5 })
+    await lease.spend(5)
+    await expect.poll(() => counted(userId)).toMatchObject({ used: 5 })
+    lease.giveBack(3)
+    expect(() => lease.giveBack(3)).toThrow('only 2 units were spent')
+    expect(lease.trySpend(1)).toBe(true)
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 3, reserved: 0 })
+  })
+
+  test('gives back what is not spent in half of its time', async () => {
+    const userId = await user(100)
+    const clockwork = createClockwork()
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, clockwork)
+    await lease.spend(4)
+    clockwork.pass(9_999)
+    expect(lease.held()).toBe(6)
+    clockwork.pass(1)
+    expect(lease.held()).toBe(0)
+    await expect.poll(() => counted(userId)).toEqual({ used: 4, reserved: 0 })
+    await lease.close()
+    expect(clockwork.timers()).toBe(0)
+  })
+
+  test.each([0, -1, 1.5, Number.NaN])('refuses %s units', async units => {
+    expect(() => leaseOf({ userId: 1, units })).toThrow('units must be a positive whole number')
+    const lease = leaseOf({ userId: 1, units: 1 })
+    expect(() => lease.trySpend(units)).toThrow(RangeError)
+    expect(() => lease.giveBack(units)).toThrow(RangeError)
+    await expect(lease.spend(units)).rejects.toThrow(RangeError)
+  })
+
+  test('a request that the service refuses is not repeated', async () => {
+    const userId = await user(10)
+    const lease = leaseOf({ userId, units: 1 })
+    await expect(lease.spend(Number.MAX_SAFE_INTEGER)).rejects.toMatchObject({ code: 'invalid_request' })
+    expect(await lease.spend()).toEqual({ granted: true })
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 1, reserved: 0 })
+  })
+})
+
+describe('what goes wrong', () => {
+  test('a process that dies: its units are charged when they expire, and an event names them', async () => {
+    const userId = await user(100)
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 })
+    await lease.spend(10)
+    await lease.spend(4)
+    await expect.poll(() => counted(userId)).toEqual({ used: 10, reserved: 10 })
+    service.clock.now += 20_000
+    await expire()
+    expect(await counted(userId)).toEqual({ used: 20, reserved: 0 })
+    const { items } = await admin.listEvents({ userId, types: 'reservation.expired' })
+    expect(items).toMatchObject([
+      { data: { reservation: { id: expect.stringMatching(/^lease:/) }, committed: 10, released: 0 } },
+    ])
+  })
+
+  test('a process that was stopped for longer than its slices live gets back what it did not spend', async () => {
+    const userId = await user(100)
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 })
+    await lease.spend(4)
+    service.clock.now += 20_000
+    await expire()
+    expect(await counted(userId)).toEqual({ used: 10, reserved: 0 })
+    // It is charged, so it may be spent.
+    expect(lease.trySpend()).toBe(true)
+    lease.giveBack()
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 4, reserved: 0 })
+  })
+
+  test('while the service is away, it spends what it holds, and settles when the service is back', async () => {
+    const userId = await user(100)
+    const clockwork = createClockwork()
+    const lease = leaseOf({ userId, units: 10, ttlSeconds: 20 }, clockwork)
+    await lease.spend(2)
+    network = async () => Response.json({ code: 'forbidden', status: 403, detail: 'not now' }, { status: 403 })
+    for (let n = 0; n < 3; n++) expect(lease.trySpend()).toBe(true)
+    clockwork.pass(10_000)
+    await expect(lease.spend()).rejects.toThrow('not now')
+    await expect(lease.close()).rejects.toThrow('not now')
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 10 })
+    network = undefined
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 5, reserved: 0 })
+  })
+
+  test('a slice whose answer was lost is asked for again under its id', async () => {
+    const userId = await user(100)
+    let lost = 0
+    const reserve: typeof sender.reserve = async input => {
+      const answer = await sender.reserve(input)
+      lost += 1
+      if (lost < 3) throw new UnavailableError('lost', { mayHaveTakenEffect: true })
+      return answer
+    }
+    const lease = createLease({ ...sender, reserve }, { userId, units: 10 }, createClockwork())
+    await expect(lease.spend()).rejects.toThrow('lost')
+    await expect(lease.close()).rejects.toThrow('lost')
+    await lease.close()
+    expect(await counted(userId)).toEqual({ used: 0, reserved: 0 })
+  })
+})
