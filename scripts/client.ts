@@ -105,6 +105,11 @@ function comment(...texts: (string | undefined)[]): string {
   return text.includes('\n') ? `/**\n${text.replaceAll(/^/gm, ' * ')}\n */\n` : `/** ${text} */\n`
 }
 
+/** The client streams no bodies: imports are made by the command line. */
+function sendsJson({ requestBody }: Operation): boolean {
+  return requestBody === undefined || 'application/json' in requestBody.content
+}
+
 /** The parameters and the body's fields of an operation as one object, as the first parameter of its method. */
 function inputOf(
   { operationId, parameters = [], requestBody }: Operation,
@@ -162,7 +167,8 @@ const { paths, components } = document
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods)
     .filter(([method]) => METHODS.includes(method))
-    .map(([method, operation]) => ({ method, path, operation })),
+    .map(([method, operation]) => ({ method, path, operation }))
+    .filter(({ operation }) => sendsJson(operation)),
 )
 
 const types = Object.entries(components.schemas).map(

@@ -38,7 +38,8 @@ const CATALOG = {
   unsupported_media_type: {
     status: 415,
     title: 'Unsupported media type',
-    means: 'The body is not sent as `application/json` in UTF-8, or it is compressed.',
+    means:
+      'The body is not sent as `application/json` in UTF-8, or it is compressed. An import is sent as `application/x-ndjson`.',
   },
   invalid_request: {
     status: 400,

@@ -341,6 +341,94 @@ export type QuotaWindowPage = {
   readonly nextCursor: string | null
 }
 
+/** A quota to create, or to update by merging: omitted fields keep their value, as in an update. `opening_used` counts only when the quota is created. */
+export type ImportRow = {
+  /** The user that the quota belongs to. */ readonly userId: number
+  /** Units per window; null is unlimited (grants only). */
+  readonly limit: number | null
+  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+  readonly kind?: 'grant' | 'cap'
+  /** The length of a window. null: one window, from `starts_at` to `expires_at`. Otherwise the counters reset at each calendar boundary in `time_zone`. Weeks begin on Monday. */
+  readonly period?: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+  /** An IANA time zone name. Offsets are refused. */
+  readonly timeZone?: string
+  /** A display name. */
+  readonly name?: string | null
+  /** The most unused units carried into the next window. Only for a grant with a limit and a period. */
+  readonly rolloverLimit?: number
+  /** How far past its limit a grant may be drawn; 0 is a hard limit. */
+  readonly overageLimit?: number
+  /** Grants with a lower number are drawn first. */
+  readonly priority?: number
+  /** Inclusive. Cannot change once it is reached. */
+  readonly startsAt?: string
+  /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
+  readonly expiresAt?: string | null
+  /** The destinations it covers (ISO 3166 alpha-2); null is all. */
+  readonly countries?: ReadonlyArray<string> | null
+  /** The message types it covers; null is all. */
+  readonly messageTypes?: ReadonlyArray<string> | null
+  /** Percentages of limit + rolled_over that emit an event when `used` reaches them, once per window. */
+  readonly alertAt?: ReadonlyArray<number>
+  /** false suspends the quota. Its windows go on. */
+  readonly enabled?: boolean
+  /** Your own reference, unique among the user's undeleted quotas. A quota that has it is updated, otherwise one is created. So an import can be repeated. */
+  readonly externalRef: string
+  /** A flat map of strings, at most 16 keys. */
+  readonly metadata?: Readonly<Record<string, string>>
+  /** Units of the first window that were already used in another system. */
+  readonly openingUsed?: number
+  /** Allows a limit below `used` + `reserved`. No units are taken back. */
+  readonly allowBelowUsage?: boolean
+}
+
+/** A line of the response to an import. Check that the last line is `end`. */
+export type ImportRecord =
+  | {
+      readonly record: 'failed'
+      /** The number of the line, from 1. Empty lines count and are skipped. */
+      readonly line: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+      readonly errors?: ReadonlyArray<{
+        /** A JSON pointer to the field. */ readonly path: string
+        /** What is wrong, and what is accepted. */
+        readonly message: string
+      }>
+    }
+  | {
+      readonly record: 'progress'
+      /** The number of the line, from 1. Empty lines count and are skipped. */
+      readonly line: number
+      readonly created: number
+      readonly updated: number
+      readonly unchanged: number
+      /** Rows that were refused. */
+      readonly failed: number
+    }
+  | {
+      readonly record: 'stopped'
+      /** All rows up to this line have taken effect; 0: none. */
+      readonly line: number
+      readonly created: number
+      readonly updated: number
+      readonly unchanged: number
+      /** Rows that were refused. */
+      readonly failed: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+    }
+  | {
+      readonly record: 'end'
+      readonly created: number
+      readonly updated: number
+      readonly unchanged: number
+      /** Rows that were refused. */
+      readonly failed: number
+    }
+
 export type CheckReq = {
   /** The user whose message it is. */ readonly userId: number
   /** How many units. Either this or `message` is required. */

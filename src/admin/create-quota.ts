@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../db/database.ts'
-import { isBeingErased } from '../db/erasure.ts'
+import { usersBeingErased } from '../db/erasure.ts'
 import { lockQuotasOfUser, nextQuotaId } from '../db/quotas.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
@@ -36,7 +36,8 @@ export function quotaOf(done: { outcome: string; quota?: Quota }): Quota | undef
 /** Creates a quota, if the rules and the user's other quotas allow it. */
 export async function createQuota(tx: Transaction, draft: QuotaDraft, author: Author): Promise<Created> {
   const others = await lockQuotasOfUser(tx, draft.user_id, author.now, { external_ref: draft.external_ref ?? null })
-  if (await isBeingErased(tx, draft.user_id)) return { outcome: 'being_erased' }
+  const erased = await usersBeingErased(tx, [draft.user_id])
+  if (erased.size > 0) return { outcome: 'being_erased' }
   const id = await nextQuotaId(tx, draft.user_id)
 
   const created = rules.createQuota(draft, { ...author, id })

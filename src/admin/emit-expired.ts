@@ -1,6 +1,6 @@
 import type { Database } from '../db/database.ts'
 import { moveExpiryPosition, readExpired } from '../db/expired-quotas.ts'
-import { appendEvents, lockExpiryPosition } from '../db/outbox-writes.ts'
+import { appendEvents, lockExpiryPositions } from '../db/outbox-writes.ts'
 import { expiryOf } from '../domain/outbox-event.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -19,7 +19,7 @@ export interface EmittedPage {
  */
 export function emitExpired(db: Database, shard: Shard, now: EpochMs, limit: number): Promise<EmittedPage> {
   return db.transaction(async tx => {
-    await lockExpiryPosition(tx, shard)
+    await lockExpiryPositions(tx, [shard])
     const page = await readExpired(tx, shard, now, limit)
     const last = page.at(-1)
     if (last === undefined) return { emitted: 0, isFull: false }
@@ -27,7 +27,7 @@ export function emitExpired(db: Database, shard: Shard, now: EpochMs, limit: num
     const events = page.filter(quota => !quota.expiry_emitted).map(quota => expiryOf(quota, now))
 
     await moveExpiryPosition(tx, shard, last)
-    if (events.length > 0) await appendEvents(tx, shard, events, now)
+    if (events.length > 0) await appendEvents(tx, events, now)
     return { emitted: events.length, isFull: page.length >= limit }
   })
 }

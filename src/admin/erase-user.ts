@@ -11,7 +11,7 @@ import {
 import { finishErasure } from '../db/erasure-pages.ts'
 import { appendEvents, appendSystemEvent } from '../db/outbox-writes.ts'
 import { BY_KEYS } from '../db/planner-settings.ts'
-import { lockAccount, setLiveQuotas } from '../db/quotas.ts'
+import { lockAccounts, setLiveQuotas } from '../db/quotas.ts'
 import { isKnownUser } from '../db/users.ts'
 import { erasureOf } from '../domain/outbox-event.ts'
 import { shardOf } from '../domain/shard.ts'
@@ -44,7 +44,7 @@ export async function requestErasure(
       const last = await findErasure(tx, userId, 'lock')
       return last === undefined ? { outcome: 'not_found' } : { outcome: statusOf(last), erasure: last }
     }
-    await lockAccount(tx, userId)
+    await lockAccounts(tx, [userId])
     const last = await findErasure(tx, userId)
     if (last?.finished_at === null) return { outcome: 'running', erasure: last }
     await lockUndeletedQuotas(tx, userId)
@@ -55,8 +55,8 @@ export async function requestErasure(
     const erasure = { user_id: userId, requested_at: requestedAt, requested_by: actor, request_id: requestId, force }
     await insertErasure(tx, erasure)
     const totals = await deleteQuotas(tx, userId, now, actor)
-    await setLiveQuotas(tx, userId, 0, now)
-    await appendEvents(tx, shardOf(userId), [], now, totals)
+    await setLiveQuotas(tx, new Map([[userId, 0]]), now)
+    await appendEvents(tx, [], now, new Map([[shardOf(userId), totals]]))
     return { outcome: 'running', erasure: { ...erasure, finished_at: null, removed: {} } }
   })
 }

@@ -3,14 +3,15 @@ import type { Transaction } from '../db/database.ts'
 import { addReservations } from '../db/ledger/add-reservations.ts'
 import { closeWindows } from '../db/ledger/close-windows.ts'
 import { runLedgerCalls } from '../db/ledger-calls.ts'
-import { appendEvents, lockExpiryPosition, type QuotaTotals } from '../db/outbox-writes.ts'
-import { insertChange, type RecordedChange } from '../db/quota-history.ts'
-import { fenceOtherQuotas, insertQuota, replaceQuota, setLiveQuotas } from '../db/quotas.ts'
+import { appendEvents, lockExpiryPositions, type QuotaTotals } from '../db/outbox-writes.ts'
+import { insertChanges, type RecordedChange } from '../db/quota-history.ts'
+import { fenceQuotas, insertQuotas, replaceQuotas, setLiveQuotas } from '../db/quotas.ts'
 import { newAlerts } from '../domain/alerts.ts'
 import { type Change, eventsOfChange } from '../domain/outbox-event.ts'
 import type { ClosedWindow, Quota } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
-import { shardOfQuota } from '../domain/shard.ts'
+import { type Shard, shardOf, shardOfQuota } from '../domain/shard.ts'
+import type { EpochMs } from '../domain/time.ts'
 import { viewOf } from '../domain/view.ts'
 import type { Author } from './author.ts'
 import { countUnexpired } from './user-limits.ts'
@@ -22,41 +23,97 @@ export interface Decision {
   closed: readonly ClosedWindow[]
   /** Units that were used elsewhere before the quota was created, as a reservation. */
   opening?: Reservation | null
+}
+
+/** The changes of one user's quotas, at most one for each quota. */
+export interface DecisionsOfUser {
+  decisions: readonly Decision[]
   /** The user's other unexpired quotas; some that have expired may be among them. */
   others: readonly Quota[]
 }
 
-/**
- * The last step of a change: writes the quota, its closed windows, its marks, the audit entry and the events.
- *
- * The user's other unexpired quotas get a new `seq` too, so that no engine writes what it decided from memory before the change.
- * The events come last: they lock the end of the shard's outbox until the commit.
- */
-export async function recordChange(
+/** The last step of a change of one quota. */
+export function recordChange(
   tx: Transaction,
-  { change, closed, opening = null, others }: Decision,
+  { others, ...decision }: Decision & Pick<DecisionsOfUser, 'others'>,
   author: Author,
 ): Promise<void> {
-  const { before, after } = change
-  const { now } = author
-  const shard = shardOfQuota(after.id)
-  await (before === null ? insertQuota(tx, after) : replaceQuota(tx, after))
-  const scope = { now }
-  const windows = closed.map(window => ({ ...window, quota_id: after.id }))
-  if (opening !== null)
-    await runLedgerCalls(tx, [addReservations.call(scope, [{ ...opening, made_by: null, settled_by: null }])])
-  if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
-  if (before !== null || after.alerted.length > 0) await replaceAlerts(tx, after, newAlerts(before, after), now)
-  await fenceOtherQuotas(tx, after, now)
-  await setLiveQuotas(tx, after.user_id, countUnexpired([...others, after], now), now)
-  await insertChange(tx, after.id, auditEntryOf(change, author))
-  const position = await lockExpiryPosition(tx, shard)
-  await appendEvents(tx, shard, eventsOfChange(change, now, position), now, totalsOf(change))
+  return recordChanges(tx, [{ decisions: [decision], others }], author)
 }
 
-function auditEntryOf(change: Change, { now, actor, requestId }: Author): RecordedChange {
+/**
+ * The last step of a change: writes the quotas, their closed windows, their marks, the audit entries and the events. It is
+ * one statement per table, however many quotas there are.
+ *
+ * The users' other unexpired quotas get a new `seq` too, so that no engine writes what it decided from memory before the
+ * change. The events come last: they lock the ends of the shards' outboxes until the commit.
+ *
+ * @param users in ascending order, so that rows are written in the engine's order
+ */
+export async function recordChanges(tx: Transaction, users: readonly DecisionsOfUser[], author: Author): Promise<void> {
+  const { now } = author
+  const scope = { now }
+  const decisions = users.flatMap(user => user.decisions)
+  const changes = decisions.map(({ change }) => change)
+  const quotasOf = (isNew: boolean) =>
+    changes.filter(({ before }) => (before === null) === isNew).map(({ after }) => after)
+  const [created, changed] = [quotasOf(true), quotasOf(false)]
+  if (created.length > 0) await insertQuotas(tx, created)
+  if (changed.length > 0) await replaceQuotas(tx, changed)
+
+  const openings = decisions.flatMap(({ opening }) =>
+    opening ? [{ ...opening, made_by: null, settled_by: null }] : [],
+  )
+  if (openings.length > 0) await runLedgerCalls(tx, [addReservations.call(scope, openings)])
+  const windows = decisions.flatMap(({ change: { after }, closed }) =>
+    closed.map(window => ({ ...window, quota_id: after.id })),
+  )
+  if (windows.length > 0) await runLedgerCalls(tx, [closeWindows.call(scope, windows)])
+  const marked = changes.filter(({ before, after }) => before !== null || after.alerted.length > 0)
+  if (marked.length > 0) {
+    const reached = marked.map(({ before, after }) => ({ quota: after, reached: newAlerts(before, after) }))
+    await replaceAlerts(tx, reached, now)
+  }
+  await fenceQuotas(
+    tx,
+    users.flatMap(({ others }) => others),
+    now,
+  )
+  await setLiveQuotas(tx, liveQuotasOf(users, now), now)
+  await insertChanges(
+    tx,
+    changes.map(change => auditEntryOf(change, author)),
+  )
+  await emitChanges(tx, changes, now)
+}
+
+/** How many quotas of each user are neither deleted nor expired after the changes. */
+function liveQuotasOf(users: readonly DecisionsOfUser[], now: EpochMs): Map<number, number> {
+  return new Map(
+    users.flatMap(({ decisions, others }) => {
+      const quotas = [...others, ...decisions.map(({ change }) => change.after)]
+      const userId = decisions[0]?.change.after.user_id
+      return userId === undefined ? [] : [[userId, countUnexpired(quotas, now)] as const]
+    }),
+  )
+}
+
+async function emitChanges(tx: Transaction, changes: readonly Change[], now: EpochMs): Promise<void> {
+  const totals = totalsOf(changes)
+  const positions = await lockExpiryPositions(tx, [...totals.keys()])
+  const events = changes.flatMap(change => {
+    const shard = shardOf(change.after.user_id)
+    const position = positions.get(shard)
+    if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
+    return eventsOfChange(change, now, position)
+  })
+  await appendEvents(tx, events, now, totals)
+}
+
+function auditEntryOf(change: Change, { now, actor, requestId }: Author): RecordedChange & { quota_id: number } {
   const { action, before, after } = change
   return {
+    quota_id: after.id,
     version: after.version,
     action,
     at: now,
@@ -68,11 +125,16 @@ function auditEntryOf(change: Change, { now, actor, requestId }: Author): Record
   }
 }
 
-/** How the change moves the numbers of quotas in the shard, by which lists know their totals. */
-function totalsOf({ action, after }: Change): QuotaTotals {
-  const present = { created: 1, updated: 0, deleted: -1 }[action]
-  const deleted = action === 'deleted' ? 1 : 0
-  return after.kind === 'grant'
-    ? { grants: present, deleted_grants: deleted, caps: 0, deleted_caps: 0 }
-    : { grants: 0, deleted_grants: 0, caps: present, deleted_caps: deleted }
+/** How the changes move the numbers of quotas in each shard, by which lists know their totals. */
+function totalsOf(changes: readonly Change[]): Map<Shard, QuotaTotals> {
+  const ofShard = new Map<Shard, QuotaTotals>()
+  for (const { action, after } of changes) {
+    const shard = shardOfQuota(after.id)
+    const totals = ofShard.get(shard) ?? { grants: 0, caps: 0, deleted_grants: 0, deleted_caps: 0 }
+    ofShard.set(shard, totals)
+    const present = { created: 1, updated: 0, deleted: -1 }[action]
+    totals[after.kind === 'grant' ? 'grants' : 'caps'] += present
+    if (action === 'deleted') totals[after.kind === 'grant' ? 'deleted_grants' : 'deleted_caps'] += 1
+  }
+  return ofShard
 }

@@ -98,32 +98,42 @@ async function endOfScan(tx: Queryable, after: AlertKey | undefined, maxScanned:
 }
 
 /**
- * Makes the rows of a quota equal to its marks after an administrator's change. A mark that the change did not reach keeps
+ * Makes the rows of quotas equal to their marks after an administrator's change. A mark that the change did not reach keeps
  * its time. The others get `now`, also those whose row was removed because the quota had ended.
+ *
+ * @param changed each quota with the marks that the change reached
  */
 export async function replaceAlerts(
   tx: Transaction,
-  quota: Quota,
-  reached: readonly number[],
+  changed: readonly { quota: Quota; reached: readonly number[] }[],
   now: EpochMs,
 ): Promise<void> {
-  const rows = quota.deleted_at === null ? quotaAlertsOf(quota, quota.alerted) : []
+  const marks = changed.flatMap(({ quota, reached }) =>
+    quota.deleted_at === null
+      ? quotaAlertsOf(quota, quota.alerted).map(mark => ({ ...mark, isKept: !reached.includes(mark.percent) }))
+      : [],
+  )
+  const kept = marks.filter(({ isKept }) => isKept)
+  const ids = changed.map(({ quota }) => quota.id)
   await tx.query({
-    text: `with removed as (
-             delete from quota_alert where shard = $1 and quota_id = $2 and percent <> all ($3::smallint[])
-           )
-           insert into quota_alert (shard, quota_id, percent, at, ends_at)
-           select $1, $2, k.percent, $5, coalesce(k.ends_at, 'infinity')
-           from unnest($3::smallint[], $4::timestamptz[]) k (percent, ends_at)
-           on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at,
-             at = case when excluded.percent = any ($6::smallint[]) then excluded.at else quota_alert.at end`,
+    text: `delete from quota_alert a using unnest($1::smallint[], $2::bigint[]) k (shard, quota_id)
+           where a.shard = k.shard and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
+             select * from unnest($3::bigint[], $4::smallint[])
+           )`,
+    values: [ids.map(shardOfQuota), ids, kept.map(({ quota_id }) => quota_id), kept.map(({ percent }) => percent)],
+  })
+  if (marks.length === 0) return
+  await tx.query({
+    text: `insert into quota_alert (shard, quota_id, percent, at, ends_at)
+           select k.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
+           from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::timestamptz[]) k (shard, quota_id, percent, ends_at)
+           on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at`,
     values: [
-      shardOfQuota(quota.id),
-      quota.id,
-      rows.map(({ percent }) => percent),
-      rows.map(({ ends_at }) => timestampParam(ends_at)),
+      marks.map(({ quota_id }) => shardOfQuota(quota_id)),
+      marks.map(({ quota_id }) => quota_id),
+      marks.map(({ percent }) => percent),
+      marks.map(({ ends_at }) => timestampParam(ends_at)),
       timestampParam(now),
-      reached,
     ],
   })
 }

@@ -39,13 +39,14 @@ export async function findErasure(db: Queryable, userId: number, lock: 'lock' | 
   return erasure
 }
 
-/** Whether an erasure of the user is under way. Conclusive only under the lock of the user's account. */
-export async function isBeingErased(db: Queryable, userId: number): Promise<boolean> {
-  const rows = await db.query({
-    text: 'select from erasure where shard = $1 and user_id = $2 and finished_at is null',
-    values: [shardOf(userId), userId],
+/** Those of the users whose erasure is under way. Conclusive only under the locks of their accounts. */
+export async function usersBeingErased(db: Queryable, userIds: readonly number[]): Promise<ReadonlySet<number>> {
+  const rows = await db.query<{ user_id: number }>({
+    text: `select user_id from erasure where shard = any ($1::smallint[]) and user_id = any ($2::bigint[])
+             and finished_at is null`,
+    values: [[...new Set(userIds.map(shardOf))], userIds],
   })
-  return rows.length > 0
+  return new Set(rows.map(({ user_id }) => user_id))
 }
 
 /** A page of the erasures that are under way, in the order of shard and user, after one of them. */

@@ -3,7 +3,7 @@
  * commit, so that the order of event numbers is the order of commits.
  */
 import type { ExpiryPosition, OutboxEvent, SystemEvent } from '../domain/outbox-event.ts'
-import type { Shard } from '../domain/shard.ts'
+import { type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { addEvents } from './ledger/add-events.ts'
@@ -21,29 +21,38 @@ export interface QuotaTotals {
 const UNCHANGED: QuotaTotals = { grants: 0, caps: 0, deleted_grants: 0, deleted_caps: 0 }
 
 /**
- * Locks the end of a shard's outbox until the commit, and returns up to where the shard's expired quotas were emitted. It
- * moves no further before the commit.
+ * Locks the ends of shards' outboxes until the commit, in the order in which batches lock them, and returns up to where the
+ * expired quotas of each were emitted. They move no further before the commit.
  */
-export async function lockExpiryPosition(tx: Transaction, shard: Shard): Promise<ExpiryPosition> {
-  const [position] = await tx.query<ExpiryPosition>({
-    name: 'lock-expiry-position',
-    text: 'select expired_until as at, expired_until_id as id from shard_head where shard = $1 for update',
-    values: [shard],
+export async function lockExpiryPositions(
+  tx: Transaction,
+  shards: readonly Shard[],
+): Promise<ReadonlyMap<Shard, ExpiryPosition>> {
+  const positions = await tx.query<ExpiryPosition & { shard: Shard }>({
+    name: 'lock-expiry-positions',
+    text: `select shard, expired_until as at, expired_until_id as id from shard_head where shard = any ($1::smallint[])
+           order by shard for update`,
+    values: [shards],
   })
-  if (position === undefined) throw new Error(`shard ${shard} has no outbox`)
-  return position
+  return new Map(positions.map(({ shard, ...position }) => [shard, position]))
 }
 
-/** Appends events of users to the outbox of a shard, and moves the shard's totals of quotas. */
+/** Appends events of users to the outboxes of their shards, and moves the shards' totals of quotas. */
 export async function appendEvents(
   tx: Transaction,
-  shard: Shard,
   events: readonly OutboxEvent[],
   now: EpochMs,
-  totals: QuotaTotals = UNCHANGED,
+  totals: ReadonlyMap<Shard, QuotaTotals> = new Map(),
 ): Promise<void> {
-  await takeNumbers(tx, shard, events.length, totals)
-  await runLedgerCalls(tx, [addEvents({ now }, events)])
+  const ofShard = Map.groupBy(events, event => shardOf(event.user_id))
+  const shards = [...new Set([...ofShard.keys(), ...totals.keys()])].sort((one, other) => one - other)
+  const growths = shards.map(shard => ({
+    shard,
+    events: ofShard.get(shard)?.length ?? 0,
+    ...(totals.get(shard) ?? UNCHANGED),
+  }))
+  await takeNumbers(tx, growths)
+  if (events.length > 0) await runLedgerCalls(tx, [addEvents({ now }, events)])
 }
 
 /** Appends an event that concerns no user to the outbox of a shard. */
@@ -53,7 +62,7 @@ export async function appendSystemEvent(
   { type, data }: SystemEvent,
   now: EpochMs,
 ): Promise<void> {
-  await takeNumbers(tx, shard, 1, UNCHANGED)
+  await takeNumbers(tx, [{ shard, events: 1, ...UNCHANGED }])
   await tx.query({
     text: `insert into event (shard, number, type, at, data)
            select $1, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
@@ -61,12 +70,19 @@ export async function appendSystemEvent(
   })
 }
 
+/** By how much the row of a shard grows. */
+type Growth = QuotaTotals & { shard: Shard; events: number }
+
 /** A statement of its own: the one that writes the events then sees the numbers of the transactions it waited for. */
-async function takeNumbers(tx: Transaction, shard: Shard, count: number, totals: QuotaTotals): Promise<void> {
+async function takeNumbers(tx: Transaction, growths: readonly Growth[]): Promise<void> {
+  const column = (name: keyof Growth) => growths.map(growth => growth[name])
   await tx.query({
-    text: `update shard_head set last_event = last_event + $2, grants = grants + $3, caps = caps + $4,
-             deleted_grants = deleted_grants + $5, deleted_caps = deleted_caps + $6
-           where shard = $1`,
-    values: [shard, count, totals.grants, totals.caps, totals.deleted_grants, totals.deleted_caps],
+    text: `update shard_head h set last_event = h.last_event + k.events, grants = h.grants + k.grants,
+             caps = h.caps + k.caps, deleted_grants = h.deleted_grants + k.deleted_grants,
+             deleted_caps = h.deleted_caps + k.deleted_caps
+           from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+             k (shard, events, grants, caps, deleted_grants, deleted_caps)
+           where h.shard = k.shard`,
+    values: (['shard', 'events', 'grants', 'caps', 'deleted_grants', 'deleted_caps'] as const).map(column),
   })
 }

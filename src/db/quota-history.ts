@@ -19,23 +19,20 @@ export interface RecordedChange {
   after: object
 }
 
-export async function insertChange(tx: Transaction, quotaId: number, change: RecordedChange): Promise<void> {
-  const { version, action, at, actor, request_id, reason, before, after } = change
+export async function insertChanges(
+  tx: Transaction,
+  changes: readonly (RecordedChange & { quota_id: number })[],
+): Promise<void> {
+  const rows = changes.map(change => ({
+    ...change,
+    shard: shardOfQuota(change.quota_id),
+    at: timestampParam(change.at),
+  }))
   await tx.query({
     text: `insert into quota_change (shard, quota_id, version, action, at, actor, request_id, before, after, reason)
-           values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    values: [
-      shardOfQuota(quotaId),
-      quotaId,
-      version,
-      action,
-      timestampParam(at),
-      actor,
-      request_id,
-      before && JSON.stringify(before),
-      JSON.stringify(after),
-      reason,
-    ],
+           select shard, quota_id, version, action, at, actor, request_id, before, after, reason
+           from json_populate_recordset(null::quota_change, $1::json)`,
+    values: [JSON.stringify(rows)],
   })
 }
 

@@ -57,15 +57,18 @@ const quoted = COLUMNS.map(name => `"${name}"`)
 /** What to select for a `Quota`. */
 export const QUOTA_COLUMNS = quoted.join(', ')
 
-/** `$1` is the shard, `$2…` the columns in order. */
-const placeholders = COLUMNS.map((_, index) => `$${index + 2}`).join(', ')
+/** Quotas as rows of the table `quota`, in JSON: their fields are its columns. */
+function rowsOf(quotas: readonly Quota[]): string {
+  return JSON.stringify(
+    quotas.map(quota => ({
+      shard: shardOfQuota(quota.id),
+      ...Object.fromEntries(COLUMNS.map(name => [name, columnValue(quota, name)])),
+    })),
+  )
+}
 
-function columnValues(quota: Quota): SqlValue[] {
-  return COLUMNS.map(name => {
-    const value = quota[name]
-    if (name === 'metadata') return JSON.stringify(value)
-    return TIMESTAMPS.has(name) && value !== null ? timestampParam(value as EpochMs) : (value as SqlValue)
-  })
+function columnValue(quota: Quota, name: (typeof COLUMNS)[number]): unknown {
+  return TIMESTAMPS.has(name) ? timestampParam(quota[name] as EpochMs | null) : quota[name]
 }
 
 /** One quota by its id, deleted or not, as it is stored. */
@@ -78,22 +81,32 @@ export async function findQuota(db: Queryable, id: number): Promise<Quota | unde
   return quota
 }
 
-/** An id for a quota to be created for the user. Ids are not reused: a transaction that fails leaves a gap. */
+/** Numbers for the ids of quotas to be created. They are not used again: a transaction that fails leaves a gap. */
+export async function nextQuotaNumbers(tx: Transaction, count: number): Promise<number[]> {
+  const rows = await tx.query<{ number: number }>({
+    text: `select nextval('quota_number') as number from generate_series(1, $1)`,
+    values: [count],
+  })
+  return rows.map(({ number }) => number)
+}
+
+/** An id for a quota to be created for the user. */
 export async function nextQuotaId(tx: Transaction, userId: number): Promise<number> {
-  const [row] = await tx.query<{ number: number }>({ text: `select nextval('quota_number') as number` })
-  if (row === undefined) throw new Error('nextval returned no row')
-  return quotaIdOf(row.number, shardOf(userId))
+  const [number] = await nextQuotaNumbers(tx, 1)
+  if (number === undefined) throw new Error('nextval returned no row')
+  return quotaIdOf(number, shardOf(userId))
 }
 
 /**
- * Locks the user's account, and makes it if need be. It writes, because a row that an erasure removes while a mere lock is
- * waited for would leave the transaction without one.
+ * Locks users' accounts, in the order in which batches lock them, and makes those that are missing. It writes, because a row
+ * that an erasure removes while a mere lock is waited for would leave the transaction without one.
  */
-export async function lockAccount(tx: Transaction, userId: number): Promise<void> {
+export async function lockAccounts(tx: Transaction, userIds: readonly number[]): Promise<void> {
   await tx.query({
-    text: `insert into account (shard, user_id) values ($1, $2)
+    text: `insert into account (shard, user_id)
+           select shard, user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) order by user_id
            on conflict (shard, user_id) do update set live = account.live`,
-    values: [shardOf(userId), userId],
+    values: [userIds.map(shardOf), userIds],
   })
 }
 
@@ -118,7 +131,7 @@ export async function lockQuotasOfUser(
   { id = null, external_ref = null }: Concerned = {},
 ): Promise<Quota[]> {
   const values = [shardOf(userId), userId]
-  await lockAccount(tx, userId)
+  await lockAccounts(tx, [userId])
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
            where shard = $1 and id = any(array(
@@ -131,38 +144,102 @@ export async function lockQuotasOfUser(
   })
 }
 
-export async function insertQuota(tx: Transaction, quota: Quota): Promise<void> {
-  await tx.query({
-    text: `insert into quota (shard, ${QUOTA_COLUMNS}) values ($1, ${placeholders})`,
-    values: [shardOfQuota(quota.id), ...columnValues(quota)],
-  })
+/** Who has the quota with an `external_ref`, which is unique among the user's undeleted quotas. */
+export interface QuotaReference {
+  readonly user_id: number
+  readonly external_ref: string
 }
 
-/** Writes every column of a quota that exists. */
-export async function replaceQuota(tx: Transaction, quota: Quota): Promise<void> {
-  await tx.query({
-    text: `update quota set (${QUOTA_COLUMNS}) = row (${placeholders}), seq = seq + 1 where shard = $1 and id = $2`,
-    values: [shardOfQuota(quota.id), ...columnValues(quota)],
+/**
+ * The undeleted quotas with these references, without a lock. `offset 0` makes the planner look up one after the other: during
+ * an import, the table is many times as large as its statistics say.
+ */
+export function quotasByReference(tx: Transaction, references: readonly QuotaReference[]): Promise<Quota[]> {
+  return tx.query<Quota>({
+    text: `select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref)
+           cross join lateral (
+             select ${QUOTA_COLUMNS} from quota
+             where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null offset 0
+           ) q`,
+    values: referenceValues(references),
   })
 }
 
 /**
- * Gives the other quotas of a quota's user a new `seq`, but for those that have long expired. An engine decides from
- * memory only if it remembers an unexpired quota of the user, so a new `seq` of each of those stops it.
+ * What `lockQuotasOfUser` selects, of many users whose accounts are locked: their unexpired quotas and those with these
+ * references. It locks them by user and id, as the engine does.
+ *
+ * @param mode `read` takes no lock, for a transaction that writes nothing
  */
-export async function fenceOtherQuotas(tx: Transaction, { id, user_id: userId }: Quota, now: EpochMs): Promise<void> {
-  await tx.query({
-    text: `update quota set seq = seq + 1
-           where shard = $1 and user_id = $2 and ${unexpiredAt('$3')} and id <> $4`,
-    values: [shardOf(userId), userId, timestampParam(fencedSince(now)), id],
+export function quotasOfUsers(
+  tx: Transaction,
+  references: readonly QuotaReference[],
+  now: EpochMs,
+  mode: 'lock' | 'read',
+): Promise<Quota[]> {
+  return tx.query<Quota>({
+    text: `select ${QUOTA_COLUMNS} from quota where (shard, id) in (
+             select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
+               select shard, id from quota
+               where shard = of_shard and user_id = of_user and ${unexpiredAt('$4')} offset 0
+             ) q
+             union
+             select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
+               select shard, id from quota
+               where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null offset 0
+             ) q
+           ) order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
+    values: [...referenceValues(references), timestampParam(fencedSince(now))],
   })
 }
 
-/** Writes to the account how many quotas of the user are neither deleted nor expired at `now`. */
-export async function setLiveQuotas(tx: Transaction, userId: number, live: number, now: EpochMs): Promise<void> {
+function referenceValues(references: readonly QuotaReference[]): SqlValue[] {
+  return [
+    references.map(({ user_id }) => shardOf(user_id)),
+    references.map(({ user_id }) => user_id),
+    references.map(({ external_ref }) => external_ref),
+  ]
+}
+
+export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
-    text: 'update account set live = $3, live_at = $4 where shard = $1 and user_id = $2',
-    values: [shardOf(userId), userId, live, timestampParam(now)],
+    text: `insert into quota (shard, ${QUOTA_COLUMNS})
+           select shard, ${QUOTA_COLUMNS} from json_populate_recordset(null::quota, $1::json)`,
+    values: [rowsOf(quotas)],
+  })
+}
+
+/** Writes every column of quotas that exist. */
+export async function replaceQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
+  await tx.query({
+    text: `update quota q set (${QUOTA_COLUMNS}) = row (${quoted.map(name => `k.${name}`).join(', ')}), seq = q.seq + 1
+           from json_populate_recordset(null::quota, $1::json) k where q.shard = k.shard and q.id = k.id`,
+    values: [rowsOf(quotas)],
+  })
+}
+
+/**
+ * Gives quotas a new `seq`, but for those that have long expired: the other quotas of a user whose quota was changed. An
+ * engine decides from memory only if it remembers an unexpired quota of the user, so a new `seq` of each of those stops it.
+ */
+export async function fenceQuotas(tx: Transaction, quotas: readonly Quota[], now: EpochMs): Promise<void> {
+  const fenced = quotas.filter(({ expires_at }) => expires_at === null || expires_at > fencedSince(now))
+  if (fenced.length === 0) return
+  const ids = fenced.map(({ id }) => id)
+  await tx.query({
+    text: `update quota q set seq = q.seq + 1 from unnest($1::smallint[], $2::bigint[]) k (shard, id)
+           where q.shard = k.shard and q.id = k.id`,
+    values: [ids.map(shardOfQuota), ids],
+  })
+}
+
+/** Writes to accounts how many quotas of the user are neither deleted nor expired at `now`. */
+export async function setLiveQuotas(tx: Transaction, live: ReadonlyMap<number, number>, now: EpochMs): Promise<void> {
+  await tx.query({
+    text: `update account a set live = k.live, live_at = $4
+           from unnest($1::smallint[], $2::bigint[], $3::int[]) k (shard, user_id, live)
+           where a.shard = k.shard and a.user_id = k.user_id`,
+    values: [[...live.keys()].map(shardOf), [...live.keys()], [...live.values()], timestampParam(now)],
   })
 }
 

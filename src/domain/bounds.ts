@@ -31,6 +31,9 @@ export const MAX_BATCH_OPERATIONS = 1_000
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20
 
+/** Refused rows that the response to an import lists. */
+export const MAX_LISTED_FAILURES = 1_000
+
 /** Intervals in a usage report: about 41 days by hour, 2.7 years by day. */
 export const MAX_USAGE_INTERVALS = 1_000
 export const MAX_USAGE_ROWS = 10_000

@@ -28,6 +28,7 @@ import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaCheckRoutes } from './quotas/check-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
+import { quotaImportRoutes } from './quotas/import-routes.ts'
 import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
@@ -62,6 +63,7 @@ const API: readonly Scope[] = [
       adminQuotaRoutes,
       quotaCheckRoutes,
       quotaChangeRoutes,
+      quotaImportRoutes,
       quotaHistoryRoutes,
       adminReservationRoutes,
       adminUsageRoutes,

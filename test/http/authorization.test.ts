@@ -69,6 +69,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
   adjust: ['POST /api/sms/admin/quota/:id/adjust'],
   change: [
     'POST /api/sms/admin/quota',
+    'POST /api/sms/admin/quota/import',
     'PUT /api/sms/admin/quota/:id',
     'DELETE /api/sms/admin/quota/:id',
     'DELETE /api/sms/admin/users/:user_id/data',

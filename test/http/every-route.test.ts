@@ -14,6 +14,8 @@ interface Route {
   /** A valid path and query. */
   url: string
   body?: unknown
+  /** Of the body, if it is not JSON. */
+  type?: string
   /** `anyone`: any valid token is enough. */
   role: 'anyone' | 'user' | 'admin' | 'sender'
 }
@@ -25,11 +27,12 @@ const PERIOD = 'from=2026-03-01T00:00:00Z&to=2026-03-15T00:00:00Z'
 const draw = { user_id: 7, id: 'm', units: 1 }
 const settlement = { user_id: 7, id: 'm' }
 /** What an operation needs besides its path: a query, or a body. */
-const VALID: Record<string, { query?: string; body?: unknown }> = {
+const VALID: Record<string, { query?: string; body?: unknown; type?: string }> = {
   reportMyUsage: { query: `${PERIOD}&interval=day` },
   search: { query: 'q=7' },
   summarizeQuotasOfUser: { query: 'user_id=7' },
   createQuota: { body: { user_id: 7, limit: 5 } },
+  importQuotas: { body: '{"user_id":7,"external_ref":"K-1","limit":5}\n', type: 'application/x-ndjson' },
   updateQuota: { body: { limit: 5 } },
   reportUsage: { query: `${PERIOD}&interval=day` },
   listTopUsers: { query: PERIOD },
@@ -87,8 +90,8 @@ function tokenFor({ role }: Route, { token }: Service): Promise<string> {
   })
 }
 
-async function ask({ method, url, body }: Route, of: Service, token: string | null): Promise<Answer> {
-  const headers = { 'x-request-id': 'every-route' }
+async function ask({ method, url, body, type }: Route, of: Service, token: string | null): Promise<Answer> {
+  const headers = { 'x-request-id': 'every-route', ...(type === undefined ? {} : { 'content-type': type }) }
   return of.call(method, url, { token, headers, ...(body === undefined ? {} : { body }) })
 }
 

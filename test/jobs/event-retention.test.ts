@@ -28,12 +28,11 @@ async function createOutbox() {
   /** Emits one event for each user, in one transaction, at so many days before the start. */
   const emit = (daysAgo: number, ...users: number[]) =>
     db.transaction(tx => {
-      const [first = 0] = users
       const events = users.map((user_id): OutboxEvent => {
         const quota = aQuota({ user_id, id: quotaIdOf(1, shardOf(user_id)) })
         return { user_id, type: 'quota.updated', data: { quota: { ...view, id: quota.id, user_id } } }
       })
-      return appendEvents(tx, shardOf(first), events, START - daysAgo * DAY_MS)
+      return appendEvents(tx, events, START - daysAgo * DAY_MS)
     })
   return {
     db,

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ERRORS, Problem } from '../../errors.ts'
 import { SECURITY_HEADERS } from './headers.ts'
+import { isWithinLongBody } from './long-bodies.ts'
 import { CLIENT_FAULTS, problemBody, problemOf } from './problems.ts'
 import type { RequestLog } from './request-log.ts'
 import { type SlowDown, waitPaused } from './slow-down.ts'
@@ -33,7 +34,7 @@ export function createErrorAnswers(requestLog: RequestLog, slowDown: SlowDown, b
       return isRefusal && slowDown.isAbove(request) ? waitPaused(request.raw).then(send) : send()
     },
     answerBroken(error, socket) {
-      if (error.code === 'ECONNRESET' || !socket.writable) return
+      if (error.code === 'ECONNRESET' || !socket.writable || isWithinLongBody(error, socket)) return
       requestLog.broken(socket.remoteAddress, error.code)
       if (slowDown.isAddressAbove(socket.remoteAddress)) socket.destroy()
       else socket.end(brokenResponse())

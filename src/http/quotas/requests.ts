@@ -2,7 +2,9 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
 import { Value } from 'typebox/value'
 import type { Author } from '../../admin/author.ts'
+import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
+import type { ImportRow } from '../../contract/import.ts'
 import {
   type AdminListQuery,
   type CreateQuotaReq,
@@ -51,6 +53,11 @@ export function draftOf(body: CreateQuotaReq): QuotaDraft {
 /** A validated body as a patch of the domain. */
 export function patchOf(body: UpdateQuotaReq): QuotaPatch {
   return canonical(body)
+}
+
+/** A validated row of an import as a draft of the domain. */
+export function importedQuotaOf(row: ImportRow): ImportedQuota {
+  return canonical(row)
 }
 
 /** Converts timestamps to numbers, time zone names to their canonical spelling, and sorts the lists that are sets. */

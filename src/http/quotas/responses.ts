@@ -123,7 +123,8 @@ type Refusal = Exclude<
   { outcome: 'created' | 'replayed' | 'mismatch' | 'changed' | 'unchanged' | 'not_found' | 'version_mismatch' }
 >
 
-function refusal(refused: Refusal): Problem {
+/** Why a quota was not created or changed. */
+export function refusal(refused: Refusal): Problem {
   switch (refused.outcome) {
     case 'invalid':
       return invalidRequest(refused.issues)

@@ -1,0 +1,162 @@
+import type { Database, Transaction } from '../db/database.ts'
+import { usersBeingErased } from '../db/erasure.ts'
+import { BY_KEYS_IN_ORDER } from '../db/planner-settings.ts'
+import { lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas.ts'
+import { changeQuota, createQuota, type Quota, type QuotaDraft } from '../domain/quota.ts'
+import { openingOf } from '../domain/reservation.ts'
+import { quotaIdOf, shardOf } from '../domain/shard.ts'
+import type { Author } from './author.ts'
+import type { Updated } from './change-quota.ts'
+import type { Created } from './create-quota.ts'
+import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
+import { forbiddenByOthers } from './user-limits.ts'
+
+/** A quota as a row of an import asks for it: to be created, or else to be changed where it differs. */
+export type ImportedQuota = QuotaDraft & { external_ref: string; allow_below_usage?: boolean }
+
+/** What becomes of a row. The row decides by itself: others of the same step take effect, whatever it comes to. */
+export type ImportOutcome =
+  | { outcome: 'created' | 'updated' | 'unchanged' }
+  | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
+
+/** `dry-run` decides from what is stored, and writes nothing. */
+export type ImportMode = 'write' | 'dry-run'
+
+/** What identifies a row: no two rows of a step may be equal in it. */
+export const referenceOf = ({ user_id, external_ref }: Pick<ImportedQuota, 'user_id' | 'external_ref'>): string =>
+  `${user_id} ${external_ref}`
+
+/**
+ * One step of an import: creates and changes quotas in one transaction, with a statement per table. A row that names an
+ * `external_ref` of an undeleted quota of its user changes that quota by merging: fields that it omits stay, and
+ * `opening_used` counts only when a quota is created. So a step can be repeated.
+ *
+ * Rows that change nothing take no locks, so a repeated import costs little more than reading.
+ *
+ * @returns what became of each row, in their order
+ */
+export function importStep(
+  db: Database,
+  rows: readonly ImportedQuota[],
+  author: Author,
+  mode: ImportMode,
+): Promise<ImportOutcome[]> {
+  if (mode === 'dry-run') {
+    return db.transaction(async tx => (await decide(tx, rows, author, 'read')).outcomes, 'keyed snapshot')
+  }
+  return db.transaction(async tx => {
+    await tx.query({ text: BY_KEYS_IN_ORDER })
+    const differing = await rowsThatDiffer(tx, rows, author)
+    if (differing.length === 0) {
+      // What an unconfirmed commit wrote may be read before a standby has it. The commit of a write waits for the standby.
+      await lockAccounts(
+        tx,
+        rows.slice(0, 1).map(({ user_id }) => user_id),
+      )
+      return rows.map(() => ({ outcome: 'unchanged' }))
+    }
+    await lockAccounts(tx, usersOf(differing))
+    const { outcomes, users } = await decide(tx, differing, author, 'lock')
+    if (users.length > 0) await recordChanges(tx, users, author)
+    const outcomeOf = new Map(differing.map((row, index) => [row, outcomes[index]]))
+    return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
+  })
+}
+
+/** The rows that do not leave a stored quota as it is. */
+async function rowsThatDiffer(
+  tx: Transaction,
+  rows: readonly ImportedQuota[],
+  author: Author,
+): Promise<ImportedQuota[]> {
+  const stored = new Map((await quotasByReference(tx, rows)).map(quota => [keyOf(quota), quota]))
+  return rows.filter(row => {
+    const quota = stored.get(referenceOf(row))
+    return quota === undefined || changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
+  })
+}
+
+const keyOf = ({ user_id, external_ref }: Quota) => `${user_id} ${external_ref}`
+
+const patchOf = ({ opening_used: _, ...patch }: ImportedQuota) => patch
+const draftOf = ({ allow_below_usage: _, ...draft }: ImportedQuota) => draft
+
+/** Ascending: the order in which accounts are locked and rows are written. */
+function usersOf(rows: readonly ImportedQuota[]): number[] {
+  return [...new Set(rows.map(({ user_id }) => user_id))].sort((one, other) => one - other)
+}
+
+async function decide(
+  tx: Transaction,
+  rows: readonly ImportedQuota[],
+  author: Author,
+  mode: 'lock' | 'read',
+): Promise<{ outcomes: ImportOutcome[]; users: DecisionsOfUser[] }> {
+  const userIds = usersOf(rows)
+  const erased = await usersBeingErased(tx, userIds)
+  const stored = Map.groupBy(await quotasOfUsers(tx, rows, author.now, mode), quota => quota.user_id)
+  // A dry run takes no ids: any that are not in use do.
+  const numbers = mode === 'lock' ? await nextQuotaNumbers(tx, rows.length) : rows.map((_, index) => index + 1)
+  const outcomes: ImportOutcome[] = []
+  const decided = new Map<number, UserImport>()
+  for (const [index, row] of rows.entries()) {
+    const { user_id } = row
+    const user = decided.get(user_id) ?? new UserImport(stored.get(user_id) ?? [], author)
+    decided.set(user_id, user)
+    const id = quotaIdOf(numbers[index] ?? 0, shardOf(user_id))
+    outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : user.apply(row, id))
+  }
+  const users = userIds.flatMap(userId => decided.get(userId)?.changes ?? [])
+  return { outcomes, users }
+}
+
+/** The quotas of one user while the rows of a step are decided, one after the other. */
+class UserImport {
+  private readonly quotas: Map<number, Quota>
+  private readonly decisions: Decision[] = []
+  private readonly author: Author
+
+  constructor(stored: readonly Quota[], author: Author) {
+    this.quotas = new Map(stored.map(quota => [quota.id, quota]))
+    this.author = author
+  }
+
+  /** What was decided; nothing if no row changes anything. */
+  get changes(): DecisionsOfUser[] {
+    if (this.decisions.length === 0) return []
+    const changed = new Set(this.decisions.map(({ change }) => change.after.id))
+    return [{ decisions: this.decisions, others: [...this.quotas.values()].filter(({ id }) => !changed.has(id)) }]
+  }
+
+  /** @param id of the quota, if it is created */
+  apply(row: ImportedQuota, id: number): ImportOutcome {
+    const stored = this.quotas.values().find(quota => quota.external_ref === row.external_ref)
+    return stored === undefined ? this.create(row, id) : this.update(stored, row)
+  }
+
+  private create(row: ImportedQuota, id: number): ImportOutcome {
+    const created = createQuota(draftOf(row), { ...this.author, id })
+    if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+    const { quota } = created
+    const change = { action: 'created', before: null, after: quota } as const
+    return this.add({ change, closed: [], opening: openingOf(quota) }) ?? { outcome: 'created' }
+  }
+
+  private update(before: Quota, row: ImportedQuota): ImportOutcome {
+    const changed = changeQuota(before, patchOf(row), this.author)
+    if (changed.outcome !== 'changed') return changed
+    const change = { action: 'updated', before, after: changed.quota } as const
+    return this.add({ change, closed: changed.closed }) ?? { outcome: 'updated' }
+  }
+
+  /** Adds a decision, unless the user's other quotas forbid it. */
+  private add(decision: Decision): ImportOutcome | undefined {
+    const { after } = decision.change
+    const others = [...this.quotas.values()].filter(({ id }) => id !== after.id)
+    const forbidden = forbiddenByOthers(after, others, this.author.now)
+    if (forbidden !== undefined) return forbidden
+    this.quotas.set(after.id, after)
+    this.decisions.push(decision)
+    return undefined
+  }
+}

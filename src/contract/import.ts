@@ -1,0 +1,92 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { MAX_LISTED_FAILURES } from '../domain/bounds.ts'
+import { CreateQuotaReq, UpdateQuotaReq } from './quotas.ts'
+import { closed, positive, text, uint } from './schemas.ts'
+
+/** The import of quotas: newline-delimited JSON in both directions. */
+
+export const ImportQuery = Type.Object(
+  {
+    dry_run: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        default: 'false',
+        description: 'Whether to only report what would change. Each step is compared with what is stored now.',
+      }),
+    ),
+  },
+  closed,
+)
+
+export const ImportRow = Type.Object(
+  {
+    ...CreateQuotaReq.properties,
+    external_ref: text(120, {
+      minLength: 1,
+      description:
+        "Your own reference, unique among the user's undeleted quotas. A quota that has it is updated, otherwise one is created. So an import can be repeated.",
+    }),
+    allow_below_usage: Type.Optional(UpdateQuotaReq.properties.allow_below_usage),
+  },
+  {
+    $id: 'ImportRow',
+    ...closed,
+    description:
+      'A quota to create, or to update by merging: omitted fields keep their value, as in an update. `opening_used` counts only when the quota is created.',
+    examples: [{ user_id: 7, external_ref: 'K-1042', limit: 1000, period: 'month', time_zone: 'Europe/Berlin' }],
+  },
+)
+
+const counts = {
+  created: uint(),
+  updated: uint(),
+  unchanged: uint(),
+  failed: uint({ description: 'Rows that were refused.' }),
+}
+const line = positive({ description: 'The number of the line, from 1. Empty lines count and are skipped.' })
+const code = Type.String({ description: 'A code of the error catalog.' })
+
+export const ImportRecord = Type.Union(
+  [
+    Type.Object(
+      {
+        record: Type.Literal('failed'),
+        line,
+        code,
+        detail: Type.String(),
+        errors: Type.Optional(
+          Type.Array(
+            Type.Object({
+              path: Type.String({ description: 'A JSON pointer to the field.' }),
+              message: Type.String({ description: 'What is wrong, and what is accepted.' }),
+            }),
+          ),
+        ),
+      },
+      {
+        description: `A row that was refused; the others are not affected. The first ${MAX_LISTED_FAILURES.toLocaleString('en')} are listed, all are counted.`,
+      },
+    ),
+    Type.Object(
+      { record: Type.Literal('progress'), line, ...counts },
+      { description: 'All rows up to this line have taken effect. About once a second.' },
+    ),
+    Type.Object(
+      {
+        record: Type.Literal('stopped'),
+        line: uint({ description: 'All rows up to this line have taken effect; 0: none.' }),
+        ...counts,
+        code,
+        detail: Type.String(),
+      },
+      { description: 'The last line, if the service could not go on. Repeat the import.' },
+    ),
+    Type.Object({ record: Type.Literal('end'), ...counts }, { description: 'The last line: all rows were read.' }),
+  ],
+  { $id: 'ImportRecord', description: 'A line of the response to an import. Check that the last line is `end`.' },
+)
+
+/** The named schemas of the OpenAPI document, by `$id`. */
+export const IMPORT_COMPONENTS = { ImportRow, ImportRecord } satisfies Record<string, TSchema>
+
+export type ImportRow = Static<typeof ImportRow>
+export type ImportRecord = Static<typeof ImportRecord>

@@ -1,0 +1,84 @@
+import { Readable } from 'node:stream'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
+import { ImportQuery } from '../../contract/import.ts'
+import { Problem } from '../../errors.ts'
+import type { RouteContext } from '../context.ts'
+import { allowLongBody } from '../platform/long-bodies.ts'
+import { changeResponses, operation } from '../platform/openapi.ts'
+import { compileValidator } from '../platform/validation.ts'
+import { importOf } from './import.ts'
+import { createImportTurns } from './import-turns.ts'
+import { authorOf } from './requests.ts'
+
+const NDJSON = 'application/x-ndjson'
+
+/** Imports that have begun, rows of a step, and how long a step should take: docs/import-export.md has the figures. */
+const TURNS = { maxImports: 8, minRows: 50, maxRows: 200, targetMs: 100 }
+
+/** The import of quotas: `POST /api/sms/admin/quota/import`. Needs a scope of its own, because it replaces the body parser. */
+export function quotaImportRoutes(server: FastifyInstance, context: RouteContext): void {
+  server.register(async scope => importRoute(scope, context))
+}
+
+function importRoute(server: FastifyInstance, { db, now }: RouteContext): void {
+  const turns = createImportTurns(TURNS)
+  server.removeAllContentTypeParsers()
+  // The route reads the body itself, as far as the steps have come.
+  server.addContentTypeParser(NDJSON, (_request, stream, done) => done(null, stream))
+  const lines = (schema: string) => ({ content: { [NDJSON]: { schema: Type.Ref(schema) } } })
+
+  server.withTypeProvider<TypeBoxTypeProvider>().post(
+    '/import',
+    {
+      bodyLimit: Number.MAX_SAFE_INTEGER,
+      validatorCompiler: part => (part.httpPart === 'body' ? () => true : compileValidator(part)),
+      schema: {
+        ...operation(
+          'Administrator',
+          'importQuotas',
+          'Import quotas',
+          'Creates and updates quotas from newline-delimited JSON, one quota a line, of any number. A row is refused by itself: the others take effect. The service carries them out in small steps, each a transaction, while it reads; an import that breaks off has done whole steps and can be repeated. Check that the last line of the response is `end`.',
+        ),
+        querystring: ImportQuery,
+        body: lines('ImportRow#'),
+        response: {
+          ...changeResponses({}, ['overloaded']),
+          200: { description: 'One JSON object a line.', ...lines('ImportRecord#') },
+        },
+      },
+    },
+    async (request, reply) => {
+      const body: unknown = request.body
+      if (!(body instanceof Readable)) throw new Problem('invalid_request', 'The body is empty: send one quota a line.')
+      if (!turns.tryBegin()) {
+        throw new Problem(
+          'overloaded',
+          `At most ${TURNS.maxImports} imports run at a time. Nothing was done; repeat the call.`,
+        )
+      }
+      reply.raw.once('close', () => turns.end())
+      allowLongBody(request.raw)
+      const records = importOf(body, {
+        db,
+        mode: request.query.dry_run === 'true' ? 'dry-run' : 'write',
+        author: () => authorOf(request, now()),
+        turns,
+        onStopped: error => request.log.error({ err: error }, 'http: import stopped'),
+      })
+      // What stops the first step is answered like any other call.
+      const first = await records.next()
+      const rest = async function* () {
+        try {
+          if (first.done !== true) yield `${JSON.stringify(first.value)}\n`
+          for await (const record of records) yield `${JSON.stringify(record)}\n`
+        } catch (error) {
+          // The client is gone, and so is the reader of these lines.
+          if (body.errored === null) throw error
+        }
+      }
+      return reply.type(NDJSON).send(Readable.from(rest()))
+    },
+  )
+}

@@ -1,0 +1,160 @@
+import type { Author } from '../../admin/author.ts'
+import {
+  type ImportedQuota,
+  type ImportMode,
+  type ImportOutcome,
+  importStep,
+  referenceOf,
+} from '../../admin/import-quotas.ts'
+import type { ImportRecord } from '../../contract/import.ts'
+import { concernsRows, type Database } from '../../db/database.ts'
+import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
+import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
+import { linesOf } from '../platform/lines.ts'
+import { problemOf } from '../platform/problems.ts'
+import { createRowReader, MAX_LINE_BYTES } from './import-row.ts'
+import type { ImportTurns } from './import-turns.ts'
+import { refusal } from './responses.ts'
+
+/** The maximum size of a step's lines, in bytes: with the rows, what an import holds in memory. */
+const MAX_STEP_BYTES = 256 * 1024
+
+/** How often progress is reported. A client that sends all before it reads must not fill the buffers between. */
+const PROGRESS_MS = 1_000
+
+export interface ImportOptions {
+  db: Database
+  mode: ImportMode
+  /** Who imports, as of now: each step has a time of its own. */
+  author: () => Author
+  turns: ImportTurns
+  /** Called with an error that stops the import. */
+  onStopped(error: unknown): void
+}
+
+interface Row {
+  line: number
+  quota: ImportedQuota
+}
+
+const readRow = createRowReader()
+
+/**
+ * Imports the quotas of a body, step by step, and yields the records of the response. It reads on only after a step has
+ * committed, so the client is slowed down to what the database takes. If the body breaks off, the steps so far stay.
+ *
+ * @throws what stops the first step: no record has been yielded
+ */
+export async function* importOf(
+  body: AsyncIterable<Uint8Array>,
+  options: ImportOptions,
+): AsyncGenerator<ImportRecord, void> {
+  const run = new Import(options)
+  for await (const lines of linesOf(body, MAX_LINE_BYTES)) {
+    for (const { number, text } of lines) {
+      if (text?.trim() === '') continue
+      const read = readRow(text)
+      if ('issues' in read) {
+        yield* run.refuse(number, invalidRequest(read.issues))
+        continue
+      }
+      if (run.isFull(read.quota)) {
+        yield* run.step()
+        if (run.isStopped) return
+      }
+      run.add({ line: number, quota: read.quota }, text?.length ?? 0)
+    }
+  }
+  yield* run.step()
+  if (!run.isStopped) yield { record: 'end', ...run.counts }
+}
+
+class Import {
+  isStopped = false
+  readonly counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
+  private readonly options: ImportOptions
+  private rows: Row[] = []
+  private readonly references = new Set<string>()
+  private bytes = 0
+  /** All rows up to this line have taken effect. */
+  private doneUpTo = 0
+  private isBegun = false
+  private reportedAt = performance.now()
+
+  constructor(options: ImportOptions) {
+    this.options = options
+  }
+
+  /** Whether the step has to run before this row: a step has no two rows for the same quota. */
+  isFull(quota: ImportedQuota): boolean {
+    const isLarge = this.rows.length >= this.options.turns.rows || this.bytes >= MAX_STEP_BYTES
+    return isLarge || this.references.has(referenceOf(quota))
+  }
+
+  add(row: Row, bytes: number): void {
+    this.rows.push(row)
+    this.references.add(referenceOf(row.quota))
+    this.bytes += bytes
+  }
+
+  *refuse(line: number, { code, message, members }: Problem): Generator<ImportRecord, void> {
+    this.counts.failed += 1
+    this.isBegun = true
+    if (this.counts.failed > MAX_LISTED_FAILURES) return
+    const errors = members.errors as ValidationIssue[] | undefined
+    yield { record: 'failed', line, code, detail: message, ...(errors === undefined ? {} : { errors }) }
+  }
+
+  /** Carries out the rows that were added, and reports them. */
+  async *step(): AsyncGenerator<ImportRecord, void> {
+    const { rows } = this
+    const last = rows.at(-1)
+    if (last === undefined) return
+    this.rows = []
+    this.references.clear()
+    this.bytes = 0
+    let outcomes: ImportOutcome[]
+    try {
+      outcomes = await this.outcomesOf(rows.map(({ quota }) => quota))
+    } catch (error) {
+      if (!this.isBegun) throw error
+      yield this.stop(error)
+      return
+    }
+    this.isBegun = true
+    for (const [index, { line }] of rows.entries()) {
+      const decided = outcomes[index]
+      if (decided === undefined) throw new Error(`line ${line} has no outcome`)
+      if (isDone(decided)) this.counts[decided.outcome] += 1
+      else yield* this.refuse(line, refusal(decided))
+    }
+    this.doneUpTo = last.line
+    if (performance.now() - this.reportedAt < PROGRESS_MS) return
+    this.reportedAt = performance.now()
+    yield { record: 'progress', line: last.line, ...this.counts }
+  }
+
+  /** A step whose rows take too long, or are locked by others, is divided. */
+  private async outcomesOf(quotas: readonly ImportedQuota[]): Promise<ImportOutcome[]> {
+    const { db, mode, author, turns } = this.options
+    try {
+      return await turns.run(quotas.length, () => importStep(db, quotas, author(), mode))
+    } catch (error) {
+      if (quotas.length === 1 || !concernsRows(error)) throw error
+      const half = Math.ceil(quotas.length / 2)
+      const first = await this.outcomesOf(quotas.slice(0, half))
+      return [...first, ...(await this.outcomesOf(quotas.slice(half)))]
+    }
+  }
+
+  private stop(error: unknown): ImportRecord {
+    this.isStopped = true
+    this.options.onStopped(error)
+    const { code, message } = problemOf(error, MAX_LINE_BYTES)
+    return { record: 'stopped', line: this.doneUpTo, ...this.counts, code, detail: message }
+  }
+}
+
+function isDone(decided: ImportOutcome): decided is { outcome: 'created' | 'updated' | 'unchanged' } {
+  return ['created', 'updated', 'unchanged'].includes(decided.outcome)
+}

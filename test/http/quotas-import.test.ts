@@ -1,0 +1,316 @@
+/** The import of quotas through the API: what it writes, what it refuses, and where it stops. */
+import { once } from 'node:events'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { verify } from '../../src/db/verify/verify.ts'
+import { type Service, startService } from '../support/service.ts'
+
+const service = await startService()
+const URL = '/api/sms/admin/quota/import'
+
+interface ImportCall {
+  dryRun?: boolean
+  of?: Service
+  requestId?: string
+}
+
+/** Imports rows and returns the records of the response, but for progress, which depends on the time that steps take. */
+async function importRows(rows: readonly unknown[], { dryRun = false, of = service, requestId }: ImportCall = {}) {
+  const body = rows.map(row => `${typeof row === 'string' ? row : JSON.stringify(row)}\n`).join('')
+  const headers = {
+    'content-type': 'application/x-ndjson',
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+  }
+  const answer = await of.call('POST', `${URL}${dryRun ? '?dry_run=true' : ''}`, { body, headers })
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return String(answer.body)
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+    .filter(({ record }) => record !== 'progress')
+}
+
+let lastUser = 1_000
+const someone = () => ++lastUser
+const counts = (created: number, updated: number, unchanged: number, failed = 0) => ({
+  record: 'end',
+  created,
+  updated,
+  unchanged,
+  failed,
+})
+
+async function quotasOf(user: number, of = service) {
+  const { body } = await of.call('GET', `/api/sms/admin/quota/list?user_id=${user}&sort=id`)
+  return body.items
+}
+
+test('creates quotas, and then updates those that differ', async () => {
+  const [one, two] = [someone(), someone()]
+  const rows = [
+    { user_id: one, external_ref: 'A', limit: 100, name: 'First' },
+    { user_id: two, external_ref: 'A', limit: 200, opening_used: 50 },
+    { user_id: one, external_ref: 'B', limit: 300, kind: 'cap', period: 'month' },
+  ]
+  expect(await importRows(rows, { requestId: 'first-import' })).toEqual([counts(3, 0, 0)])
+  expect(await importRows(rows)).toEqual([counts(0, 0, 3)])
+  const changed = [{ user_id: one, external_ref: 'A', limit: 150 }, ...rows.slice(1)]
+  expect(await importRows(changed, { requestId: 'second-import' })).toEqual([counts(0, 1, 2)])
+
+  const [first, cap] = await quotasOf(one)
+  // The row of the second import does not name the name, so it stays.
+  expect(first).toMatchObject({ external_ref: 'A', limit: 150, name: 'First', version: 2, updated_by: '1' })
+  expect(cap).toMatchObject({ external_ref: 'B', kind: 'cap', version: 1 })
+  expect((await quotasOf(two))[0]).toMatchObject({ used: 50, remaining: 150 })
+
+  const { body } = await service.call('GET', `/api/sms/admin/quota/${first.id}/history`)
+  expect(body.items).toMatchObject([
+    { version: 2, action: 'updated', actor: '1', request_id: 'second-import', before: { limit: 100 } },
+    { version: 1, action: 'created', actor: '1', request_id: 'first-import', before: null },
+  ])
+  const audit = await service.call('GET', '/api/sms/admin/audit?request_id=first-import')
+  expect(audit.body.items).toHaveLength(3)
+})
+
+/** What an administrator may ask for, in an order in which each kind of change occurs. */
+function changesOf(user: number): Record<string, unknown>[] {
+  return [
+    { user_id: user, external_ref: 'plain', limit: 1_000 },
+    { user_id: user, external_ref: 'used', limit: 100, opening_used: 90, alert_at: [50, 80, 100] },
+    { user_id: user, external_ref: 'empty', limit: 0 },
+    {
+      user_id: user,
+      external_ref: 'over',
+      limit: 10,
+      starts_at: '2026-01-01T00:00:00Z',
+      expires_at: '2026-02-01T00:00:00Z',
+    },
+    {
+      user_id: user,
+      external_ref: 'all',
+      limit: 500,
+      name: 'Ümläute "quoted" \\ and , { }',
+      period: 'day',
+      time_zone: 'Europe/Berlin',
+      rollover_limit: 50,
+      overage_limit: 5,
+      priority: 3,
+      countries: ['DE', 'AT'],
+      message_types: ['otp'],
+      metadata: { contract: 'K-1', 'a.b': '"' },
+    },
+    { user_id: user + 1, external_ref: 'plain', kind: 'cap', limit: 5, period: 'hour', enabled: false },
+  ]
+}
+
+const updatesOf = (user: number): Record<string, unknown>[] => [
+  { user_id: user, external_ref: 'plain', limit: 2_000, name: null },
+  { user_id: user, external_ref: 'used', limit: 180 },
+  { user_id: user, external_ref: 'empty', limit: 5 },
+  { user_id: user, external_ref: 'over', limit: 10, expires_at: '2027-01-01T00:00:00Z' },
+  { user_id: user, external_ref: 'all', metadata: {}, countries: null, limit: 500 },
+  { user_id: user + 1, external_ref: 'plain', expires_at: '2026-03-16T00:00:00Z', limit: 5 },
+]
+
+test('writes exactly what single calls write', async () => {
+  const single = await startService()
+  const user = 70_000
+  const imported = await startService()
+  const clocks = [single.clock, imported.clock]
+
+  const ids = new Map<string, number>()
+  for (const body of changesOf(user)) {
+    const answer = await single.call('POST', '/api/sms/admin/quota', { body, headers: { 'x-request-id': 'r' } })
+    ids.set(`${body.user_id} ${body.external_ref}`, answer.body.id)
+  }
+  expect(await importRows(changesOf(user), { of: imported, requestId: 'r' })).toEqual([counts(6, 0, 0)])
+  expect(await stateOf(imported)).toEqual(await stateOf(single))
+
+  // Past the ends of the windows by the hour and by the day, so that an update closes them.
+  for (const clock of clocks) clock.now += 36 * 3_600_000
+  const updates = updatesOf(user)
+  for (const { external_ref, user_id, ...body } of updates) {
+    const url = `/api/sms/admin/quota/${ids.get(`${user_id} ${external_ref}`)}`
+    await single.call('PUT', url, { body, headers: { 'x-request-id': 'r' } })
+  }
+  expect(await importRows(updates, { of: imported, requestId: 'r' })).toEqual([counts(0, 6, 0)])
+  const [one, other] = [await stateOf(imported), await stateOf(single)]
+  expect(one).toEqual(other)
+  expect(one.quota_window).toHaveLength(2)
+  expect(one.quota_alert?.length).toBeGreaterThan(0)
+  expect((await verify(imported.db)).differences).toEqual([])
+})
+
+/** The rows of every table that a change of a quota writes to, but for the fence, which counts how many calls there were. */
+async function stateOf({ db }: Service): Promise<Record<string, unknown[]>> {
+  const tables = [
+    'account',
+    'quota',
+    'quota_window',
+    'quota_alert',
+    'quota_change',
+    'reservation',
+    'event',
+    'shard_head',
+  ]
+  const state: Record<string, unknown[]> = {}
+  for (const table of tables) {
+    const rows = await db.query<{ row: object }>({
+      text: `select to_jsonb(t) - 'seq' as row from ${table} t order by ${table === 'event' ? '(shard, number)' : '1'}`,
+    })
+    state[table] = rows.map(({ row }) => row)
+  }
+  return state
+}
+
+test('reports each bad row by its line and field, and imports the others', async () => {
+  const user = someone()
+  const records = await importRows([
+    { user_id: user, external_ref: 'good', limit: 1 },
+    { user_id: user, limit: 1 },
+    '',
+    { user_id: user, external_ref: 'x', limit: -1, prioritty: 3 },
+    'not JSON',
+    { user_id: user, external_ref: 'cap', limit: null, kind: 'cap' },
+    { user_id: user, external_ref: 'good', limit: 1, kind: 'cap' },
+    { user_id: user, external_ref: 'last', limit: 7 },
+  ])
+  expect(records.at(-1)).toEqual(counts(2, 0, 0, 5))
+  const failed = records.slice(0, -1)
+  expect(
+    failed.map(({ line, code, errors }) => [line, code, errors.map(({ path }: { path: string }) => path)]),
+  ).toEqual([
+    [2, 'invalid_request', ['/external_ref']],
+    [4, 'invalid_request', ['/prioritty', '/limit']],
+    [5, 'invalid_request', ['']],
+    [6, 'invalid_request', ['/limit']],
+    [7, 'immutable_field', ['/kind']],
+  ])
+  expect(failed[0].errors[0].message).toMatch(/^is required: text .* of 1 to 120 characters$/)
+  expect(failed[2].errors[0].message).toBe('must be one JSON object a line')
+  expect((await quotasOf(user)).map((quota: { external_ref: string }) => quota.external_ref)).toEqual(['good', 'last'])
+})
+
+test('the rules of single changes hold', async () => {
+  const [full, drawn, erased, twice] = [someone(), someone(), someone(), someone()]
+  const many = Array.from({ length: 201 }, (_, n) => ({ user_id: full, external_ref: `Q-${n}`, limit: n }))
+  const crowded = await importRows(many)
+  expect(crowded).toEqual([expect.objectContaining({ line: 201, code: 'too_many_quotas' }), counts(200, 0, 0, 1)])
+
+  await importRows([{ user_id: drawn, external_ref: 'A', limit: 100, opening_used: 60 }])
+  const below = { user_id: drawn, external_ref: 'A', limit: 50 }
+  expect(await importRows([below])).toEqual([expect.objectContaining({ code: 'below_usage' }), counts(0, 0, 0, 1)])
+  expect(await importRows([{ ...below, allow_below_usage: true }])).toEqual([counts(0, 1, 0)])
+  // It counts when the quota is created only, so an import can be repeated.
+  expect(await importRows([{ ...below, opening_used: 60 }])).toEqual([counts(0, 0, 1)])
+
+  await importRows([{ user_id: erased, external_ref: 'A', limit: 1 }])
+  await service.call('DELETE', `/api/sms/admin/users/${erased}/data`)
+  expect(await importRows([{ user_id: erased, external_ref: 'B', limit: 1 }])).toEqual([
+    expect.objectContaining({ code: 'being_erased' }),
+    counts(0, 0, 0, 1),
+  ])
+
+  const rows = [1, 2, 2].map(limit => ({ user_id: twice, external_ref: 'A', limit }))
+  expect(await importRows(rows)).toEqual([counts(1, 1, 1)])
+})
+
+test('a dry run reports the same and writes nothing', async () => {
+  const [stored, fresh] = [someone(), someone()]
+  await importRows([
+    { user_id: stored, external_ref: 'A', limit: 1 },
+    { user_id: stored, external_ref: 'B', limit: 1 },
+  ])
+  const before = await stateOf(service)
+  const rows = [
+    { user_id: stored, external_ref: 'A', limit: 2 },
+    { user_id: stored, external_ref: 'B', limit: 1 },
+    { user_id: fresh, external_ref: 'A', limit: 1 },
+    { user_id: fresh, external_ref: 'B', limit: 1, rollover_limit: 5 },
+  ]
+  const records = await importRows(rows, { dryRun: true })
+  expect(records).toEqual([expect.objectContaining({ record: 'failed', line: 4 }), counts(1, 1, 1, 1)])
+  expect(await stateOf(service)).toEqual(before)
+  expect(await importRows(rows)).toEqual(records)
+})
+
+test('lists the first 1,000 refused rows, and counts all', async () => {
+  const records = await importRows(Array.from({ length: 1_100 }, () => '{}'))
+  expect(records).toHaveLength(1_001)
+  expect(records.at(-1)).toEqual(counts(0, 0, 0, 1_100))
+})
+
+/** A call whose body is sent piece by piece. */
+async function openImport(): Promise<{ call: ClientRequest; response: Promise<IncomingMessage> }> {
+  address ??= service.app.listen({ port: 0 })
+  const call = request(`${await address}${URL}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.adminToken}`, 'content-type': 'application/x-ndjson' },
+  })
+  const response = once(call, 'response').then(([answer]) => answer)
+  response.catch(() => {})
+  return { call, response }
+}
+let address: Promise<string> | undefined
+
+test('a body that breaks off leaves whole steps, and the same import completes it', async () => {
+  const user = someone()
+  const rows = Array.from({ length: 2_000 }, (_, n) => ({ user_id: user + n, external_ref: 'A', limit: n }))
+  lastUser += rows.length
+  const countStored = async () => {
+    const [row] = await service.db.query<{ count: number }>({
+      text: 'select count(*) as count from quota where user_id between $1 and $2',
+      values: [user, user + rows.length],
+    })
+    return row?.count ?? 0
+  }
+  const { call, response } = await openImport()
+  for (const row of rows.slice(0, 1_500)) call.write(`${JSON.stringify(row)}\n`)
+  call.write('{"user_id":')
+  while ((await countStored()) === 0);
+  call.destroy()
+  await response.catch(() => {})
+  const stored = await countStored()
+  expect(stored).toBeLessThanOrEqual(1_500)
+
+  const [end] = await importRows(rows)
+  expect(end).toMatchObject({ record: 'end', failed: 0, updated: 0 })
+  expect(end.created + end.unchanged).toBe(2_000)
+  expect(end.unchanged).toBeGreaterThanOrEqual(stored)
+  expect((await verify(service.db)).differences).toEqual([])
+})
+
+test('a body may take longer than other requests', async () => {
+  const { call, response } = await openImport()
+  const { server } = service.app
+  const limits = { headersTimeout: server.headersTimeout, requestTimeout: server.requestTimeout }
+  const timedOut = once(server, 'clientError')
+  const row = JSON.stringify({ user_id: someone(), external_ref: 'A', limit: 1 })
+  call.write(row.slice(0, 10))
+  Object.assign(server, { headersTimeout: 1, requestTimeout: 1 })
+  await timedOut
+  Object.assign(server, limits)
+  call.end(row.slice(10))
+  expect((await text(await response)).trimEnd()).toBe(JSON.stringify(counts(1, 0, 0)))
+})
+
+test('more than eight imports at a time are refused, until one ends', async () => {
+  const calls = await Promise.all(Array.from({ length: 8 }, openImport))
+  for (const { call, response } of calls) {
+    call.write('{}\n')
+    expect((await response).statusCode).toBe(200)
+  }
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const refused = await service.call('POST', URL, { body: '{}', headers })
+  expect(refused).toMatchObject({ status: 503, body: { code: 'overloaded' }, headers: { 'retry-after': '1' } })
+  for (const { call } of calls) call.end()
+  for (const { response } of calls) await text(await response)
+  expect((await service.call('POST', URL, { body: '{}', headers })).status).toBe(200)
+})
+
+test('another type and an empty body are refused', async () => {
+  const json = await service.call('POST', URL, { body: {} })
+  expect(json).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+  expect((await service.call('POST', URL)).body.code).toBe('invalid_request')
+})
