@@ -1,8 +1,10 @@
 /** The client of sms-quota. */
 import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
+import { createBooking } from './booking.ts'
 import { type Coalesced, createCoalescing, SENDER_OPERATIONS } from './coalescing.ts'
+import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
-import { type Sent, withReservation } from './reservation.ts'
+import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
 
@@ -17,6 +19,13 @@ export interface ClientOptions {
   timeoutMs?: number
   /** Operations of senders that may wait for a batch; 50,000 if left out. More are refused at once. */
   maxWaiting?: number
+  /**
+   * What `withReservation` does if the service gives no final answer: for all messages, or by `messageType`. `deny` if left
+   * out, also for types that are not named and for messages without one.
+   */
+  onUnavailable?: OnUnavailable | Readonly<Record<string, OnUnavailable>>
+  /** Where debts are kept; `allow-with-debt` needs it. The client settles what it finds there. */
+  journal?: Journal
   /** In place of the platform's. */
   fetch?: typeof fetch
 }
@@ -45,11 +54,13 @@ export interface Client extends Api<CallOptions> {
   /**
    * Reserves, sends, and commits; see `Sent` for what it answers. If `send` throws, the units are released and its error
    * is thrown.
+   *
+   * @param send gets null in place of the reservation if the message is sent as a debt
    */
   withReservation<T>(
     input: ReserveReq,
-    send: (reservation: Granted) => Promise<T> | T,
-    options?: CallOptions,
+    send: (reservation: Granted | null) => Promise<T> | T,
+    options?: ReservationOptions,
   ): Promise<Sent<T>>
   /** Units of a user that this process reserves ahead and spends without asking the service. Close it at the end. */
   lease(input: LeaseInput): Lease
@@ -90,13 +101,23 @@ export function createClient(options: ClientOptions): Client {
     sleep,
   })
   const api = methods(transport, coalesced, { senderTimeoutMs, timeoutMs: options.timeoutMs ?? TIMEOUT_MS })
+  const { journal, onUnavailable = 'deny' } = options
+  const debts = journal && { journal, booking: createBooking(journal, api, now) }
+  debts?.booking.wake()
   return {
     ...api,
-    withReservation: (input, send, options) => withReservation(api, input, send, options),
+    withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
+      return withReservation(api, input, send, { ...call, onUnavailable: own, debts })
+    },
     lease: input => createLease(api, input, { now, later }),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     follow: (input, options) => follow(api, input, options),
   }
+}
+
+function policyOf(policy: NonNullable<ClientOptions['onUnavailable']>, { messageType }: ReserveReq): OnUnavailable {
+  if (typeof policy === 'string') return policy
+  return messageType !== undefined && Object.hasOwn(policy, messageType) ? (policy[messageType] ?? 'deny') : 'deny'
 }
 
 /** A method for each operation. */

@@ -28,12 +28,23 @@ export class QuotaError extends Error {
  * deadline was too near. Sender's operations can be repeated with the same id whether or not they took effect.
  */
 export class UnavailableError extends Error {
-  override readonly name = 'UnavailableError'
+  override readonly name: string = 'UnavailableError'
   /** False if the service did nothing for certain. */
   readonly mayHaveTakenEffect: boolean
 
   constructor(message: string, options: { mayHaveTakenEffect: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })
     this.mayHaveTakenEffect = options.mayHaveTakenEffect
+  }
+}
+
+/** The service gave no answer, and the journal has no room for a further debt. Nothing was sent. */
+export class JournalFull extends UnavailableError {
+  override readonly name = 'JournalFull'
+
+  constructor(maxEntries: number) {
+    super(`the service did not answer, and the journal is full: it holds ${maxEntries} debts`, {
+      mayHaveTakenEffect: true,
+    })
   }
 }

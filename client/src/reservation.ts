@@ -1,5 +1,8 @@
 /** A send with enforcement: reserve, send, and commit or release. */
 import type { Denied, Granted, ReserveReq, Settled } from './api.ts'
+import type { Booking } from './booking.ts'
+import type { Journal, OnUnavailable } from './debt.ts'
+import { UnavailableError } from './errors.ts'
 import type { CallOptions } from './transport.ts'
 
 /** Thrown by a `send` that cannot tell whether the message left, for example after a time-out of the provider. */
@@ -19,16 +22,43 @@ export type Sent<T> =
   /**
    * It was sent, and the commit failed with `error`. The reservation is then committed or released at its expiry, as `onExpiry`
    * says; the commit may be repeated.
+   *
+   * With `isDebt` the reservation failed with `error`, and the journal sees to it that the message is charged.
    */
-  | { readonly granted: true; readonly sent: true; readonly value: T; readonly settled: null; readonly error: unknown }
-  /** The reservation stays open until it is settled or expires, as `onExpiry` says. */
-  | { readonly granted: true; readonly sent: 'unknown'; readonly error: UnknownIfSent; readonly reservation: Granted }
+  | {
+      readonly granted: true
+      readonly sent: true
+      readonly value: T
+      readonly settled: null
+      readonly error: unknown
+      readonly isDebt: boolean
+    }
+  /** The reservation stays open until it is settled or expires, as `onExpiry` says. It is null if the journal has a debt. */
+  | {
+      readonly granted: true
+      readonly sent: 'unknown'
+      readonly error: UnknownIfSent
+      readonly reservation: Granted | null
+    }
+
+export interface ReservationOptions extends CallOptions {
+  /** In place of the client's. */
+  onUnavailable?: OnUnavailable
+}
+
+/** What the client adds. */
+interface Policy {
+  onUnavailable: OnUnavailable
+  debts: { readonly journal: Journal; readonly booking: Booking } | undefined
+}
 
 export interface ReservationCalls {
   reserve(input: ReserveReq, options?: CallOptions): Promise<Granted | Denied>
   commit(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
   release(input: { userId: number; id: string }, options?: CallOptions): Promise<Settled>
 }
+
+type Send<T> = (reservation: Granted | null) => Promise<T> | T
 
 /**
  * Reserves, sends, and commits. If `send` throws, the units are released and its error is thrown; if it throws
@@ -41,10 +71,25 @@ export interface ReservationCalls {
 export async function withReservation<T>(
   calls: ReservationCalls,
   input: ReserveReq,
-  send: (reservation: Granted) => Promise<T> | T,
-  options: CallOptions = {},
+  send: Send<T>,
+  { onUnavailable, debts, ...options }: CallOptions & Policy,
 ): Promise<Sent<T>> {
-  const reservation = await calls.reserve({ onExpiry: 'commit', ...input }, options)
+  if (onUnavailable === 'allow-with-debt' && debts === undefined) {
+    throw new TypeError(
+      'onUnavailable: allow-with-debt needs a journal: createClient({ journal: await openJournal(…) })',
+    )
+  }
+  // What is settled for a debt would meet a reservation of the same id. So the message stays in the journal.
+  if (debts?.journal.has(input.userId, input.id)) {
+    return sendAsDebt(debts, input, send, new Error('the message has a debt already'))
+  }
+  let reservation: Granted | Denied
+  try {
+    reservation = await calls.reserve({ onExpiry: 'commit', ...input }, options)
+  } catch (error) {
+    if (!(error instanceof UnavailableError) || onUnavailable === 'deny' || debts === undefined) throw error
+    return sendAsDebt(debts, input, send, error)
+  }
   if (!reservation.granted) return reservation
   const { userId, id } = reservation
   let value: T
@@ -61,6 +106,31 @@ export async function withReservation<T>(
     const settled = await calls.commit({ userId, id })
     return { granted: true, sent: true, value, settled }
   } catch (error) {
-    return { granted: true, sent: true, value, settled: null, error }
+    return { granted: true, sent: true, value, settled: null, error, isDebt: false }
+  }
+}
+
+/** @throws UnavailableError if the journal cannot take it; then nothing was sent */
+async function sendAsDebt<T>(
+  { journal, booking }: NonNullable<Policy['debts']>,
+  input: ReserveReq,
+  send: Send<T>,
+  reason: unknown,
+): Promise<Sent<T>> {
+  const end = await journal.begin(input).catch(error => {
+    if (error instanceof UnavailableError) throw error
+    const message = 'the service did not answer, and the journal cannot be written'
+    throw new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
+  })
+  try {
+    const value = await send(null)
+    await end('sent')
+    return { granted: true, sent: true, value, settled: null, error: reason, isDebt: true }
+  } catch (error) {
+    await end(error instanceof UnknownIfSent ? 'unknown' : 'not-sent')
+    if (error instanceof UnknownIfSent) return { granted: true, sent: 'unknown', error, reservation: null }
+    throw error
+  } finally {
+    booking.wake()
   }
 }

@@ -141,7 +141,7 @@ describe('withReservation', () => {
 
   test('commits what was sent', async () => {
     const owner = await user(5)
-    const result = await sender.withReservation(ask(owner, 'm'), ({ units }) => `sent ${units}`)
+    const result = await sender.withReservation(ask(owner, 'm'), reservation => `sent ${reservation?.units}`)
     expect(result).toMatchObject({ granted: true, sent: true, value: 'sent 1', settled: { committed: 1 } })
     expect(await used(owner)).toBe(1)
   })

@@ -1,0 +1,119 @@
+/**
+ * Charges debts when the service is back. What happens to a debt depends on whether its message left:
+ *
+ * - It did: `consume` with `force` and the id of the message. The reservation that found no answer may exist nevertheless, or
+ *   arrive later. If it exists, consume is refused with `idempotency_mismatch`, and `commit` with `force` charges that
+ *   reservation, even if it has expired. If it arrives later, it is the one that is refused. So each id is charged once, also
+ *   if any of these calls is repeated.
+ * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay.
+ */
+import type { Api, Granted } from './api.ts'
+import type { Debt, Journal } from './debt.ts'
+import { QuotaError, UnavailableError } from './errors.ts'
+
+const AGAIN_MS = 1_000
+/** Debts that the service refused are tried again later than others. */
+const REFUSED_AGAIN_MS = 60_000
+/** Debts that are settled at the same time, as one batch. */
+const MAX_AT_ONCE = 500
+/** For the case that this process ends between the two calls. */
+const TTL_SECONDS = 60
+
+export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release'>
+
+export interface Booking {
+  /** Looks for debts to settle, now and then every second until there are none. */
+  wake(): void
+}
+
+export function createBooking(journal: Journal, calls: BookingCalls, now: () => number): Booking {
+  /** Asked once per debt, as far as this process lives. */
+  const decisions = new WeakMap<Debt, 'charge' | 'release'>()
+  const refusedUntil = new WeakMap<Debt, number>()
+  let isRunning = false
+
+  async function decisionOn(debt: Debt): Promise<'charge' | 'release'> {
+    if (debt.outcome !== 'unknown') return debt.outcome === 'sent' ? 'charge' : 'release'
+    const decision = decisions.get(debt) ?? (await journal.onUnknown(debt))
+    decisions.set(debt, decision)
+    return decision
+  }
+
+  /** @returns whether the service has confirmed it */
+  async function settle(debt: Debt): Promise<boolean> {
+    try {
+      await ((await decisionOn(debt)) === 'charge' ? charge(calls, debt) : release(calls, debt))
+      return true
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) {
+        refusedUntil.set(debt, now() + REFUSED_AGAIN_MS)
+        journal.onRefused(debt, error)
+      }
+      return false
+    }
+  }
+
+  /** Settles what is due, until the service confirms nothing more. */
+  async function run(): Promise<void> {
+    for (;;) {
+      const open = journal.due().filter(debt => (refusedUntil.get(debt) ?? 0) <= now())
+      const debts = open.slice(0, MAX_AT_ONCE)
+      const confirmed = await Promise.all(debts.map(settle))
+      const settled = debts.filter((_, index) => confirmed[index])
+      if (settled.length === 0) return
+      await journal.remove(settled)
+    }
+  }
+
+  function wake(): void {
+    if (isRunning || journal.due().length === 0) return
+    isRunning = true
+    // A disk that fails leaves the debts in the journal. To settle them again changes nothing.
+    run()
+      .catch(() => {})
+      .then(() => {
+        const timer: unknown = setTimeout(() => {
+          isRunning = false
+          wake()
+        }, AGAIN_MS)
+        unref(timer)
+      })
+  }
+
+  return { wake }
+}
+
+async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
+  const { ttlSeconds, onExpiry, explain, ...content } = request
+  try {
+    await calls.consume({ ...content, force: true })
+  } catch (error) {
+    // Charged by an earlier attempt, and refunded since.
+    if (hasCode(error, 'reservation_closed')) return
+    if (!hasCode(error, 'idempotency_mismatch')) throw error
+    await calls.commit({ userId: request.userId, id: request.id, force: true })
+  }
+}
+
+async function release(calls: BookingCalls, { request }: Debt): Promise<void> {
+  const { explain, ...content } = request
+  let reservation: Granted | { granted: false }
+  try {
+    reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })
+  } catch (error) {
+    // Released by an earlier attempt, or the id was charged for an earlier message.
+    if (hasCode(error, 'reservation_closed') || hasCode(error, 'idempotency_mismatch')) return
+    throw error
+  }
+  if (reservation.granted) await calls.release({ userId: request.userId, id: request.id })
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof QuotaError && error.code === code
+}
+
+/** Lets Node.js exit while the timer waits: the journal keeps the debts for the next start. */
+function unref(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref()
+}

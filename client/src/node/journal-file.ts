@@ -1,0 +1,165 @@
+/**
+ * A file of changes, appended line by line. A line is a checksum and a JSON list of the changes that were written together,
+ * so after a power cut only the last line can be incomplete.
+ */
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { ReserveReq } from '../api.ts'
+
+export type Change =
+  | { readonly op: 'begin'; readonly request: ReserveReq; readonly at: string }
+  | { readonly op: 'sent' | 'not-sent' | 'removed'; readonly userId: number; readonly id: string }
+
+export interface JournalFile {
+  /** Resolves when the change is on disk. Changes of the same time share a write and an fsync. */
+  append(change: Change): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the changes come to, in memory. A change is made there before it is appended. */
+interface State {
+  restore(change: Change): void
+  /** The number of debts. */
+  size(): number
+  /** The changes that lead to it from nothing: at most two for each debt. */
+  changes(): Change[]
+}
+
+const SUM_LENGTH = 16
+/** Tells a journal from other files, and later versions from this one. */
+const HEADER = lineOf([{ journal: 'sms-quota-client', version: 1 }])
+/** A file is written anew when it has so many changes more than its state needs: some MB of typical messages. */
+const MAX_SUPERFLUOUS = 20_000
+/** The API takes no larger body. */
+const MAX_CHANGE = 64 * 1024
+const CHANGES_PER_LINE = 100
+
+/** @throws Error if the file is no journal, or is damaged before its last line */
+export async function openJournalFile(path: string, state: State): Promise<JournalFile> {
+  for (const change of parse(path, await readIfExists(path))) state.restore(change)
+  let [handle, size] = await rewrite(path, state)
+  let { ino } = await handle.stat()
+  let isDamaged = false
+  let isClosed = false
+  let writing: Promise<void> | null = null
+  let pending: { change: Change; resolve: () => void; reject: (error: unknown) => void }[] = []
+
+  /** Deleted or replaced, the file would keep nothing. */
+  async function checkIsOurs(): Promise<void> {
+    const found = await stat(path).catch(() => null)
+    if (found?.ino !== ino) throw new Error(`${path} was removed or replaced while it was open`)
+  }
+
+  async function write(changes: readonly Change[]): Promise<void> {
+    if (isDamaged) await checkIsOurs()
+    // Without debts, no text of a message stays on the disk.
+    if (isDamaged || state.size() === 0 || size + changes.length > 2 * state.size() + MAX_SUPERFLUOUS) {
+      const old = handle
+      ;[handle, size] = await rewrite(path, state)
+      ino = (await handle.stat()).ino
+      isDamaged = false
+      await old.close()
+      return
+    }
+    await handle.writeFile(lineOf(changes))
+    await handle.sync()
+    await checkIsOurs()
+    size += changes.length
+  }
+
+  async function writeAll(): Promise<void> {
+    // What is appended in this tick goes together.
+    await Promise.resolve()
+    while (pending.length > 0) {
+      const group = pending
+      pending = []
+      try {
+        await write(group.map(({ change }) => change))
+        for (const { resolve } of group) resolve()
+      } catch (error) {
+        // What is on disk is not known now. The next write begins a new file.
+        isDamaged = true
+        for (const { reject } of group) reject(error)
+      }
+    }
+    writing = null
+  }
+
+  return {
+    append: change =>
+      new Promise((resolve, reject) => {
+        if (isClosed) throw new Error('the journal is closed')
+        if (JSON.stringify(change).length > MAX_CHANGE) throw new RangeError('the message is larger than 64 KiB')
+        pending.push({ change, resolve, reject })
+        writing ??= writeAll()
+      }),
+    async close() {
+      isClosed = true
+      await writing
+      await handle.close()
+    },
+  }
+}
+
+async function readIfExists(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+function* parse(path: string, text: string): Generator<Change> {
+  if (text === '') return
+  const lines = text.split('\n')
+  if (`${lines[0]}\n` !== HEADER) throw new Error(`${path} is not a journal of this version of sms-quota-client`)
+  // Behind the last line end is nothing, or a part of a line.
+  const rest = lines.pop()
+  for (const [index, line] of lines.entries()) {
+    if (index === 0) continue
+    const json = line.slice(SUM_LENGTH + 1)
+    if (line.slice(0, SUM_LENGTH) === sumOf(json)) yield* JSON.parse(json) as Change[]
+    else if (index < lines.length - 1 || rest !== '') throw new Error(`${path} is damaged in line ${index + 1}`)
+  }
+}
+
+function sumOf(json: string): string {
+  return createHash('sha256').update(json).digest('hex').slice(0, SUM_LENGTH)
+}
+
+function lineOf(changes: readonly unknown[]): string {
+  const json = JSON.stringify(changes)
+  return `${sumOf(json)} ${json}\n`
+}
+
+/** Writes the state to a new file, which then takes the place of the old one. @returns it, open at its end, and its changes */
+async function rewrite(path: string, state: State): Promise<[FileHandle, number]> {
+  const changes = state.changes()
+  const handle = await open(`${path}.new`, 'w', 0o600)
+  try {
+    await handle.writeFile(HEADER)
+    for (let n = 0; n < changes.length; n += CHANGES_PER_LINE) {
+      await handle.writeFile(lineOf(changes.slice(n, n + CHANGES_PER_LINE)))
+    }
+    await handle.sync()
+    await rename(`${path}.new`, path)
+    await syncFolder(dirname(path))
+    return [handle, changes.length]
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+/** Makes a rename last. Windows cannot open folders. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -1,0 +1,173 @@
+/** The journal of debts on disk, for Node.js: `sms-quota-client/journal`. */
+import type { ReserveReq } from '../api.ts'
+import type { Debt, Journal } from '../debt.ts'
+import { JournalFull } from '../errors.ts'
+import { type Change, openJournalFile } from './journal-file.ts'
+import { lock } from './lock.ts'
+
+export type { Debt, Journal } from '../debt.ts'
+
+export interface JournalOptions {
+  /** Debts that it holds at most; 10,000 if left out. Further messages are denied with JournalFull. */
+  maxEntries?: number
+  /**
+   * Reports a message of which it is not known whether it left, and decides whether it is charged. It is called before that is
+   * done, and again if the process ends in between.
+   */
+  onUnknown: (debt: Debt) => 'charge' | 'release' | Promise<'charge' | 'release'>
+  /** The service refused to settle a debt, for example because the token may not force. It is tried again every minute. */
+  onRefused?: (debt: Debt, error: unknown) => void
+}
+
+const MAX_ENTRIES = 10_000
+
+type Outcome = Debt['outcome']
+
+/** What is left of several sends of one message: the highest. */
+const RANK: Record<Outcome, number> = { 'not-sent': 0, unknown: 1, sent: 2 }
+
+interface Entry {
+  debt: Debt
+  /** The outcome of the sends that have ended; null if none has. */
+  ended: Outcome | null
+  /** Sends of this process that are under way. */
+  sends: number
+  /** Resolves when its begin is on disk. */
+  written: Promise<void>
+}
+
+/**
+ * Opens a journal, or creates it. One process at a time may have it open.
+ *
+ * @param path on a local disk. Beside it are `<path>.lock` and, for a moment, `<path>.new`.
+ * @throws Error if another process has it open, or if it is damaged in another way than by a power cut
+ */
+export async function openJournal(path: string, options: JournalOptions): Promise<Journal> {
+  const unlock = await lock(path)
+  try {
+    return await openLocked(path, options, unlock)
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}
+
+async function openLocked(path: string, options: JournalOptions, unlock: () => Promise<void>): Promise<Journal> {
+  const { maxEntries = MAX_ENTRIES, onUnknown, onRefused = () => {} } = options
+  const entries = new Map<string, Entry>()
+  let isClosed = false
+  const file = await openJournalFile(path, {
+    restore: change => restore(entries, change),
+    size: () => entries.size,
+    changes: () => [...entries.values()].flatMap(changesOf),
+  })
+
+  /** @throws JournalFull */
+  function entryOf(request: ReserveReq): Entry {
+    const key = keyOf(request)
+    const known = entries.get(key)
+    if (known !== undefined) return known
+    if (entries.size >= maxEntries) throw new JournalFull(maxEntries)
+    const entry = newEntry(request, new Date().toISOString())
+    entries.set(key, entry)
+    return entry
+  }
+
+  async function beginSend(entry: Entry): Promise<void> {
+    // On disk it reads as unknown or sent already, unless it is new or all its sends have failed.
+    const mustWrite = entry.sends === 0 && (entry.ended === null || entry.ended === 'not-sent')
+    entry.sends += 1
+    // If it is being settled at this time, that does not remove it: it is another debt now.
+    entry.debt = debtOf(entry)
+    if (mustWrite) entry.written = file.append(beginOf(entry))
+    try {
+      await entry.written
+    } catch (error) {
+      entry.sends -= 1
+      entry.debt = debtOf(entry)
+      if (entry.sends === 0 && entry.ended === null) entries.delete(keyOf(entry.debt.request))
+      throw error
+    }
+  }
+
+  /** If the disk fails, this process knows the outcome nevertheless; the next one would report it as unknown. */
+  async function endSend(entry: Entry, outcome: Outcome): Promise<void> {
+    entry.sends -= 1
+    if (entry.ended === null || RANK[outcome] > RANK[entry.ended]) entry.ended = outcome
+    entry.debt = debtOf(entry)
+    if (entry.debt.outcome !== 'unknown') await file.append(changeOf(entry.debt.outcome, entry)).catch(() => {})
+  }
+
+  return {
+    debts: () => [...entries.values()].map(({ debt }) => debt),
+    due: () => (isClosed ? [] : [...entries.values()].filter(({ sends }) => sends === 0).map(({ debt }) => debt)),
+    has: (userId, id) => entries.has(`${userId}:${id}`),
+    onUnknown,
+    onRefused,
+
+    async begin(request) {
+      const entry = entryOf(request)
+      await beginSend(entry)
+      return outcome => endSend(entry, outcome)
+    },
+
+    async remove(debts) {
+      const removed = debts.flatMap(debt => {
+        const key = keyOf(debt.request)
+        const entry = entries.get(key)
+        if (entry === undefined || entry.debt !== debt || entry.sends > 0) return []
+        entries.delete(key)
+        return [file.append(changeOf('removed', entry))]
+      })
+      await Promise.all(removed)
+    },
+
+    async close() {
+      isClosed = true
+      await file.close()
+      await unlock()
+    },
+  }
+}
+
+function newEntry(request: ReserveReq, at: string): Entry {
+  return { debt: { request, at, outcome: 'unknown' }, ended: null, sends: 0, written: Promise.resolve() }
+}
+
+/** Its debt as it is now. */
+function debtOf({ debt, ended, sends }: Entry): Debt {
+  const isOpen = sends > 0 && ended !== 'sent'
+  return { ...debt, outcome: isOpen || ended === null ? 'unknown' : ended }
+}
+
+function restore(entries: Map<string, Entry>, change: Change): void {
+  if (change.op === 'begin') {
+    entries.set(keyOf(change.request), { ...newEntry(change.request, change.at), ended: 'unknown' })
+    return
+  }
+  const key = `${change.userId}:${change.id}`
+  const entry = entries.get(key)
+  if (change.op === 'removed') {
+    entries.delete(key)
+  } else if (entry !== undefined) {
+    entry.ended = change.op
+    entry.debt = { ...entry.debt, outcome: change.op }
+  }
+}
+
+function changesOf(entry: Entry): Change[] {
+  const { outcome } = entry.debt
+  return outcome === 'unknown' ? [beginOf(entry)] : [beginOf(entry), changeOf(outcome, entry)]
+}
+
+function beginOf({ debt: { request, at } }: Entry): Change {
+  return { op: 'begin', request, at }
+}
+
+function changeOf(op: 'sent' | 'not-sent' | 'removed', { debt: { request } }: Entry): Change {
+  return { op, userId: request.userId, id: request.id }
+}
+
+function keyOf({ userId, id }: ReserveReq): string {
+  return `${userId}:${id}`
+}
