@@ -91,13 +91,14 @@ test('imports of the console end in the console, the contract, the domain and er
   expect(outsideOf(consoleFiles, /^console\/src\/|^src\/(?:contract|domain)\/|^src\/errors\.ts$/)).toEqual([])
 })
 
-test('the client imports only its own files: it runs in browsers, too', () => {
+test('the client imports only its own files, and Node.js in client/src/node: the rest runs in browsers, too', () => {
   expect(clientFiles.length).toBeGreaterThan(5)
-  const wrong = clientFiles.flatMap(({ path, imports, packages }) =>
-    [...imports.filter(target => !target.startsWith('client/src/')), ...packages].map(
-      name => `${path} imports ${name}`,
-    ),
-  )
+  const wrong = clientFiles.flatMap(({ path, imports, packages }) => {
+    const isForNode = path.startsWith('client/src/node/')
+    const own = isForNode ? /^client\/src\// : /^client\/src\/(?!node\/)/
+    const further = isForNode ? packages.filter(name => !name.startsWith('node:')) : packages
+    return [...imports.filter(target => !own.test(target)), ...further].map(name => `${path} imports ${name}`)
+  })
   expect(wrong).toEqual([])
 })
 

@@ -1,12 +1,13 @@
 /** The client of sms-quota. */
 import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
 import { createBooking } from './booking.ts'
-import { type Coalesced, createCoalescing, SENDER_OPERATIONS } from './coalescing.ts'
+import { type Coalesced, createCoalescing } from './coalescing.ts'
 import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
+import { SENDER_OPERATIONS } from './waiting.ts'
 
 export interface ClientOptions {
   /** Where the service is, for example `https://quota.example`. */

@@ -46,12 +46,13 @@ function clientOf(journal: Journal, network: Network = 'up', token = service.sen
     token,
     journal,
     onUnavailable: { otp: 'allow-with-debt' },
-    senderTimeoutMs: network === 'up' ? 2_000 : 40,
+    senderTimeoutMs: 10_000,
     async fetch(input, init) {
-      if (network === 'away') throw new TypeError('away')
-      const answer = await fetch(input, network === 'up' ? init : { ...init, signal: null })
-      if (network === 'deaf') throw new TypeError('deaf')
-      return answer
+      // As a proxy answers whose service does not.
+      const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
+      if (network === 'away') return away
+      const answer = await fetch(input, init)
+      return network === 'deaf' ? away : answer
     },
   })
 }

@@ -18,8 +18,10 @@ afterAll(async () => {
 })
 
 const SENDER = `import { createClient } from 'sms-quota-client'
+import { openJournal } from 'sms-quota-client/journal'
 
-const quota = createClient({ url: process.argv[2] ?? '', token: process.argv[3] ?? '' })
+const journal = await openJournal(process.argv[5] ?? '', { onUnknown: ({ request }) => (request.units === 1 ? 'charge' : 'release') })
+const quota = createClient({ url: process.argv[2] ?? '', token: process.argv[3] ?? '', journal, onUnavailable: { otp: 'allow-with-debt' } })
 const userId = Number(process.argv[4])
 const message = { to: '+4915112345678', text: 'Hello' }
 for (const id of ['first', 'second']) {
@@ -31,14 +33,14 @@ for (const id of ['first', 'second']) {
 /** The second message is denied. */
 const ONE_SENT = /^sent first\n\{\n {2}granted: false,\n {2}reason: 'quota_exhausted'/
 
-test('ten lines send with enforcement in a fresh project, and compile', async () => {
+test('a dozen lines send with enforcement in a fresh project, and compile', async () => {
   for (const user_id of [7, 8]) await call('POST', '/api/sms/admin/quota', { body: { user_id, limit: 1 } })
   const { stdout } = await run('npm', ['pack', '--workspace=client', `--pack-destination=${folder}`, '--json'], {
     cwd: PROJECT,
   })
   const [packed] = Object.values(JSON.parse(stdout)) as { filename: string; files: { path: string }[] }[]
   expect(packed?.files.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(['README.md', 'dist/main.js', 'dist/main.d.ts']),
+    expect.arrayContaining(['README.md', 'dist/main.js', 'dist/main.d.ts', 'dist/node/journal.js']),
   )
   expect(packed?.files.filter(({ path }) => !/^dist\/|^README.md$|^package.json$/.test(path))).toEqual([])
 
@@ -64,9 +66,9 @@ test('ten lines send with enforcement in a fresh project, and compile', async ()
   }
 
   await writeFile(join(folder, 'send.mjs'), SENDER)
-  const sent = await run(process.execPath, ['send.mjs', url, senderToken, '7'], { cwd: folder })
+  const sent = await run(process.execPath, ['send.mjs', url, senderToken, '7', 'journal'], { cwd: folder })
   expect(sent.stdout).toMatch(ONE_SENT)
   // The machine's own Node.js, which may be an older one.
-  const sentByOther = await run('node', ['send.mjs', url, senderToken, '8'], { cwd: folder })
+  const sentByOther = await run('node', ['send.mjs', url, senderToken, '8', 'journal'], { cwd: folder })
   expect(sentByOther.stdout).toMatch(ONE_SENT)
 })

@@ -2,10 +2,8 @@
 import type { ReserveReq } from '../api.ts'
 import type { Debt, Journal } from '../debt.ts'
 import { JournalFull } from '../errors.ts'
-import { type Change, openJournalFile } from './journal-file.ts'
+import { type Change, type JournalFile, openJournalFile } from './journal-file.ts'
 import { lock } from './lock.ts'
-
-export type { Debt, Journal } from '../debt.ts'
 
 export interface JournalOptions {
   /** Debts that it holds at most; 10,000 if left out. Further messages are denied with JournalFull. */
@@ -73,31 +71,6 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
     return entry
   }
 
-  async function beginSend(entry: Entry): Promise<void> {
-    // On disk it reads as unknown or sent already, unless it is new or all its sends have failed.
-    const mustWrite = entry.sends === 0 && (entry.ended === null || entry.ended === 'not-sent')
-    entry.sends += 1
-    // If it is being settled at this time, that does not remove it: it is another debt now.
-    entry.debt = debtOf(entry)
-    if (mustWrite) entry.written = file.append(beginOf(entry))
-    try {
-      await entry.written
-    } catch (error) {
-      entry.sends -= 1
-      entry.debt = debtOf(entry)
-      if (entry.sends === 0 && entry.ended === null) entries.delete(keyOf(entry.debt.request))
-      throw error
-    }
-  }
-
-  /** If the disk fails, this process knows the outcome nevertheless; the next one would report it as unknown. */
-  async function endSend(entry: Entry, outcome: Outcome): Promise<void> {
-    entry.sends -= 1
-    if (entry.ended === null || RANK[outcome] > RANK[entry.ended]) entry.ended = outcome
-    entry.debt = debtOf(entry)
-    if (entry.debt.outcome !== 'unknown') await file.append(changeOf(entry.debt.outcome, entry)).catch(() => {})
-  }
-
   return {
     debts: () => [...entries.values()].map(({ debt }) => debt),
     due: () => (isClosed ? [] : [...entries.values()].filter(({ sends }) => sends === 0).map(({ debt }) => debt)),
@@ -107,8 +80,11 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
 
     async begin(request) {
       const entry = entryOf(request)
-      await beginSend(entry)
-      return outcome => endSend(entry, outcome)
+      await beginSend(file, entry).catch(error => {
+        if (entry.sends === 0 && entry.ended === null) entries.delete(keyOf(request))
+        throw error
+      })
+      return outcome => endSend(file, entry, outcome)
     },
 
     async remove(debts) {
@@ -128,6 +104,31 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
       await unlock()
     },
   }
+}
+
+/** Resolves when the debt is on disk. */
+async function beginSend(file: JournalFile, entry: Entry): Promise<void> {
+  // On disk it reads as unknown or sent already, unless it is new or all its sends have failed.
+  const mustWrite = entry.sends === 0 && (entry.ended === null || entry.ended === 'not-sent')
+  entry.sends += 1
+  // If it is being settled at this time, that does not remove it: it is another debt now.
+  entry.debt = debtOf(entry)
+  if (mustWrite) entry.written = file.append(beginOf(entry))
+  try {
+    await entry.written
+  } catch (error) {
+    entry.sends -= 1
+    entry.debt = debtOf(entry)
+    throw error
+  }
+}
+
+/** If the disk fails, this process knows the outcome nevertheless; the next one would report it as unknown. */
+async function endSend(file: JournalFile, entry: Entry, outcome: Outcome): Promise<void> {
+  entry.sends -= 1
+  if (entry.ended === null || RANK[outcome] > RANK[entry.ended]) entry.ended = outcome
+  entry.debt = debtOf(entry)
+  if (entry.debt.outcome !== 'unknown') await file.append(changeOf(entry.debt.outcome, entry)).catch(() => {})
 }
 
 function newEntry(request: ReserveReq, at: string): Entry {
