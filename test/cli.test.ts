@@ -84,11 +84,11 @@ describe('wrong usage exits 2 and says how to correct it', () => {
     [[], 'a command is missing'],
     [
       ['serv'],
-      'there is no command "serv" among serve, migrate, verify, discard-secrets, backup, restore, upgrade-database, token, config; did you mean serve?',
+      'there is no command "serv" among serve, migrate, verify, discard-secrets, backup, restore, upgrade-database, token, config, import; did you mean serve?',
     ],
     [
       ['xyzzy'],
-      'there is no command "xyzzy" among serve, migrate, verify, discard-secrets, backup, restore, upgrade-database, token, config\n',
+      'there is no command "xyzzy" among serve, migrate, verify, discard-secrets, backup, restore, upgrade-database, token, config, import\n',
     ],
     [['--hlep'], 'there is no option --hlep; did you mean --help?'],
     [['--constructor'], 'there is no option --constructor\n'],

@@ -159,4 +159,28 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
       return check(config)
     },
   },
+  {
+    name: 'import',
+    summary: 'Imports quotas from a file of CSV or newline-delimited JSON, through the API of a running service.',
+    more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
+A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
+repeated. The whole file is checked first; nothing is sent if a row is bad. - reads stdin.
+Exit codes: 0 all rows are imported, 1 otherwise (stderr says why), 2 wrong usage.`,
+    operand: 'FILE',
+    options: {
+      'dry-run': { means: 'only print what would change' },
+      url: { value: 'URL', means: 'where the service is; default SMS_QUOTA_URL, or http://127.0.0.1:8080' },
+      token: { value: 'TOKEN', means: "an administrator's token; default SMS_QUOTA_TOKEN" },
+      help: { short: 'h', means: 'show this help' },
+    },
+    examples: [
+      'sms-quota import quotas.csv --dry-run',
+      'sms-quota import quotas.csv',
+      'zcat quotas.ndjson.gz | sms-quota import -',
+    ],
+    async run(args) {
+      const { runImport } = await import('./import/command.ts')
+      return runImport(args)
+    },
+  },
 ]

@@ -1,0 +1,180 @@
+/** The command `import`: checks a whole file, and then sends it piece by piece. */
+import { randomUUID } from 'node:crypto'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { type Row, rowsOf } from './rows.ts'
+import {
+  type Counts,
+  createSender,
+  ImportFailed,
+  nameOf,
+  type Piece,
+  type SenderOptions,
+  type Service,
+} from './service.ts'
+
+/** Rows and bytes of a call. It takes a second or two, and proxies let bodies of this size through. */
+const PIECE = { rows: 2_000, bytes: 512 * 1024 }
+
+/** Bad rows that are printed. */
+const MAX_PRINTED = 20
+
+export interface ImportRequest {
+  /** A file, or `-` for stdin. */
+  file: string
+  service: Service
+  dryRun: boolean
+  patience?: SenderOptions['patience']
+}
+
+/** Where the command writes. */
+export interface Output {
+  print(text: string): unknown
+  complain(line: string): void
+  /** Shows a line in place of the one before; undefined without a terminal. */
+  progress?: ((text: string) => void) | undefined
+}
+
+/** @returns the exit code: 0 if the service has all rows, 1 if some are bad, or it could not be done */
+export async function importFile(request: ImportRequest, output: Output): Promise<number> {
+  if (request.file !== '-') return importPath(request.file, request, output)
+  // Two passes need a file.
+  const folder = await mkdtemp(join(tmpdir(), 'sms-quota-import-'))
+  try {
+    const path = join(folder, 'rows')
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }))
+    return await importPath(path, request, output)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+async function importPath(path: string, request: ImportRequest, output: Output): Promise<number> {
+  try {
+    const checked = await checkRows(path, output)
+    if (checked.bad > 0) {
+      output.complain(`sms-quota: ${rowsIn(checked.bad)} of ${shownName(request)} cannot be imported; nothing was sent`)
+      return 1
+    }
+    return await sendRows(path, checked.rows, request, output)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (!['ENOENT', 'EACCES', 'EISDIR', 'EPERM'].includes(code ?? '')) throw error
+    output.complain(`sms-quota: ${request.file} cannot be read (${code})`)
+    return 1
+  } finally {
+    output.progress?.('')
+  }
+}
+
+const shownName = ({ file }: ImportRequest) => (file === '-' ? 'stdin' : file)
+const inWords = (count: number) => count.toLocaleString('en')
+const rowsIn = (count: number) => (count === 1 ? '1 row' : `${inWords(count)} rows`)
+
+/** The first pass. Prints the first bad rows. */
+async function checkRows(path: string, output: Output): Promise<{ rows: number; bad: number }> {
+  const printer = createPrinter(output)
+  let rows = 0
+  for await (const group of rowsOf(path)) {
+    rows += group.length
+    for (const { line, issues } of group) {
+      if (issues.length > 0)
+        printer.add(
+          line,
+          issues.map(({ path: field, message }) => nameOf(field) + message),
+        )
+    }
+    output.progress?.(`checked ${inWords(rows)} rows`)
+  }
+  printer.end()
+  return { rows, bad: printer.rows }
+}
+
+/** The second pass. */
+async function sendRows(path: string, total: number, request: ImportRequest, output: Output): Promise<number> {
+  const { service, dryRun, patience } = request
+  const requestId = `import-${randomUUID()}`
+  const sender = createSender(service, { dryRun, requestId, ...(patience === undefined ? {} : { patience }) })
+  const counts: Counts = { created: 0, updated: 0, unchanged: 0, failed: 0 }
+  const printer = createPrinter(output)
+  const startedAt = performance.now()
+  let done = 0
+  let lastLine = 0
+  try {
+    for await (const piece of piecesOf(rowsOf(path))) {
+      const result = await sender.send(piece)
+      for (const name of Object.keys(counts) as (keyof Counts)[]) counts[name] += result.counts[name]
+      for (const { line, messages } of result.refused) printer.add(line, messages)
+      done += piece.lines.length
+      lastLine = piece.lines.at(-1) ?? lastLine
+      output.progress?.(progressOf(done, total, performance.now() - startedAt))
+    }
+  } catch (error) {
+    if (!(error instanceof ImportFailed)) throw error
+    printer.end()
+    output.progress?.('')
+    output.complain(`sms-quota: ${error.message}`)
+    if (!dryRun && lastLine > 0)
+      output.complain(`All rows up to line ${lastLine} took effect. Run the command again for the rest.`)
+    return 1
+  }
+  printer.end()
+  output.progress?.('')
+  await output.print(reportOf(counts, dryRun))
+  if (!dryRun && counts.created + counts.updated > 0)
+    output.complain(`The audit shows the changes under the request ${requestId}.`)
+  return counts.failed === 0 ? 0 : 1
+}
+
+/** Rows as bodies of calls. */
+async function* piecesOf(groups: AsyncIterable<Row[]>): AsyncGenerator<Piece, void> {
+  let piece = { body: '', lines: [] as number[] }
+  for await (const group of groups) {
+    for (const { json, line } of group) {
+      const isFull = piece.lines.length >= PIECE.rows || piece.body.length + json.length > PIECE.bytes
+      if (isFull && piece.lines.length > 0) {
+        yield piece
+        piece = { body: '', lines: [] }
+      }
+      piece.body += `${json}\n`
+      piece.lines.push(line)
+    }
+  }
+  if (piece.lines.length > 0) yield piece
+}
+
+function progressOf(done: number, total: number, ms: number): string {
+  const perSecond = done / (ms / 1_000)
+  const secondsLeft = Math.ceil((total - done) / perSecond)
+  const left = secondsLeft < 100 ? `${secondsLeft} s` : `${Math.ceil(secondsLeft / 60)} min`
+  const bar = '█'.repeat(Math.floor((done / total) * 20)).padEnd(20, '░')
+  return `${bar} ${inWords(done)} of ${inWords(total)} rows, ${inWords(Math.round(perSecond))} rows/s, ${left} left`
+}
+
+function reportOf({ created, updated, unchanged, failed }: Counts, dryRun: boolean): string {
+  const counts = `created ${inWords(created)}, updated ${inWords(updated)}, unchanged ${inWords(unchanged)}, refused ${inWords(failed)}`
+  return dryRun ? `${counts} (dry run: nothing was changed)\n` : `${counts}\n`
+}
+
+/** Prints bad rows, the first of them only. */
+function createPrinter(output: Output) {
+  let rows = 0
+  return {
+    /** How many there were. */
+    get rows() {
+      return rows
+    },
+    add(line: number, messages: readonly string[]) {
+      rows += 1
+      if (rows > MAX_PRINTED) return
+      output.progress?.('')
+      for (const message of messages) output.complain(`line ${line}: ${message}`)
+    },
+    end() {
+      if (rows > MAX_PRINTED) output.complain(`and ${rowsIn(rows - MAX_PRINTED)} more`)
+    },
+  }
+}

@@ -1,0 +1,124 @@
+/** Reads the rows of a file of quotas, CSV or newline-delimited JSON, in bounded memory. */
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { CsvError, parse } from 'csv-parse'
+import { ImportRow } from '../../contract/import.ts'
+import type { ValidationIssue } from '../../errors.ts'
+import { linesOf } from '../../http/platform/lines.ts'
+import { compileCheck } from '../../http/platform/validation.ts'
+import { readCell } from './cells.ts'
+
+/** A row longer than this, in bytes, is refused, as the service does. */
+const MAX_ROW_BYTES = 64 * 1024
+
+export interface Row {
+  /** Where the row begins in the file, from 1. */
+  line: number
+  /** As a line of JSON. */
+  json: string
+  /** What is wrong with it; empty if it can be sent. */
+  issues: readonly ValidationIssue[]
+}
+
+/** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
+export async function* rowsOf(path: string): AsyncGenerator<Row[], void> {
+  yield* (await isJson(path)) ? jsonRows(path) : csvRows(path)
+}
+
+/** Whether the first character that is not blank begins an object: no CSV begins so. */
+async function isJson(path: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(4_096) })
+    return /^\uFEFF?\s*\{/.test(buffer.toString('utf8', 0, bytesRead))
+  } finally {
+    await file.close()
+  }
+}
+
+const check = compileCheck(ImportRow)
+
+async function* jsonRows(path: string): AsyncGenerator<Row[], void> {
+  for await (const lines of linesOf(createReadStream(path), MAX_ROW_BYTES)) {
+    yield lines.filter(({ text }) => text?.trim() !== '').map(({ number, text }) => jsonRow(number, text))
+  }
+}
+
+function jsonRow(line: number, text: string | null): Row {
+  if (text === null) return badRow(line, `must be a line of UTF-8 of at most ${MAX_ROW_BYTES} bytes`)
+  try {
+    return { line, json: text, issues: check(JSON.parse(text)) }
+  } catch {
+    return badRow(line, 'must be one JSON object a line')
+  }
+}
+
+const badRow = (line: number, message: string, path = ''): Row => ({ line, json: '', issues: [{ path, message }] })
+
+const FIELDS = ImportRow.properties
+const isField = (name: string): name is keyof typeof FIELDS => Object.hasOwn(FIELDS, name)
+
+/** Rows of CSV in one group: enough to read on quickly, few enough to hold. */
+const GROUP = 500
+
+async function* csvRows(path: string): AsyncGenerator<Row[], void> {
+  const file = createReadStream(path)
+  const records = file.pipe(
+    parse({
+      bom: true,
+      info: true,
+      relax_column_count: true,
+      max_record_size: MAX_ROW_BYTES,
+      record_delimiter: ['\r\n', '\n'],
+    }),
+  )
+  file.on('error', error => records.destroy(error))
+  let header: string[] | undefined
+  let lastLine = 0
+  let rows: Row[] = []
+  try {
+    for await (const { record, info } of records as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
+      const line = lastLine + 1
+      lastLine = info.lines
+      if (record.every(cell => cell === '')) continue
+      if (header === undefined) {
+        header = record.map(name => name.trim())
+        const wrong = headerRow(line, header)
+        if (wrong.issues.length === 0) continue
+        // Every row would be wrong in the same way.
+        return yield [wrong]
+      }
+      rows.push(csvRow(line, header, record))
+      if (rows.length < GROUP) continue
+      yield rows
+      rows = []
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error
+    rows.push(badRow(lastLine + 1, `is not valid CSV, so the rest of the file was not read: ${error.message}`))
+  }
+  yield rows
+}
+
+/** The issues of the names of the columns. */
+function headerRow(line: number, header: readonly string[]): Row {
+  const issues = header.flatMap((name, index) => {
+    const path = `/${name}`
+    if (!isField(name)) return [{ path, message: `is no column; columns are ${Object.keys(FIELDS).join(', ')}` }]
+    return header.indexOf(name) < index ? [{ path, message: 'is there twice' }] : []
+  })
+  return { line, json: '', issues }
+}
+
+/** An empty cell leaves the field out. */
+function csvRow(line: number, header: readonly string[], cells: readonly string[]): Row {
+  if (cells.length > header.length) {
+    return badRow(line, `has ${cells.length} cells, and the header has ${header.length}`)
+  }
+  const value: Record<string, unknown> = {}
+  for (const [index, name] of header.entries()) {
+    const text = cells[index] ?? ''
+    if (text !== '' && isField(name)) value[name] = readCell(FIELDS[name], text)
+  }
+  return { line, json: JSON.stringify(value), issues: check(value) }
+}

@@ -1,0 +1,173 @@
+/** Calls of the import over the API, repeated while the service is away. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ImportRecord } from '../../contract/import.ts'
+
+export interface Service {
+  /** Without a slash at the end. */
+  url: string
+  token: string
+}
+
+/** Rows of a call, and what they were in the file. */
+export interface Piece {
+  body: string
+  /** The line in the file of each line of the body. */
+  lines: readonly number[]
+}
+
+export interface Counts {
+  created: number
+  updated: number
+  unchanged: number
+  failed: number
+}
+
+interface RefusedRow {
+  line: number
+  messages: readonly string[]
+}
+
+interface PieceResult {
+  counts: Counts
+  refused: RefusedRow[]
+}
+
+/** The service refuses the call, or is away for longer than the command waits. The message says why. */
+export class ImportFailed extends Error {
+  override name = 'ImportFailed'
+}
+
+export interface Sender {
+  /** Imports the rows of a piece. @throws ImportFailed */
+  send(piece: Piece): Promise<PieceResult>
+}
+
+export interface SenderOptions {
+  dryRun: boolean
+  /** Names all calls of an import in history and audit. */
+  requestId: string
+  /** How long a piece is repeated, and the first wait between, in milliseconds. */
+  patience?: { totalMs: number; firstMs: number }
+}
+
+const PATIENCE = { totalMs: 60_000, firstMs: 200 }
+const MAX_WAIT_MS = 5_000
+
+export function createSender(service: Service, { dryRun, requestId, patience = PATIENCE }: SenderOptions): Sender {
+  /** Until then, a service that cannot be reached is not waited for: its address may be wrong. */
+  let hasAnswered = false
+
+  async function attempt({ body }: Piece): Promise<ImportRecord[]> {
+    const response = await fetch(`${service.url}/api/sms/admin/quota/import${dryRun ? '?dry_run=true' : ''}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${service.token}`,
+        'content-type': 'application/x-ndjson',
+        'x-request-id': requestId,
+      },
+      body,
+    })
+    const text = await response.text()
+    const type = response.headers.get('content-type') ?? ''
+    if (response.status === 200 && type.startsWith('application/x-ndjson')) {
+      hasAnswered = true
+      return recordsOf(text)
+    }
+    const problem = problemOf(text)
+    if (problem === undefined) throw new ImportFailed(`what answers at ${service.url} is not sms-quota`)
+    hasAnswered = true
+    if (response.status === 429 || response.status === 503) {
+      throw new Away(problem.detail, Number(response.headers.get('retry-after') ?? 0) * 1_000)
+    }
+    throw new ImportFailed(`${problem.title}: ${problem.detail} (${problem.code})`)
+  }
+
+  async function send(piece: Piece): Promise<PieceResult> {
+    const result: PieceResult = { counts: { created: 0, updated: 0, unchanged: 0, failed: 0 }, refused: [] }
+    let rest = piece
+    let waitMs = patience.firstMs
+    for (const deadline = performance.now() + patience.totalMs; ; ) {
+      let away: Away
+      try {
+        const { stopped, doneUpTo } = take(result, rest, await attempt(rest))
+        if (stopped === undefined) return result
+        rest = withoutLines(rest, doneUpTo)
+        away = new Away(stopped, 0)
+      } catch (error) {
+        if (error instanceof ImportFailed) throw error
+        if (!(error instanceof Away) && !(error instanceof TypeError)) throw error
+        away = error instanceof Away ? error : new Away(unreachable(service.url, error), 0)
+        if (!hasAnswered) throw new ImportFailed(away.message)
+      }
+      if (performance.now() + Math.max(waitMs, away.afterMs) > deadline) throw new ImportFailed(away.message)
+      await pause(Math.max(waitMs, away.afterMs))
+      waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)
+    }
+  }
+  return { send }
+}
+
+/** The service cannot be reached or cannot go on now: the call can be repeated. */
+class Away extends Error {
+  readonly afterMs: number
+
+  constructor(message: string, afterMs: number) {
+    super(message)
+    this.afterMs = afterMs
+  }
+}
+
+/** What `fetch` reports for a connection that failed or broke: a TypeError whose cause says why. */
+function unreachable(url: string, { message, cause }: TypeError): string {
+  const reason = cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : message
+  return `${url} cannot be reached (${reason})`
+}
+
+/** Lines of a response that broke off are left out: the piece is sent again. */
+function recordsOf(text: string): ImportRecord[] {
+  const lines = text.split('\n')
+  return lines.slice(0, -1).map(line => JSON.parse(line))
+}
+
+function problemOf(text: string): { title: string; detail: string; code: string } | undefined {
+  try {
+    const problem = JSON.parse(text)
+    return typeof problem.code === 'string' ? problem : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Adds the records of a response to the result. @returns why the service stopped, and up to which line of the body */
+function take(
+  result: PieceResult,
+  { lines }: Piece,
+  records: readonly ImportRecord[],
+): { stopped?: string; doneUpTo: number } {
+  const last = records.at(-1)
+  if (last === undefined || (last.record !== 'end' && last.record !== 'stopped')) {
+    return { stopped: 'the connection broke off', doneUpTo: 0 }
+  }
+  const doneUpTo = last.record === 'end' ? lines.length : last.line
+  for (const record of records) {
+    if (record.record !== 'failed' || record.line > doneUpTo) continue
+    const { line, detail, errors } = record
+    const messages = errors?.map(({ path, message }) => nameOf(path) + message) ?? [detail]
+    result.refused.push({ line: lines[line - 1] ?? 0, messages })
+  }
+  for (const name of ['created', 'updated', 'unchanged'] as const) result.counts[name] += last[name]
+  result.counts.failed = result.refused.length
+  return last.record === 'end' ? { doneUpTo } : { stopped: last.detail, doneUpTo }
+}
+
+/** How messages name the place in a row: a field, or one of its values. */
+export function nameOf(path: string): string {
+  return path === '' ? '' : `${path.slice(1).replaceAll('/', '.')} `
+}
+
+function withoutLines({ body, lines }: Piece, count: number): Piece {
+  return {
+    body: body.split('\n').slice(count).join('\n'),
+    lines: lines.slice(count),
+  }
+}
