@@ -6,6 +6,7 @@ import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
+import { loadTracing, type Span, startSpan } from './tracing.ts'
 import { type CallOptions, createTransport, type Input, type Transport } from './transport.ts'
 import { SENDER_OPERATIONS } from './waiting.ts'
 
@@ -83,6 +84,7 @@ const MAX_WAITING = 50_000
 const WAIT_SECONDS = 20
 
 export function createClient(options: ClientOptions): Client {
+  loadTracing()
   const now = () => performance.now()
   const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
   const later = (ms: number, run: () => void) => {
@@ -132,10 +134,16 @@ function methods(
     const name = SENDER_OPERATIONS.find(operation => operation === id)
     const call =
       name !== undefined
-        ? (input: Input, options: CallOptions = {}) => coalesced(name, input, options)
-        : (input: Input = {}, options: CallOptions = {}) =>
-            transport.call(id as OperationId, input, options, isSender ? senderTimeoutMs : timeoutMs)
-    return [id, call]
+        ? (input: Input, options: CallOptions, span?: Span) => coalesced(name, input, options, span)
+        : (input: Input, options: CallOptions, span?: Span) =>
+            transport.call(id as OperationId, input, options, isSender ? senderTimeoutMs : timeoutMs, span)
+    return [
+      id,
+      (input: Input = {}, options: CallOptions = {}) => {
+        const span = startSpan(id)
+        return span === undefined ? call(input, options) : span.run(() => call(input, options, span))
+      },
+    ]
   })
   return Object.fromEntries(made)
 }

@@ -10,6 +10,7 @@ import type { BatchResult, Problem } from './api.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 import { toCamel } from './names.ts'
 import type { Retries } from './retries.ts'
+import { type Span, startSpan } from './tracing.ts'
 import type { CallOptions, Input, Transport } from './transport.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
@@ -30,7 +31,7 @@ export interface CoalescingOptions {
   readonly sleep: (ms: number) => Promise<void>
 }
 
-export type Coalesced = (name: SenderOperation, input: Input, options: CallOptions) => Promise<unknown>
+export type Coalesced = (name: SenderOperation, input: Input, options: CallOptions, span?: Span) => Promise<unknown>
 
 export function createCoalescing(options: CoalescingOptions): Coalesced {
   const { transport, retries, timeoutMs, maxWaiting, now, sleep } = options
@@ -64,11 +65,10 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     const [first] = batch
     try {
       if (batch.length === 1 && first !== undefined) {
-        first.resolve(await transport.call(first.name, first.input, {}, timeout))
+        first.resolve(await transport.call(first.name, first.input, {}, timeout, first.span))
         return []
       }
-      const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
-      const { results } = (await transport.call('batch', { operations }, {}, timeout)) as BatchResult
+      const { results } = await callBatch(transport, batch, timeout)
       return batch.flatMap((operation, index) => settle(operation, results[index]) ?? [])
     } catch (error) {
       for (const operation of batch) fail(operation, error)
@@ -81,7 +81,7 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     schedule()
   }
 
-  return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal }) =>
+  return (name, input, { timeoutMs: ownTimeoutMs = timeoutMs, signal }, span) =>
     new Promise((resolve, reject) => {
       signal?.throwIfAborted()
       const waiting = queue.waiting()
@@ -89,10 +89,22 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
         throw new UnavailableError(`${waiting} operations are waiting for the service`, { mayHaveTakenEffect: false })
       }
       const deadline = now() + ownTimeoutMs
-      const operation = waitingOperation({ name, input, deadline, signal, timeoutMs: ownTimeoutMs }, resolve, reject)
+      const operation = waitingOperation(
+        { name, input, span, deadline, signal, timeoutMs: ownTimeoutMs },
+        resolve,
+        reject,
+      )
       queue.add(operation)
       schedule()
     })
+}
+
+function callBatch(transport: Transport, batch: readonly Waiting[], timeout: number): Promise<BatchResult> {
+  const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
+  const spans = batch.map(({ span }) => span)
+  const span = startSpan('batch', spans)
+  const call = () => transport.call('batch', { operations }, {}, timeout, span) as Promise<BatchResult>
+  return span === undefined ? call() : span.run(call)
 }
 
 /** Those to send again, and in how many milliseconds. The others fail. Together they cost one retry: they are one call. */

@@ -5,6 +5,7 @@ import { toCamel, toSnake } from './names.ts'
 import type { Attempt, Retries } from './retries.ts'
 import type { Route } from './route.ts'
 import { camelName, snakeName } from './spelling.ts'
+import type { Span } from './tracing.ts'
 
 /** Of a single call. */
 export interface CallOptions {
@@ -32,7 +33,7 @@ export interface Transport {
    * @param timeoutMs unless the options name another
    * @throws QuotaError, UnavailableError, or the reason of the signal
    */
-  call(operation: OperationId, input: Input, options: CallOptions, timeoutMs: number): Promise<unknown>
+  call(operation: OperationId, input: Input, options: CallOptions, timeoutMs: number, span?: Span): Promise<unknown>
 }
 
 /** Answers that ask to try again, or come from a proxy whose service does not answer. */
@@ -43,7 +44,12 @@ const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded']
 export function createTransport({ url, token, fetch, retries, now }: TransportOptions): Transport {
   const base = url.replace(/\/+$/, '')
 
-  async function request(route: Route, input: Input, options: CallOptions): Promise<[string, RequestInit]> {
+  async function request(
+    route: Route,
+    input: Input,
+    options: CallOptions,
+    traceparent: string | undefined,
+  ): Promise<[string, RequestInit]> {
     const { path, rest } = fillPath(route.path, input)
     const { query, body } = split(route, rest)
     const headers: Record<string, string> = {
@@ -51,6 +57,7 @@ export function createTransport({ url, token, fetch, retries, now }: TransportOp
     }
     if (route.hasBody === true) headers['content-type'] = 'application/json'
     if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
+    if (traceparent !== undefined) headers.traceparent = traceparent
     if (options.ifMatch !== undefined) headers['if-match'] = `"${options.ifMatch}"`
     const init: RequestInit = { method: route.method, headers }
     if (route.hasBody === true) init.body = JSON.stringify(toSnake(body))
@@ -58,11 +65,11 @@ export function createTransport({ url, token, fetch, retries, now }: TransportOp
   }
 
   return {
-    async call(operation, input, options, timeoutMs) {
+    async call(operation, input, options, timeoutMs, span) {
       const route = ROUTES[operation]
       const deadline = now() + (options.timeoutMs ?? timeoutMs)
       options.signal?.throwIfAborted()
-      const [address, init] = await request(route, input, options)
+      const [address, init] = await request(route, input, options, span?.traceparent)
       // A sender's operations can all be repeated, and so can what carries a key.
       const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
       return retries.run(deadline, mayRepeat, async () => {

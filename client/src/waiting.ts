@@ -1,5 +1,6 @@
 /** Operations of senders that wait for a batch, or for its answer. */
 import { UnavailableError } from './errors.ts'
+import type { Span } from './tracing.ts'
 import type { Input } from './transport.ts'
 
 /** The operations that a batch can hold. */
@@ -14,6 +15,7 @@ const MAX_TEXT = 200_000
 export interface Waiting {
   readonly name: SenderOperation
   readonly input: Input
+  readonly span: Span | undefined
   readonly deadline: number
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
@@ -31,7 +33,7 @@ export function waitingOperation(
     signal,
     timeoutMs,
     ...asked
-  }: Pick<Waiting, 'name' | 'input' | 'deadline'> & { signal: AbortSignal | undefined; timeoutMs: number },
+  }: Pick<Waiting, 'name' | 'input' | 'span' | 'deadline'> & { signal: AbortSignal | undefined; timeoutMs: number },
   resolve: (value: unknown) => void,
   reject: (error: unknown) => void,
 ): Waiting {
