@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
+import { callersCase } from './cases/callers.ts'
 import { clientsCase } from './cases/clients.ts'
 import { consoleCase } from './cases/console.ts'
 import { denialOverheadCase } from './cases/denial-overhead.ts'
@@ -39,6 +40,7 @@ const FILE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url))
 
 const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   http: httpCase,
+  callers: callersCase,
   clients: clientsCase,
   ledger: ledgerCase,
   engine: engineCase,
@@ -62,7 +64,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   years: yearsCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
-const QUICK_CASES = ['http', 'clients', 'ledger', 'engine', 'mixed']
+const QUICK_CASES = ['http', 'callers', 'ledger', 'engine', 'mixed']
 const DEFAULT_CASES = {
   quick: QUICK_CASES,
   full: [...QUICK_CASES, 'fresh', 'held', 'processes', 'lists', 'growth'],

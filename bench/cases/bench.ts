@@ -57,14 +57,14 @@ export interface Findings {
 }
 
 interface Throughputs {
-  ours: Sample | undefined
-  theirs: Sample | undefined
+  ours: Pick<Sample, 'perSecond'> | undefined
+  theirs: Pick<Sample, 'perSecond'> | undefined
   min: number
 }
 
 /** A row that compares throughputs: more is better. */
 export function ratioRow(what: string, peer: string, { ours, theirs, min }: Throughputs): Row {
-  const rate = (sample: Sample | undefined) =>
+  const rate = (sample: Throughputs['ours']) =>
     sample === undefined ? 'not run' : `${Math.round(sample.perSecond).toLocaleString('en')}/s`
   const ratio = ours === undefined || theirs === undefined ? null : ours.perSecond / theirs.perSecond
   return {

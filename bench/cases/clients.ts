@@ -1,36 +1,54 @@
-/** Few and many clients with one call in flight each, compared with the two tables that a team would write by hand. */
-import { measureRounds } from '../measure.ts'
-import { PEERS, SERVICE, startTestBed, USERS } from '../servers/test-bed.ts'
-import { type Bench, detailsOf, type Findings, ratioRow } from './bench.ts'
+/**
+ * A process that sends with the client library, beside calls by hand and a limiter on Redis, which keeps no record of a
+ * message.
+ */
+import { median } from '../measure.ts'
+import { AT_A_TIME, type SendingJob, type Way } from '../sending.ts'
+import { installPeers } from '../servers/packages.ts'
+import { startWorker } from '../servers/processes.ts'
+import { startRedis } from '../servers/redis.ts'
+import { mintFor, PEERS, startTestBed } from '../servers/test-bed.ts'
+import { type Bench, type Findings, ratioRow } from './bench.ts'
 
-const LEVELS = [
-  { connections: 1, depth: 1, min: 1 },
-  { connections: 16, depth: 1, min: 1.5 },
-  { connections: 64, depth: 1, min: 3 },
-  { connections: 64, depth: 4, min: 4.5 },
-]
+const MESSAGES = 100_000
+const SPENDS = 10_000_000
+const SINGLE = 'a call for each'
 
 export async function clientsCase(bench: Bench): Promise<Findings> {
-  const { say, settings } = bench
-  const { service, peers, candidate } = await startTestBed(bench, 'clients', { peers: ['bare'] })
-  const targets = [service, ...peers]
-  say('warming up')
-  const measureMs = settings.isQuick ? 1_500 : 5_000
-  for (const target of targets)
-    await candidate(target, { connections: 64, depth: 4, users: USERS, warmupMs: 0, measureMs }).run(0)
-  const findings: Findings = { rows: [], details: [], notes: [] }
-  for (const { connections, depth, min } of LEVELS) {
-    const clients = connections * depth
-    const load = `${clients} ${clients === 1 ? 'client' : 'clients'}, 10k users`
-    say(`over HTTP, ${load}`)
-    const samples = await measureRounds(
-      targets.map(target => candidate(target, { connections, depth, users: USERS, ...settings.lightLoad })),
-      settings.rounds,
-      say,
-    )
-    const sides = { ours: samples.get(SERVICE), theirs: samples.get(PEERS.bare), min }
-    findings.rows.push(ratioRow(`reserve over HTTP, ${load}`, PEERS.bare, sides))
-    findings.details.push(...detailsOf(`closed loop, ${load}`, samples))
+  const { say, settings, cleanup } = bench
+  const { service, secret } = await startTestBed(bench, 'clients')
+  const token = await mintFor('sender', secret)
+  const redis = await startRedis(cleanup)
+  if (redis === null) say(`no redis-server on the PATH: the rows of ${PEERS.redis} are not run`)
+  else installPeers()
+  const worker = startWorker('sending.ts', { flags: bench.flagsFor('sending') })
+  cleanup.add(() => worker.stop())
+
+  const rates: Record<Way, number[]> = { single: [], coalesced: [], leases: [], redis: [], spends: [] }
+  let jobs = 0
+  const run = (way: Way, messages: number) => {
+    jobs += 1
+    const target = way === 'redis' ? (redis?.socket ?? '') : service.url
+    return worker.ask<number>({ way, messages, target, token, prefix: `s${jobs}-` } satisfies SendingJob)
   }
-  return findings
+  const messages = settings.isQuick ? MESSAGES / 5 : MESSAGES
+  const ways: Way[] = redis === null ? ['single', 'coalesced', 'leases'] : ['single', 'coalesced', 'leases', 'redis']
+  say('warming up')
+  for (const way of ways) await run(way, messages / 5)
+  for (let round = 1; round <= settings.rounds; round++) {
+    say(`round ${round}: ${ways.join(', ')}`)
+    for (const way of ways) rates[way].push(await run(way, messages))
+  }
+  say('spends of one lease')
+  rates.spends.push(await run('spends', SPENDS))
+
+  const rate = (way: Way) => `${Math.round(median(rates[way])).toLocaleString('en')}/s`
+  const row = (way: Way) => {
+    const sides = { ours: { perSecond: median(rates[way]) }, theirs: { perSecond: median(rates.single) }, min: 2 }
+    return ratioRow(`one process, ${AT_A_TIME} messages at a time: ${way}`, SINGLE, sides)
+  }
+  const notes = [`Spends of one lease, a unit each, in one process: ${rate('spends')}.`]
+  if (redis !== null)
+    notes.push(`The same messages by ${PEERS.redis}, which keeps no record of them: ${rate('redis')}.`)
+  return { rows: [row('coalesced'), row('leases')], details: [], notes }
 }
