@@ -30,6 +30,8 @@ export interface ClientOptions {
   journal?: Journal
   /** In place of the platform's. */
   fetch?: typeof fetch
+  /** Whether an error of `fetch` ends its call at once, instead of another try; none does if left out. */
+  isFinal?: (error: unknown) => boolean
 }
 
 /** The operations that answer a page of a list. */
@@ -92,8 +94,8 @@ export function createClient(options: ClientOptions): Client {
     return () => clearTimeout(timer)
   }
   const retries = createRetries({ now, sleep, random: Math.random })
-  const { url, token, fetch = globalThis.fetch } = options
-  const transport = createTransport({ url, token, fetch, retries, now })
+  const { url, token, fetch = globalThis.fetch, isFinal = () => false } = options
+  const transport = createTransport({ url, token, fetch, isFinal, retries, now })
   const senderTimeoutMs = options.senderTimeoutMs ?? SENDER_TIMEOUT_MS
   const coalesced = createCoalescing({
     transport,

@@ -22,6 +22,7 @@ export interface TransportOptions {
   readonly url: string
   readonly token: string | (() => string | Promise<string>)
   readonly fetch: typeof fetch
+  readonly isFinal: (error: unknown) => boolean
   readonly retries: Retries
   readonly now: () => number
 }
@@ -41,7 +42,7 @@ const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Of these, the ones that say for certain that nothing was done. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
 
-export function createTransport({ url, token, fetch, retries, now }: TransportOptions): Transport {
+export function createTransport({ url, token, fetch, isFinal, retries, now }: TransportOptions): Transport {
   const base = url.replace(/\/+$/, '')
 
   async function request(
@@ -81,7 +82,9 @@ export function createTransport({ url, token, fetch, retries, now }: TransportOp
           if (error instanceof QuotaError) throw error
           options.signal?.throwIfAborted()
           const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
-          return silence(new UnavailableError(message, { mayHaveTakenEffect: true, cause: error }))
+          const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
+          if (isFinal(error)) throw unavailable
+          return silence(unavailable)
         }
       })
     },

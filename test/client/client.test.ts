@@ -44,6 +44,15 @@ describe('the API', () => {
     await expect(admin.getQuota({} as { id: number })).rejects.toThrow('id is missing')
   })
 
+  test('an error that is final is not tried again', async () => {
+    const attempts: unknown[] = []
+    const isFinal = (error: unknown) => attempts.push(error) > 0
+    const client = createClient({ url: 'http://127.0.0.1:1', token: 'x', isFinal })
+    await expect(client.whoAmI({})).rejects.toThrow(UnavailableError)
+    await expect(client.check({ userId: 1, units: 1 })).rejects.toThrow(UnavailableError)
+    expect(attempts).toHaveLength(2)
+  })
+
   test('iterates over all pages', async () => {
     const owner = await user(1)
     for (let n = 0; n < 4; n++) await admin.createQuota({ userId: owner, limit: n, name: `pack ${n}` })
