@@ -144,7 +144,10 @@ export const UpdateQuotaReq = Type.Object(
   {
     ...Type.Partial(Type.Object({ user_id: userId, kind, period, time_zone: quotaTimeZone, ...settings })).properties,
     allow_below_usage: Type.Optional(
-      Type.Boolean({ description: 'Allows a limit below `used` + `reserved`. No units are taken back.' }),
+      Type.Boolean({
+        default: false,
+        description: 'Allows a limit below `used` + `reserved`. No units are taken back.',
+      }),
     ),
   },
   {
