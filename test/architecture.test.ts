@@ -104,6 +104,12 @@ test('the client imports only its own files, and Node.js in client/src/node: the
   expect(wrong).toEqual([])
 })
 
+test('of the server, only the command line over the API imports the client', () => {
+  const importers = server.filter(({ imports }) => imports.some(target => target.startsWith('client/')))
+  expect(importers.length).toBeGreaterThan(0)
+  expect(importers.filter(({ path }) => !path.startsWith('src/cli/remote/')).map(({ path }) => path)).toEqual([])
+})
+
 /** The chains of imports that leave the allowed files, or that end in a package which the allowed files of src/ may not use. */
 function outsideOf(start: readonly SourceFile[], allowed: RegExp): string[] {
   const byPath = new Map(all.map(file => [file.path, file]))

@@ -18,7 +18,7 @@ export function backup(args: Arguments): Promise<number> {
   const config = readConfig(args, { needsKey: false })
   return reportFailure('back up', config, async () => {
     const now = new Date()
-    const file = await fileFor(resolve(args.operand), now)
+    const file = await fileFor(resolve(args.operand(0)), now)
     const written = await onDatabase(config, url => writeFile(url, file, now))
     const { size } = await stat(file)
     process.stdout.write(`${file}: ${summary(written)}, ${megabytes(size)} compressed.\n`)
@@ -66,11 +66,11 @@ async function writeFile(url: string, file: string, now: Date): Promise<Written>
 export function restore(args: Arguments): Promise<number> {
   const config = readConfig(args, { needsKey: false })
   return reportFailure('restore', config, async () => {
-    const file = await open(resolve(args.operand), 'r')
+    const file = await open(resolve(args.operand(0)), 'r')
     try {
       // After the file is open: it may be readable to root only.
       await dropRoot(config, createLog())
-      return await restoreFile(file, basename(args.operand), config)
+      return await restoreFile(file, basename(args.operand(0)), config)
     } finally {
       await file.close()
     }

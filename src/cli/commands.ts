@@ -1,4 +1,4 @@
-/** The commands of `sms-quota`. The dispatch and the help come from this table. */
+/** The commands on the machine of the service. The dispatch, the help and the completion come from this table. */
 import { configVariables, describeConfig } from '../config/describe.ts'
 import { ROLES } from '../domain/role.ts'
 import { readPublicKey } from '../http/auth/key-files.ts'
@@ -8,9 +8,11 @@ import { readConfig } from './environment.ts'
 import { table } from './help.ts'
 import { token } from './token.ts'
 
+const HELP: Options = { help: { short: 'h', means: 'show this help' } }
+
 const COMMON: Options = {
   'env-file': { value: 'FILE', means: 'also read variables from FILE; those of the environment take precedence' },
-  help: { short: 'h', means: 'show this help' },
+  ...HELP,
 }
 
 export const COMMANDS: readonly Command[] = [
@@ -73,7 +75,7 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Writes a backup of the database. The service may be running.',
     more: () => `A FILE must not exist. In a FOLDER, the file is named after the time. The file holds every row at one point in time,
 compressed, with a checksum. It does not hold the keys in DATA_DIR.`,
-    operand: 'FILE|FOLDER',
+    operands: [{ name: 'FILE|FOLDER' }],
     options: COMMON,
     examples: ['sms-quota backup /var/backups', 'sms-quota backup /var/backups/before-upgrade.backup'],
     async run(args) {
@@ -86,7 +88,7 @@ compressed, with a checksum. It does not hold the keys in DATA_DIR.`,
     summary: 'Restores a backup into an empty database, migrates it to this version and verifies it.',
     more: () => `The database is that of DATABASE_URL, or one that is created in DATA_DIR, which must have none. A damaged backup is refused
 before anything is written. Exit codes: 0 restored without a difference, 1 otherwise (stderr says why).`,
-    operand: 'FILE',
+    operands: [{ name: 'FILE' }],
     options: COMMON,
     examples: ['sms-quota restore /var/backups/before-upgrade.backup'],
     async run(args) {
@@ -111,7 +113,12 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     options: {
       user: { value: 'ID', means: 'the id of the user that the token is for: a whole number' },
       subject: { value: 'NAME', means: 'the name of a machine that the token is for, such as a gateway' },
-      role: { value: 'ROLE', multiple: true, means: `${ROLES.join(', ')}, or the full name of one; can be repeated` },
+      role: {
+        value: 'ROLE',
+        multiple: true,
+        values: ROLES,
+        means: `${ROLES.join(', ')}, or the full name of one; can be repeated`,
+      },
       'sender-users': { value: 'IDS', means: 'the users that a sender may name, such as 7,8; * for all' },
       console: {
         value: 'URL',
@@ -160,27 +167,20 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     },
   },
   {
-    name: 'import',
-    summary: 'Imports quotas from a file of CSV or newline-delimited JSON, through the API of a running service.',
-    more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
-A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
-repeated. The whole file is checked first; nothing is sent if a row is bad. - reads stdin.
-Exit codes: 0 all rows are imported, 1 otherwise (stderr says why), 2 wrong usage.`,
-    operand: 'FILE',
-    options: {
-      'dry-run': { means: 'only print what would change' },
-      url: { value: 'URL', means: 'where the service is; default SMS_QUOTA_URL, or http://127.0.0.1:8080' },
-      token: { value: 'TOKEN', means: "an administrator's token; default SMS_QUOTA_TOKEN" },
-      help: { short: 'h', means: 'show this help' },
-    },
+    name: 'completion',
+    summary: 'Prints a script that completes the commands and options of sms-quota in a shell.',
+    operands: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
+    options: HELP,
     examples: [
-      'sms-quota import quotas.csv --dry-run',
-      'sms-quota import quotas.csv',
-      'zcat quotas.ndjson.gz | sms-quota import -',
+      'source <(sms-quota completion bash)    # in ~/.bashrc',
+      'source <(sms-quota completion zsh)     # in ~/.zshrc, after compinit',
+      'sms-quota completion fish | source     # in ~/.config/fish/config.fish',
     ],
-    async run(args) {
-      const { runImport } = await import('./import/command.ts')
-      return runImport(args)
+    async run(args, terminal) {
+      const { completionOf } = await import('./completion.ts')
+      const { REMOTE_COMMANDS } = await import('./remote/commands.ts')
+      await terminal.print(completionOf(args.operand(0), [...COMMANDS, ...REMOTE_COMMANDS]))
+      return 0
     },
   },
 ]

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { type Config, ConfigError, type ConfigIssue, type LoadOptions, loadConfig } from '../config/config.ts'
 import { configVariables, SECRET_VARIABLES } from '../config/describe.ts'
-import { type Arguments, didYouMean } from './arguments.ts'
+import type { Arguments } from './arguments.ts'
+import { nearest } from './nearest.ts'
 
 /** Reads the configuration of this process. @throws ConfigError with all issues. */
 export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey'> = {}): Config {
@@ -64,7 +65,10 @@ function misspellings(file: NodeJS.Dict<string>): ConfigIssue[] {
   const names = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES.map(name => `${name}_FILE`)]
   return Object.keys(file)
     .filter(variable => !names.includes(variable))
-    .map(variable => ({ variable, meant: didYouMean(variable, names) }))
-    .filter(({ meant }) => meant !== '')
-    .map(({ variable, meant }) => ({ variable, message: `is not a variable of sms-quota${meant}` }))
+    .map(variable => ({ variable, meant: nearest(variable, names) }))
+    .filter(({ meant }) => meant !== undefined)
+    .map(({ variable, meant }) => ({
+      variable,
+      message: `is not a variable of sms-quota; did you mean ${meant}?`,
+    }))
 }

@@ -20,8 +20,10 @@ function optionTable(options: Options): string {
   return table(rows)
 }
 
-export const usageOf = (command: Command): string =>
-  `Usage: sms-quota ${command.name} ${command.operand === undefined ? '' : `${command.operand} `}[options]`
+export function usageOf({ name, operands = [] }: Command): string {
+  const words = operands.map(operand => (operand.isOptional === true ? `[${operand.name}]` : operand.name))
+  return ['Usage: sms-quota', name, ...words, '[options]'].join(' ')
+}
 
 export function helpOf(command: Command): string {
   const examples = command.examples.map(example => `  ${example}\n`).join('')
@@ -38,20 +40,37 @@ ${examples}${more}`
 
 export const USAGE = 'Usage: sms-quota <command> [options]'
 
-export function overview(commands: readonly Command[], options: Options): string {
+/** Of all commands. */
+export const EXIT_CODES = `Exit codes: 0 done, 1 failed (stderr says why), 2 wrong usage. Over the API also: 3 denied, 4 the service is unavailable or
+cannot be reached, 5 the token is missing, is not accepted, or does not allow the call.
+`
+
+const commandTable = (commands: readonly Command[]): string => table(commands.map(c => [c.name, c.summary]))
+
+export function overview(local: readonly Command[], remote: readonly Command[], options: Options): string {
   return `Decides which users of an SMS platform may still send, and takes the units before a message leaves.
 
 ${USAGE}
 
-Commands:
-${table(commands.map(({ name, summary }) => [name, summary]))}
+Commands on the machine of the service:
+${commandTable(local)}
+Commands over the API of a service (--url, --token, or --profile):
+${commandTable(remote)}
 Options:
 ${optionTable(options)}
 Examples:
   sms-quota serve
   sms-quota token --user 1 --role admin
   sms-quota token --help
+  sms-quota quota list --user-id 7
 
-Exit codes: 0 done, 1 failed (stderr says why), 2 wrong usage.
-`
+${EXIT_CODES}`
+}
+
+/** The help of commands that have their first word in common. */
+export function helpOfGroup(word: string, commands: readonly Command[]): string {
+  return `Usage: sms-quota ${word} <command> [options]
+
+Commands:
+${commandTable(commands)}`
 }

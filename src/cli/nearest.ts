@@ -7,6 +7,15 @@ export function nearest<W extends string>(typed: string, words: readonly W[]): W
   return byDistance[0]?.word
 }
 
+/** Fewer letters begin too many words. */
+const MIN_BEGINNING = 3
+
+/** The only word that begins with the letters typed. Undefined if there is none, or if there are several. */
+export function completed<W extends string>(typed: string, words: readonly W[]): W | undefined {
+  const [word, ...others] = words.filter(word => word.startsWith(typed))
+  return others.length === 0 && typed.replace(/^-+/, '').length >= MIN_BEGINNING ? word : undefined
+}
+
 /** How many letters must be inserted, removed, changed or swapped with the next one to turn `a` into `b`. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]

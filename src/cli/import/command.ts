@@ -1,25 +1,36 @@
-import { type Arguments, UsageError } from '../arguments.ts'
-import { progressLine } from '../on-database.ts'
-import { importFile } from './import.ts'
-import type { Service } from './service.ts'
+import type { Command } from '../command.ts'
+import { CONNECTION_OPTIONS, readAddress } from '../remote/profiles.ts'
 
-/** Runs the command `import`. @returns the exit code */
-export function runImport(args: Arguments): Promise<number> {
-  return importFile(
-    { file: args.operand, service: readService(args), dryRun: args.has('dry-run') },
-    {
-      print: text => process.stdout.write(text),
-      complain: line => process.stderr.write(`${line}\n`),
-      progress: progressLine(),
-    },
-  )
-}
-
-/** @throws UsageError */
-function readService(args: Arguments): Service {
-  const url = args.one('url') ?? (process.env.SMS_QUOTA_URL || 'http://127.0.0.1:8080')
-  const token = args.one('token') ?? process.env.SMS_QUOTA_TOKEN
-  if (!URL.canParse(url)) throw new UsageError(`--url is the address of the service, such as http://127.0.0.1:8080`)
-  if (!token) throw new UsageError('a token is missing: set SMS_QUOTA_TOKEN, or give --token')
-  return { url: url.replace(/\/+$/, ''), token }
+/** The command `import`. */
+export const IMPORT_COMMAND: Command = {
+  name: 'import',
+  summary: 'Imports quotas from a file of CSV or newline-delimited JSON.',
+  more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
+A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
+repeated. The whole file is checked first; nothing is sent if a row is bad. - reads stdin.
+Exit codes: 0 all rows are imported, 1 otherwise (stderr says why), 2 wrong usage.`,
+  operands: [{ name: 'FILE' }],
+  options: {
+    'dry-run': { means: 'only print what would change' },
+    ...CONNECTION_OPTIONS,
+    help: { short: 'h', means: 'show this help' },
+  },
+  examples: [
+    'sms-quota import quotas.csv --dry-run',
+    'sms-quota import quotas.csv',
+    'zcat quotas.ndjson.gz | sms-quota import -',
+  ],
+  async run(args, terminal) {
+    const service = readAddress(args, terminal.env)
+    const { progressLine } = await import('../on-database.ts')
+    const { importFile } = await import('./import.ts')
+    return importFile(
+      { file: args.operand(0), service, dryRun: args.has('dry-run') },
+      {
+        print: text => process.stdout.write(text),
+        complain: terminal.complain,
+        progress: progressLine(),
+      },
+    )
+  },
 }

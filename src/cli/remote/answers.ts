@@ -1,0 +1,72 @@
+/** Answers that are one record: as a table of its fields, or as JSON. */
+import type { Usage } from '../../contract/usage.ts'
+import { DENIED } from './failures.ts'
+import type { Call, Presentation } from './remote-command.ts'
+import { columns, recordOf, tableOf } from './tables.ts'
+
+/** A record with all its fields. */
+export const record: Presentation = {
+  async run(call) {
+    await showRecord(call, await call.ask())
+    return 0
+  },
+}
+
+/** An operation that answers nothing. */
+export function done(textOf: (call: Call) => string): Presentation {
+  return {
+    async run(call) {
+      await call.ask()
+      if (!call.args.has('json')) await call.terminal.print(`${textOf(call)}\n`)
+      return 0
+    },
+  }
+}
+
+/** Whether a message may be sent. */
+export const decision: Presentation = {
+  async run(call) {
+    const { granted, ...answer } = (await call.ask()) as { granted: boolean }
+    if (call.args.has('json')) await call.printJson({ granted, ...answer })
+    else await showRecord(call, { decision: granted ? 'granted' : 'denied', ...answer })
+    return granted ? 0 : DENIED
+  },
+}
+
+async function showRecord({ args, terminal, printJson }: Call, answer: unknown): Promise<void> {
+  if (args.has('json')) await printJson(answer)
+  else await terminal.print(recordOf(answer as object, terminal))
+}
+
+type UsageRow = Usage['items'][number]
+
+const units = (name: 'committed' | 'refunded' | 'unfunded' | 'denied') => ({
+  title: name,
+  value: (row: Pick<UsageRow, typeof name>) => row[name].units,
+})
+
+/** A report of usage: a row for each interval, and the total. */
+export const usage: Presentation = {
+  async run(call) {
+    const answer = (await call.ask()) as Usage
+    if (call.args.has('json')) {
+      await call.printJson(answer)
+      return 0
+    }
+    const groups = (['user_id', 'quota_id', 'country', 'message_type'] as const).filter(name =>
+      answer.items.some(item => name in item),
+    )
+    const shown = columns<Partial<UsageRow> & Usage['total'] & { start: string }>(
+      'start',
+      ...groups,
+      { title: 'messages', value: row => row.committed.messages },
+      units('committed'),
+      units('refunded'),
+      units('unfunded'),
+      units('denied'),
+    )
+    const rows = [...answer.items, { start: 'total', ...answer.total }]
+    await call.terminal.print(tableOf(rows, shown, call.terminal))
+    return 0
+  },
+}

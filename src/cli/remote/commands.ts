@@ -1,0 +1,304 @@
+/** The commands over the API. Their dispatch, options, help and completion come from this table. */
+import type { DenialRecord } from '../../contract/denials.ts'
+import { AdminDenialsQuery, DenialParams } from '../../contract/denials.ts'
+import { EventsQuery } from '../../contract/events.ts'
+import { SummaryQuery } from '../../contract/quota-summary.ts'
+import {
+  AdjustReq,
+  AdminListQuery,
+  CreateQuotaReq,
+  QuotaParams,
+  type SmsQuota,
+  UpdateQuotaReq,
+} from '../../contract/quotas.ts'
+import { NoQuery } from '../../contract/schemas.ts'
+import { SearchQuery } from '../../contract/search.ts'
+import { SENDER_COMPONENTS } from '../../contract/sender.ts'
+import { AdminUsageQuery } from '../../contract/usage.ts'
+import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
+import type { Command } from '../command.ts'
+import { IMPORT_COMMAND } from '../import/command.ts'
+import { decision, done, record, usage } from './answers.ts'
+import { EVENT_OPTIONS, events } from './events.ts'
+import { list } from './lists.ts'
+import { remoteCommand } from './remote-command.ts'
+import { columns, withNone } from './tables.ts'
+import { lastSevenDays, PERIOD_OPTIONS } from './usage-period.ts'
+
+const { CheckReq, ReserveReq, ConsumeReq, CommitReq, ReleaseReq, RefundReq } = SENDER_COMPONENTS
+
+const UNLIMITED = 'unlimited'
+const timesIn = (zone: string) => () =>
+  `A TIME has an offset, as in 2026-03-01T12:00:00Z, or is ${zone}, as in 2026-03-01T12:00. A day is its midnight.`
+const LOCAL_TIMES = timesIn('local')
+const TIMES = timesIn('in --time-zone, which is local unless given')
+
+const QUOTA_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'quota list',
+    summary: 'Lists quotas of all users or of one.',
+    more: LOCAL_TIMES,
+    operation: 'listQuotas',
+    own: 'listMyQuotas',
+    requests: [AdminListQuery],
+    show: list(
+      columns<SmsQuota>(
+        'id',
+        'user_id',
+        'kind',
+        'status',
+        withNone('limit', UNLIMITED),
+        'used',
+        'reserved',
+        withNone('remaining', UNLIMITED),
+        'name',
+        withNone('window_end', 'never'),
+      ),
+    ),
+    examples: [
+      'sms-quota quota list --user-id 7 --status active',
+      'sms-quota quota list --sort=-expires_at --limit 100',
+      'sms-quota quota list --mine',
+    ],
+  }),
+  remoteCommand({
+    name: 'quota get',
+    summary: 'Shows a quota.',
+    operation: 'getQuota',
+    requests: [QuotaParams],
+    operands: { id: 'ID' },
+    show: record,
+    examples: ['sms-quota quota get 164'],
+  }),
+  remoteCommand({
+    name: 'quota create',
+    summary: 'Creates a quota.',
+    more: timesIn('in --time-zone, if given, otherwise local'),
+    operation: 'createQuota',
+    requests: [CreateQuotaReq],
+    show: record,
+    examples: [
+      'sms-quota quota create --user-id 7 --limit 1000 --period month --time-zone Europe/Berlin',
+      'sms-quota quota create --user-id 7 --limit 100 --period day --kind cap --countries DE,AT',
+    ],
+  }),
+  remoteCommand({
+    name: 'quota update',
+    summary: 'Changes fields of a quota. Those that are not given keep their values.',
+    more: LOCAL_TIMES,
+    operation: 'updateQuota',
+    requests: [QuotaParams, UpdateQuotaReq],
+    operands: { id: 'ID' },
+    // They cannot change.
+    hides: ['user_id', 'kind', 'period', 'time_zone'],
+    takesVersion: true,
+    show: record,
+    examples: [
+      'sms-quota quota update 164 --limit 2000 --if-match 3',
+      'sms-quota quota update 164 --enabled false',
+      'sms-quota quota update 164 --expires-at null',
+    ],
+  }),
+  remoteCommand({
+    name: 'quota adjust',
+    summary: "Adds units to a quota's limit, or subtracts them.",
+    operation: 'adjustQuota',
+    requests: [QuotaParams, AdjustReq],
+    operands: { id: 'ID' },
+    takesVersion: true,
+    show: record,
+    examples: ['sms-quota quota adjust 164 --delta 500 --reason "Goodwill after the outage"'],
+  }),
+  remoteCommand({
+    name: 'quota delete',
+    summary: 'Deletes a quota.',
+    operation: 'deleteQuota',
+    requests: [QuotaParams],
+    operands: { id: 'ID' },
+    takesVersion: true,
+    show: done(({ request }) => `Quota ${request.id} is deleted.`),
+    examples: ['sms-quota quota delete 164', 'sms-quota quota delete 164 --if-match 3'],
+  }),
+]
+
+const READ_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'users',
+    summary: 'Lists the users who have quotas or usage.',
+    operation: 'listUsers',
+    requests: [UsersQuery],
+    show: list(columns<UserEntry>('user_id', 'quotas', withNone('last_activity_at', 'never'))),
+    examples: ['sms-quota users', 'sms-quota users --all --json'],
+  }),
+  remoteCommand({
+    name: 'user',
+    summary: 'Shows a user: how many quotas, and when they last sent.',
+    operation: 'getUser',
+    requests: [UserParams],
+    operands: { user_id: 'USER' },
+    show: record,
+    examples: ['sms-quota user 7'],
+  }),
+  remoteCommand({
+    name: 'summary',
+    summary: 'Shows what the quotas of a user add up to: limit, used, what is left, and until when.',
+    operation: 'summarizeQuotasOfUser',
+    own: 'summarizeMyQuotas',
+    requests: [SummaryQuery],
+    operands: { user_id: 'USER' },
+    show: record,
+    examples: ['sms-quota summary 7', 'sms-quota summary --mine'],
+  }),
+  remoteCommand({
+    name: 'usage',
+    summary: 'Reports units sent, refunded and denied; by default of the last seven days, by the day.',
+    more: TIMES,
+    operation: 'reportUsage',
+    own: 'reportMyUsage',
+    requests: [AdminUsageQuery],
+    complete: lastSevenDays,
+    overrides: PERIOD_OPTIONS,
+    show: usage,
+    examples: [
+      'sms-quota usage --user-id 7',
+      'sms-quota usage --from 2026-03-01 --to 2026-04-01 --interval week --group-by country',
+    ],
+  }),
+  remoteCommand({
+    name: 'denials',
+    summary: 'Lists denied messages, the newest first.',
+    more: LOCAL_TIMES,
+    operation: 'listDenials',
+    own: 'listMyDenials',
+    requests: [AdminDenialsQuery],
+    show: list(
+      columns<DenialRecord>(
+        'at',
+        'user_id',
+        'id',
+        'units',
+        'reason',
+        'limiting_quota_id',
+        withNone('retry_at', 'never'),
+        'country',
+        'denial_id',
+      ),
+    ),
+    examples: ['sms-quota denials --user-id 7', 'sms-quota denials --reason cap_reached --from 2026-03-01'],
+  }),
+  remoteCommand({
+    name: 'denial',
+    summary: 'Shows a denied message, and why each quota counted or not.',
+    operation: 'getDenial',
+    own: 'getMyDenial',
+    requests: [DenialParams],
+    operands: { denial_id: 'DENIAL_ID' },
+    show: record,
+    examples: ['sms-quota denial den_7_1773576000000_42'],
+  }),
+  remoteCommand({
+    name: 'search',
+    summary: 'Finds users, quotas, reservations and webhooks by the beginning of an id, a name or a reference.',
+    operation: 'search',
+    requests: [SearchQuery],
+    operands: { q: 'TEXT' },
+    show: record,
+    examples: ['sms-quota search msg-10', 'sms-quota search "Monthly package"'],
+  }),
+  remoteCommand({
+    name: 'events',
+    summary: 'Shows events: quotas created, changed, used up, expired, and so on.',
+    operation: 'listEvents',
+    requests: [EventsQuery],
+    overrides: EVENT_OPTIONS,
+    show: events,
+    examples: [
+      'sms-quota events --last 50',
+      'sms-quota events --follow --types quota.threshold_reached,quota.expired',
+      'sms-quota events --after=CURSOR --all --json',
+    ],
+  }),
+  remoteCommand({
+    name: 'whoami',
+    summary: 'Shows who the token belongs to, its roles, and until when it is valid.',
+    operation: 'whoAmI',
+    requests: [NoQuery],
+    show: record,
+    examples: ['sms-quota whoami', 'sms-quota whoami --profile production'],
+  }),
+]
+
+const UNITS = () => 'With --to and --text, the service counts the segments and finds the country.'
+const UNIT_OPTIONS = { units: { means: 'how many units, or else --to and --text' } }
+
+const SENDER_COMMANDS: readonly Command[] = [
+  remoteCommand({
+    name: 'check',
+    summary: 'Says whether a message of a user may be sent now, and takes nothing.',
+    more: UNITS,
+    operation: 'check',
+    // Senders have the one, administrators and support the other.
+    instead: 'checkQuotasOfUser',
+    requests: [CheckReq],
+    overrides: UNIT_OPTIONS,
+    operands: { user_id: 'USER' },
+    show: decision,
+    examples: ['sms-quota check 7 --units 2 --explain', 'sms-quota check 7 --to +4915112345678 --text "Hello"'],
+  }),
+  remoteCommand({
+    name: 'reserve',
+    summary: 'Reserves units of a user for a message, if the quotas allow it.',
+    more: UNITS,
+    operation: 'reserve',
+    requests: [ReserveReq],
+    overrides: UNIT_OPTIONS,
+    operands: { user_id: 'USER', id: 'ID' },
+    show: decision,
+    examples: ['sms-quota reserve 7 msg-1042 --units 2', 'sms-quota reserve 7 msg-1042 --units 2 --ttl-seconds 60'],
+  }),
+  remoteCommand({
+    name: 'consume',
+    summary: 'Reserves and commits in one: for a message that is sent for certain.',
+    more: UNITS,
+    operation: 'consume',
+    requests: [ConsumeReq],
+    overrides: UNIT_OPTIONS,
+    operands: { user_id: 'USER', id: 'ID' },
+    show: decision,
+    examples: ['sms-quota consume 7 msg-1043 --units 1'],
+  }),
+  remoteCommand({
+    name: 'commit',
+    summary: 'Commits reserved units: the message was sent.',
+    operation: 'commit',
+    requests: [CommitReq],
+    operands: { user_id: 'USER', id: 'ID' },
+    show: record,
+    examples: ['sms-quota commit 7 msg-1042', 'sms-quota commit 7 msg-1042 --total-units 1'],
+  }),
+  remoteCommand({
+    name: 'release',
+    summary: 'Releases reserved units: the message was not sent.',
+    operation: 'release',
+    requests: [ReleaseReq],
+    operands: { user_id: 'USER', id: 'ID' },
+    show: record,
+    examples: ['sms-quota release 7 msg-1042'],
+  }),
+  remoteCommand({
+    name: 'refund',
+    summary: 'Gives committed units back: the message failed later.',
+    operation: 'refund',
+    requests: [RefundReq],
+    operands: { user_id: 'USER', id: 'ID' },
+    show: record,
+    examples: ['sms-quota refund 7 msg-1042'],
+  }),
+]
+
+export const REMOTE_COMMANDS: readonly Command[] = [
+  ...QUOTA_COMMANDS,
+  IMPORT_COMMAND,
+  ...READ_COMMANDS,
+  ...SENDER_COMMANDS,
+]

@@ -1,0 +1,62 @@
+/** What a failed call means for the user of the command line: a message and an exit code. */
+import { QuotaError, UnavailableError } from '../../../client/src/main.ts'
+import { ForeignAnswer, reasonOf } from './connection.ts'
+import { safe } from './width.ts'
+
+export const DENIED = 3
+const FAILED = 1
+const WRONG_USAGE = 2
+const UNAVAILABLE = 4
+const NOT_ALLOWED = 5
+
+export interface Failure {
+  message: string
+  exitCode: number
+}
+
+interface Attempted {
+  url: string
+  /** Makes the call repeatable; undefined if it is a read, or repeatable without one. */
+  idempotencyKey: string | undefined
+  /** How the command line names a field of the request. */
+  nameOf(path: string): string
+}
+
+/** @returns undefined if the error is not about the call */
+export function failureOf(error: unknown, attempted: Attempted): Failure | undefined {
+  if (error instanceof QuotaError) return refusal(error, attempted)
+  if (error instanceof UnavailableError) return absence(error, attempted)
+  if (error instanceof ForeignAnswer) {
+    return { message: `what answers at ${attempted.url} is not sms-quota`, exitCode: FAILED }
+  }
+  return undefined
+}
+
+function refusal({ code, status, problem }: QuotaError, { nameOf }: Attempted): Failure {
+  const { title, detail, errors = [], requestId } = problem
+  // The detail of an invalid request is its issues, with the names of the API.
+  const summary = errors.length > 0 && errors.every(({ message }) => detail.includes(message)) ? '' : ` ${safe(detail)}`
+  const lines = errors.map(({ path, message }) => `\n  ${nameOf(path)} ${safe(message)}`)
+  // The position of a feed behind events that are not kept any more.
+  const goOn = problem.cursor === undefined ? '' : `\nto go on: --after=${safe(problem.cursor)}`
+  const id = requestId === '' ? '' : `, request ${safe(requestId)}`
+  const message = `${safe(title)}:${summary}${lines.join('')}${goOn}\n(${safe(code)}${id})`
+  if (status === 401) return { message: `the service does not accept the token\n${message}`, exitCode: NOT_ALLOWED }
+  if (status === 403) return { message: `the token does not allow this\n${message}`, exitCode: NOT_ALLOWED }
+  return { message, exitCode: code === 'invalid_request' ? WRONG_USAGE : FAILED }
+}
+
+function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): Failure {
+  const reason = reasonOf(error.cause)
+  if (reason !== undefined) {
+    const advice = 'Is the service running, and is this its address? --url, SMS_QUOTA_URL or --profile name another.'
+    return { message: `${url} cannot be reached: ${reason}\n${advice}`, exitCode: UNAVAILABLE }
+  }
+  const { cause } = error.cause instanceof Error ? error.cause : {}
+  const because = cause instanceof Error && !(error.cause instanceof QuotaError) ? ` (${safe(cause.message)})` : ''
+  const repeat =
+    error.mayHaveTakenEffect && idempotencyKey !== undefined
+      ? `\nIt may have been done. Repeat it with --idempotency-key ${idempotencyKey}: then nothing is done twice.`
+      : ''
+  return { message: `${url} is unavailable: ${safe(error.message)}${because}${repeat}`, exitCode: UNAVAILABLE }
+}

@@ -1,0 +1,218 @@
+/** The options of a command over the API, made from the schemas of its request, and the request made from the options. */
+
+import { Temporal } from 'temporal-polyfill'
+import type { Static, TObject, TProperties } from 'typebox'
+import { type Arguments, didYouMean, type Options, UsageError } from '../arguments.ts'
+
+/** The part of JSON Schema that requests use. */
+interface Schema {
+  type?: string
+  anyOf?: readonly Schema[]
+  enum?: readonly string[]
+  items?: Schema
+  properties?: Readonly<Record<string, Schema>>
+  required?: readonly string[]
+  patternProperties?: object
+  format?: string
+  minimum?: number
+  maximum?: number
+  default?: unknown
+  description?: string
+}
+
+/** A field that a command takes. */
+export interface Field {
+  /** Where it is in the request: `['message', 'to']`. */
+  path: readonly string[]
+  /** The name of its option, without the dashes. */
+  option: string
+  /** Without null. */
+  schema: Schema
+  isNullable: boolean
+  isRequired: boolean
+}
+
+/** A request: the parameters of path, query and body in one object, with the names of the API. */
+export type Request = Record<string, unknown>
+
+/** The names of the fields of requests. */
+export type FieldOf<Requests extends readonly TObject[]> = Requests[number] extends infer R
+  ? R extends TObject<infer Properties extends TProperties>
+    ? keyof Static<TObject<Properties>> & string
+    : never
+  : never
+
+/** All fields of requests: of an object in an object, its fields instead. */
+export function fieldsOf(requests: readonly TObject[]): Field[] {
+  return requests.flatMap(request => fieldsIn(request as Schema, []))
+}
+
+function fieldsIn({ properties = {}, required = [] }: Schema, parents: readonly string[]): Field[] {
+  return Object.entries(properties).flatMap(([name, declared]) => {
+    const path = [...parents, name]
+    const choices = declared.anyOf?.filter(({ type }) => type !== 'null')
+    const schema = { ...declared, ...choices?.[0] }
+    if (schema.properties !== undefined) return fieldsIn(schema, path)
+    const isNullable = choices !== undefined && choices.length < (declared.anyOf?.length ?? 0)
+    const isRequired = parents.length === 0 && required.includes(name)
+    return [{ path, option: name.replaceAll('_', '-'), schema, isNullable, isRequired }]
+  })
+}
+
+/* ── Options ────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** The options for fields. A field that is false by default is a switch. */
+export function optionsOf(fields: readonly Field[]): Options {
+  return Object.fromEntries(
+    fields.map(field => {
+      const values = valuesOf(field)
+      const option = {
+        means: meaningOf(field),
+        ...(isSwitch(field) ? {} : { value: placeholderOf(field) }),
+        ...(values === undefined ? {} : { values }),
+        ...(isRecord(field) ? { multiple: true } : {}),
+        // A descending order is "-id".
+        ...(field.schema.type === 'integer' || field.option === 'sort' ? { dashed: true } : {}),
+      }
+      return [field.option, option]
+    }),
+  )
+}
+
+const isSwitch = ({ schema }: Field) => schema.type === 'boolean' && schema.default === false
+const isRecord = ({ schema }: Field) => schema.patternProperties !== undefined
+
+function valuesOf({ schema, isNullable }: Field): readonly string[] | undefined {
+  const values = schema.type === 'boolean' ? ['true', 'false'] : schema.enum
+  return values === undefined || !isNullable ? values : [...values, 'null']
+}
+
+function placeholderOf(field: Field): string {
+  const { schema, option } = field
+  if (valuesOf(field) !== undefined) return option.replace(/^.*-/, '').toUpperCase()
+  if (isRecord(field)) return 'KEY=VALUE'
+  if (schema.type === 'integer') return 'NUMBER'
+  if (schema.type === 'array') return 'LIST'
+  return schema.format === 'date-time' ? 'TIME' : 'TEXT'
+}
+
+/** The beginning of the description, what is accepted, and the default. */
+function meaningOf(field: Field): string {
+  const { schema, isNullable } = field
+  const sentence = beginningOf((schema.description ?? '').replaceAll('`', ''))
+  const values = valuesOf(field)
+  const needsNull = isNullable && !/\bnull\b/.test(sentence)
+  const accepted = [
+    ...(field.isRequired ? ['required'] : []),
+    ...(values !== undefined && !isSwitch(field) ? [values.join(', ')] : needsNull ? ['or null'] : []),
+    ...(schema.type === 'array' ? ['separated by commas'] : []),
+    ...(isRecord(field) ? ['can be repeated'] : []),
+    ...(isPlain(schema.default) && !isSwitch(field) ? [`default ${schema.default}`] : []),
+  ]
+  return [sentence, ...accepted].filter(part => part !== '').join('; ')
+}
+
+/** The first sentence, and the next one if it says little, such as "Exclusive". */
+function beginningOf(description: string): string {
+  const [first = '', second] = description.split(/\.(?:\s|$)/)
+  return first.length < 15 && second !== undefined && second !== '' ? `${first}. ${second}` : first
+}
+
+const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
+
+/* ── Values ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** @throws UsageError */
+export function checkTimeZone(name: string): string {
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
+    return name
+  } catch {
+    throw new UsageError(`--time-zone is the name of an IANA time zone, such as Europe/Berlin, not "${name}"`)
+  }
+}
+
+/**
+ * The values that were given for fields.
+ *
+ * @param timeZone of times without an offset
+ * @throws UsageError
+ */
+export function readFields(fields: readonly Field[], args: Arguments, timeZone: string): Request {
+  const request: Request = {}
+  for (const field of fields) {
+    const { option, path } = field
+    if (!args.has(option)) continue
+    if (isSwitch(field)) put(request, path, true)
+    else if (isRecord(field)) put(request, path, readRecord(args.all(option), option))
+    else put(request, path, readValue(args.one(option) ?? '', field, `--${option}`, timeZone))
+  }
+  return request
+}
+
+function put(request: Request, [name = '', ...inner]: readonly string[], value: unknown): void {
+  if (inner.length === 0) {
+    request[name] = value
+    return
+  }
+  const object = (request[name] ?? {}) as Request
+  request[name] = object
+  put(object, inner, value)
+}
+
+/**
+ * The value of a field from its text. Bounds and patterns are the service's to check.
+ *
+ * @param shown how the command line names the field
+ * @throws UsageError
+ */
+export function readValue(text: string, field: Field, shown: string, timeZone: string): unknown {
+  const { schema, isNullable } = field
+  if (isNullable && text === 'null') return null
+  const refuse = (accepted: string, meant = '') => new UsageError(`${shown} is ${accepted}, not "${text}"${meant}`)
+  const orNull = isNullable ? ', or null' : ''
+  if (schema.enum !== undefined || schema.type === 'boolean') {
+    const values = valuesOf(field) ?? []
+    if (!values.includes(text)) throw refuse(`one of ${values.join(', ')}`, didYouMean(text, values))
+    return schema.type === 'boolean' ? text === 'true' : text
+  }
+  if (schema.type === 'integer') return readInteger(text) ?? fail(refuse(`a whole number${orNull}`))
+  if (schema.type === 'array') {
+    const item = { ...field, schema: schema.items ?? {}, isNullable: false }
+    return text === '' ? [] : text.split(',').map(part => readValue(part.trim(), item, shown, timeZone))
+  }
+  if (schema.format !== 'date-time') return text
+  const examples = 'a time such as 2026-03-01T12:00:00Z, a day such as 2026-03-01'
+  return readTime(text, timeZone) ?? fail(refuse(`${examples}${orNull}`))
+}
+
+function fail(error: Error): never {
+  throw error
+}
+
+function readInteger(text: string): number | undefined {
+  const number = /^(?:0|-?[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(number) ? number : undefined
+}
+
+/** A time with an offset as it is; one without, and a day, which begins at midnight, in the time zone. */
+function readTime(text: string, timeZone: string): string | undefined {
+  try {
+    if (/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?$/.test(text)) {
+      return Temporal.PlainDateTime.from(text).toZonedDateTime(timeZone).toInstant().toString()
+    }
+    return Temporal.Instant.from(text).toString()
+  } catch {
+    return undefined
+  }
+}
+
+function readRecord(pairs: readonly string[], option: string): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map(pair => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new UsageError(`--${option} is a key and a value, as in contract=K-1042, not "${pair}"`)
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}

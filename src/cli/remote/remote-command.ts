@@ -1,0 +1,212 @@
+/** Makes a command of `sms-quota` from what a command over the API is: an operation, its request, and how its answer is shown. */
+import { randomUUID } from 'node:crypto'
+import type { TObject } from 'typebox'
+import { type OperationId, ROUTES } from '../../../client/src/api.ts'
+import type { CallOptions, Client } from '../../../client/src/main.ts'
+import { type Arguments, type Operand, type Option, type Options, UsageError } from '../arguments.ts'
+import type { Command } from '../command.ts'
+import { EXIT_CODES } from '../help.ts'
+import type { Terminal } from '../terminal.ts'
+import { connect } from './connection.ts'
+import { failureOf } from './failures.ts'
+import {
+  checkTimeZone,
+  type Field,
+  type FieldOf,
+  fieldsOf,
+  optionsOf,
+  type Request,
+  readFields,
+  readValue,
+} from './fields.ts'
+import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
+
+/** A command that was typed, ready to call the service. */
+export interface Call {
+  args: Arguments
+  terminal: Terminal
+  client: Client
+  request: Request
+  /** Calls the operation with the request and further fields. */
+  ask(more?: Request, signal?: AbortSignal): Promise<unknown>
+  /** Writes a value as a line of JSON. */
+  printJson(value: unknown): Promise<void>
+}
+
+/** How the answers of an operation are read and shown. */
+export interface Presentation {
+  /** Options that are not fields of the request. */
+  options?: Options
+  /** Fields of the request that it sets itself. */
+  hides?: readonly string[]
+  /** @returns the exit code. */
+  run(call: Call): Promise<number>
+}
+
+/** A command over the API, with its operation and its request. */
+export interface RemoteCommand<Requests extends readonly TObject[]> {
+  name: string
+  summary: string
+  more?: () => string
+  operation: OperationId
+  /** The same for the token's own user, with `--mine`. It has no field `user_id`. */
+  own?: OperationId
+  /** Called instead if the token does not allow the operation. It takes and answers the same. */
+  instead?: OperationId
+  /** The schemas of the parameters in the path, of the query and of the body. */
+  requests: Requests
+  /** Fields that are given by their place, and how help names them. */
+  operands?: { readonly [Field in FieldOf<Requests>]?: string }
+  /** Completes what was given. */
+  complete?(request: Request, terminal: Terminal): Request
+  /** What options say otherwise than the schemas. */
+  overrides?: Readonly<Record<string, Partial<Option>>>
+  /** Fields that it does not take. */
+  hides?: readonly FieldOf<Requests>[]
+  /** Whether it takes the version that the change shall meet. */
+  takesVersion?: boolean
+  show: Presentation
+  examples: readonly string[]
+}
+
+const MINE: Options = { mine: { means: "show what belongs to the token's own user; no role is needed" } }
+const JSON_OPTION: Options = { json: { means: 'print the answer of the API, a line of JSON for each row' } }
+const HELP: Options = { help: { short: 'h', means: 'show this help' } }
+const KEY: Options = {
+  'idempotency-key': { value: 'KEY', means: 'a repeated call with the same key is done once; default a new one' },
+}
+const VERSION: Options = {
+  'if-match': { value: 'VERSION', means: 'change it only if the quota still has this version' },
+}
+
+export function remoteCommand<const Requests extends readonly TObject[]>(remote: RemoteCommand<Requests>): Command {
+  const { name, summary, more, examples, own, show } = remote
+  const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
+  const fields = fieldsOf(remote.requests).filter(({ path: [first = ''] }) => !hidden.has(first))
+  const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
+    return { field: fieldOf(fields, field), shown }
+  })
+  const given = fields.filter(field => !operands.some(operand => operand.field === field))
+  const parts: Parts = { operands, given, takesKey: ROUTES[remote.operation].takesKey === true }
+  const declared: Options = {
+    ...optionsOf(given),
+    ...show.options,
+    ...(own === undefined ? {} : MINE),
+    ...(remote.takesVersion === true ? VERSION : {}),
+    ...(parts.takesKey ? KEY : {}),
+    ...JSON_OPTION,
+    ...CONNECTION_OPTIONS,
+    ...HELP,
+  }
+  const options = Object.fromEntries(
+    Object.entries(declared).map(([option, of]) => [option, { ...of, ...remote.overrides?.[option] }]),
+  )
+  return {
+    name,
+    summary,
+    more: () => `${more === undefined ? '' : `${more()}\n\n`}${EXIT_CODES}`,
+    operands: operands.map(({ field, shown }): Operand => ({ name: shown, isOptional: isOwn(remote, field) })),
+    options,
+    examples,
+    run: (args, terminal) => run(remote, parts, args, terminal),
+  }
+}
+
+/** Whether `--mine` stands in for a field. */
+const isOwn = ({ own }: { own?: OperationId }, { path: [name] }: Field) => own !== undefined && name === 'user_id'
+
+function fieldOf(fields: readonly Field[], name: string): Field {
+  const field = fields.find(({ path: [first] }) => first === name)
+  if (field === undefined) throw new Error(`no request has the field ${name}`)
+  return field
+}
+
+interface Parts {
+  operands: readonly { field: Field; shown: string }[]
+  /** The fields that are options. */
+  given: readonly Field[]
+  takesKey: boolean
+}
+
+async function run(
+  remote: RemoteCommand<readonly TObject[]>,
+  parts: Parts,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<number> {
+  const { operation, own, instead, complete = request => request } = remote
+  const isMine = args.has('mine')
+  const request = complete(readRequest(parts, args, terminal), terminal)
+  const missing = parts.given.filter(({ path: [name = ''], isRequired }) => isRequired && !(name in request))
+  if (missing.length > 0) throw new UsageError(`missing: ${missing.map(({ option }) => `--${option}`).join(', ')}`)
+  const headers = readHeaders(args, parts.takesKey)
+  const address = readAddress(args, terminal.env)
+  const { client, call } = connect(address)
+  const asked = isMine && own !== undefined ? own : operation
+  try {
+    return await remote.show.run({
+      args,
+      terminal,
+      client,
+      request,
+      async ask(more = {}, signal) {
+        const options = signal === undefined ? headers : { ...headers, signal }
+        try {
+          return await call(asked, { ...request, ...more }, options)
+        } catch (error) {
+          if (instead === undefined || !isForbidden(error)) throw error
+          return await call(instead, { ...request, ...more }, options)
+        }
+      },
+      printJson: value => terminal.print(`${JSON.stringify(value)}\n`),
+    })
+  } catch (error) {
+    const failure = failureOf(error, {
+      url: address.url,
+      idempotencyKey: headers.idempotencyKey,
+      nameOf: path => nameOf(parts, path),
+    })
+    if (failure === undefined) throw error
+    terminal.complain(`sms-quota: ${failure.message}`)
+    if (isForbidden(error) && own !== undefined && !isMine) terminal.complain('--mine shows your own.')
+    return failure.exitCode
+  }
+}
+
+const isForbidden = (error: unknown): boolean => error instanceof Error && 'status' in error && error.status === 403
+
+/** @throws UsageError */
+function readRequest({ operands, given }: Parts, args: Arguments, { timeZone }: Terminal): Request {
+  const zone = checkTimeZone(args.one('time-zone') ?? timeZone)
+  const request = readFields(given, args, zone)
+  const isMine = args.has('mine')
+  for (const [position, { field, shown }] of operands.entries()) {
+    const text = args.operand(position)
+    if (text !== '') request[field.path[0] ?? ''] = readValue(text, field, shown, zone)
+    else if (!isMine) throw new UsageError(`${shown} is missing; or give --mine`)
+  }
+  if (isMine && 'user_id' in request) throw new UsageError("--mine is the token's own user: name no other")
+  return request
+}
+
+/** @throws UsageError */
+function readHeaders(args: Arguments, takesKey: boolean): CallOptions {
+  const headers: CallOptions = {}
+  const version = args.one('if-match')
+  if (version !== undefined) {
+    if (!/^[1-9]\d{0,15}$/.test(version)) throw new UsageError(`--if-match is a version, such as 3, not "${version}"`)
+    headers.ifMatch = Number(version)
+  }
+  if (takesKey) headers.idempotencyKey = args.one('idempotency-key') ?? randomUUID()
+  return headers
+}
+
+/** How the command line names the field at a path of an issue: `/message/to`, or `user_id` in a query. */
+function nameOf({ operands, given }: Parts, path: string): string {
+  const names = path.replace(/^\//, '').split('/')
+  const isAt = ({ path }: Field) => path.every((name, index) => names[index] === name)
+  const operand = operands.find(({ field }) => isAt(field))
+  if (operand !== undefined) return operand.shown
+  const field = given.find(isAt)
+  return field === undefined ? path : `--${field.option}`
+}

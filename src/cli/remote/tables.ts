@@ -1,0 +1,175 @@
+/** Tables and records as text: columns aligned, cut to the terminal's width, times in its time zone. */
+import { styleText } from 'node:util'
+import type { Terminal } from '../terminal.ts'
+import { cut, pad, safe, widthOf } from './width.ts'
+
+/** A column of a table of rows. */
+export interface Column<Row> {
+  title: string
+  value(row: Row): unknown
+  /** Shown for null. */
+  none?: string
+  /** For tables whose later rows are not known yet. */
+  minWidth?: number
+}
+
+/** Columns that show fields as they are, by their names. */
+export function columns<Row extends object>(
+  ...fields: readonly ((keyof Row & string) | Column<Row>)[]
+): readonly Column<Row>[] {
+  return fields.map(field => (typeof field === 'string' ? { title: field, value: row => row[field] } : field))
+}
+
+/** A field of which null has a meaning of its own. */
+export const withNone = <Row extends object>(field: keyof Row & string, none: string): Column<Row> => ({
+  title: field,
+  value: row => row[field],
+  none,
+})
+
+type View = Pick<Terminal, 'columns' | 'hasColors' | 'timeZone'>
+
+const GAP = '  '
+/** Columns of text are made narrower down to this, which still shows a time. */
+const MIN_TEXT_WIDTH = 24
+
+type Color = 'green' | 'yellow' | 'red' | 'bold'
+
+/** The colors of states that call for attention, or that need none. */
+const COLORS: Readonly<Record<string, Color>> = {
+  active: 'green',
+  granted: 'green',
+  draws: 'green',
+  suspended: 'yellow',
+  scheduled: 'yellow',
+  expired: 'red',
+  exhausted: 'red',
+  blocks: 'red',
+  deleted: 'red',
+  denied: 'red',
+  no_quota: 'red',
+  cap_reached: 'red',
+  quota_exhausted: 'red',
+}
+
+/** @returns lines, the titles first unless they are left out. */
+export function tableOf<Row>(
+  rows: readonly Row[],
+  shown: readonly Column<Row>[],
+  view: View,
+  { titles = true }: { titles?: boolean } = {},
+): string {
+  const values = rows.map(row => shown.map(column => column.value(row)))
+  const cells = values.map(row =>
+    row.map((value, index) => textOf(value, shown[index]?.title ?? '', view, shown[index])),
+  )
+  const isRight = shown.map((_, index) => {
+    const present = values.map(row => row[index]).filter(value => value !== null && value !== undefined)
+    return present.length > 0 && present.every(value => typeof value === 'number')
+  })
+  const wanted = shown.map(({ title, minWidth = 0 }, index) =>
+    Math.max(minWidth, widthOf(title), ...cells.map(row => widthOf(row[index] ?? ''))),
+  )
+  const widths = fitWidths(wanted, isRight, view.columns)
+  const line = (row: readonly string[], color: (cell: string) => Color | undefined) =>
+    lineOf(row, widths, isRight, { ...view, color })
+  const head = titles
+    ? [
+        line(
+          shown.map(({ title }) => title),
+          () => 'bold',
+        ),
+      ]
+    : []
+  return [...head, ...cells.map(row => line(row, cell => COLORS[cell]))].map(text => `${text}\n`).join('')
+}
+
+/** Takes from the widest columns of text what does not fit, as far as they can give. */
+function fitWidths(wanted: readonly number[], isRight: readonly boolean[], available: number | null): number[] {
+  const widths = [...wanted]
+  if (available === null) return widths
+  const total = () => widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1))
+  for (let excess = total() - available; excess > 0; excess = total() - available) {
+    const widest = Math.max(...widths.filter((_, index) => isRight[index] === false))
+    if (widest <= MIN_TEXT_WIDTH) break
+    const index = widths.findIndex((width, at) => width === widest && isRight[at] === false)
+    widths[index] = widest - 1
+  }
+  return widths
+}
+
+/** A line of a table. What does not fit into the terminal is left out. */
+function lineOf(
+  row: readonly string[],
+  widths: readonly number[],
+  isRight: readonly boolean[],
+  { columns, hasColors, color }: View & { color: (cell: string) => Color | undefined },
+): string {
+  let line = ''
+  let left = columns ?? Number.POSITIVE_INFINITY
+  for (const [index, cell] of row.entries()) {
+    const gap = index === 0 ? '' : GAP
+    const width = Math.min(widths[index] ?? 0, left - gap.length)
+    if (width < 1) break
+    left -= gap.length + width
+    const isLast = index === row.length - 1
+    const text =
+      isLast && isRight[index] !== true ? cut(cell, width) : pad(cut(cell, width), width, isRight[index] === true)
+    const style = hasColors ? color(cell) : undefined
+    line += gap + (style === undefined ? text : styleText(style, text, { validateStream: false }))
+  }
+  return line.trimEnd()
+}
+
+/* ── Values ─────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+const TIME_FIELD = /(?:^|[_.])(?:at|from|to|start|end|as_of)$/
+
+/** The value of a field in a cell. */
+function textOf(value: unknown, field: string, view: View, { none = '-' }: { none?: string } = {}): string {
+  if (value === null || value === undefined) return none
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  if (typeof value === 'string') return TIME_FIELD.test(field) ? timeOf(value, view) : safe(value)
+  if (typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return value.map(item => textOf(item, '', view)).join(',') || none
+  const members = Object.entries(value).map(([name, member]) => `${safe(name)}=${textOf(member, name, view)}`)
+  return members.join(' ') || none
+}
+
+/** A time of the API as the terminal's user reads it; elsewhere as it is. */
+function timeOf(time: string, { columns, timeZone }: View): string {
+  const date = new Date(time)
+  if (columns === null || Number.isNaN(date.getTime())) return safe(time)
+  // Sweden writes 2026-03-15 13:00:00.
+  return date.toLocaleString('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' })
+}
+
+/* ── Records ────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** One record: a line for each field, and then a table for each list of objects. */
+export function recordOf(record: object, view: View): string {
+  const fields = Object.entries(record).flatMap(([name, value]) => flat(name, value))
+  const tables = Object.entries(record).filter(([, value]) => isTable(value))
+  const rows = fields.map(([name, value]) => ({ name, text: textOf(value, name, view) }))
+  const lines = tableOf(rows, columns<(typeof rows)[number]>('name', 'text'), view, { titles: false })
+  const lists = tables.map(([name, items]) => {
+    const titles = [...new Set((items as object[]).flatMap(item => Object.keys(item)))]
+    const shown = titles.map(title => ({ title, value: (item: object) => (item as Record<string, unknown>)[title] }))
+    return `\n${name}:\n${tableOf(items as object[], shown, view)}`
+  })
+  return (lines + lists.join('')).replace(/^\n/, '')
+}
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isTable = (value: unknown): boolean => Array.isArray(value) && value.some(isObject)
+
+/** A field, or those of an object with the names of both. */
+function flat(name: string, value: unknown): [name: string, value: unknown][] {
+  if (isTable(value)) return []
+  if (!isObject(value)) return [[name, value]]
+  const members = Object.entries(value)
+  return members.length === 0
+    ? [[name, null]]
+    : members.flatMap(([inner, member]) => flat(`${name}.${safe(inner)}`, member))
+}

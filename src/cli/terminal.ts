@@ -1,0 +1,51 @@
+/** Where a command runs: what it reads of its surroundings, and where its output goes. */
+export interface Terminal {
+  readonly env: NodeJS.Dict<string>
+  /** How many characters fit into a line; null if results go to a file or a pipe. */
+  readonly columns: number | null
+  readonly hasColors: boolean
+  /** The IANA name of the local time zone. */
+  readonly timeZone: string
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Writes results. Resolves when they are passed on. @throws an error that `isClosedPipe` knows */
+  print(text: string): Promise<void>
+  /** Writes a line of messages. */
+  complain(line: string): void
+  /** Aborts at the next Ctrl-C, which then does not end the process. */
+  interruption(): AbortSignal
+}
+
+/** Whether the reader of the results has left, as `head` does. */
+export const isClosedPipe = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EPIPE'
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const { stdout, stderr, env } = process
+  return {
+    env,
+    columns: stdout.isTTY ? stdout.columns : null,
+    hasColors: stdout.isTTY && stdout.hasColors(),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    now: Date.now,
+    print: text =>
+      new Promise((resolve, reject) => {
+        // Without a listener the process would end with a stack trace, beside the error that `write` reports.
+        stdout.once('error', reject)
+        stdout.write(text, error => {
+          if (error) return reject(error)
+          stdout.off('error', reject)
+          resolve()
+        })
+      }),
+    complain(line) {
+      stderr.write(`${line}\n`)
+    },
+    interruption() {
+      const controller = new AbortController()
+      process.once('SIGINT', () => controller.abort())
+      return controller.signal
+    },
+  }
+}

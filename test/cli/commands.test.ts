@@ -1,0 +1,330 @@
+import { styleText } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Terminal } from '../../src/cli/terminal.ts'
+import { START, startService } from '../support/service.ts'
+import { type Outcome, run } from '../support/terminal.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+afterAll(() => service.app.close())
+// A sender who is also an administrator, and a user without a role.
+const token = await service.token({ sub: '1', roles: ['sms-quota:admin', 'sms-quota:sender'] })
+const ownToken = await service.userToken(7)
+const supportToken = await service.token({ sub: 'help-desk', roles: ['sms-quota:support'] })
+
+const env = { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: token }
+const tty = { columns: 80, timeZone: 'Europe/Berlin' }
+
+/** The words of a line, in which quotes hold words together. */
+const wordsOf = (line: string) => [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, inner]) => inner ?? word)
+
+const outputs: string[] = []
+async function quota(line: string, options: Partial<Terminal> = {}): Promise<Outcome> {
+  const outcome = await run(wordsOf(line), { env, now: () => START, ...options })
+  outputs.push(outcome.stdout, outcome.stderr)
+  return outcome
+}
+
+/** Of a command that succeeds. */
+async function json(line: string, options: Partial<Terminal> = {}) {
+  const { code, stdout, stderr } = await quota(`${line} --json`, options)
+  expect({ code, stderr: code === 0 ? '' : stderr }, line).toEqual({ code: 0, stderr: '' })
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map(text => JSON.parse(text))
+}
+
+let monthly: number
+let cap: number
+beforeAll(async () => {
+  const created = await json(
+    'quota create --user-id 7 --limit 1000 --period month --time-zone Europe/Berlin --name "Monthly package" --alert-at 50,90 --metadata contract=K-1=2 --metadata Tier=gold',
+  )
+  monthly = created[0].id
+  const [{ id }] = await json(
+    'quota create --user-id 7 --kind cap --limit 100 --period day --countries DE,AT --name "東京 cap"',
+  )
+  cap = id
+})
+
+describe('quotas', () => {
+  test('a new quota has the fields that were given, under the names of the API', async () => {
+    expect(await json(`quota get ${monthly}`)).toMatchObject([
+      {
+        id: monthly,
+        user_id: 7,
+        limit: 1000,
+        period: 'month',
+        time_zone: 'Europe/Berlin',
+        name: 'Monthly package',
+        alert_at: [50, 90],
+        metadata: { contract: 'K-1=2', Tier: 'gold' },
+        created_by: '1',
+      },
+    ])
+    expect(await json(`quota get ${cap}`)).toMatchObject([{ kind: 'cap', countries: ['AT', 'DE'], name: '東京 cap' }])
+  })
+
+  test('a list is a table with aligned columns', async () => {
+    const { stdout, stderr, code } = await quota('quota list --user-id 7 --sort id')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toBe(`\
+ id  user_id  kind   status  limit  used  reserved  remaining  name             window_end
+ ${monthly}        7  grant  active   1000     0         0       1000  Monthly package  2026-03-31T22:00:00.000Z
+${cap}        7  cap    active    100     0         0        100  東京 cap         2026-03-16T00:00:00.000Z
+`)
+  })
+
+  test('on a terminal it has colors, local times, and lines that fit', async () => {
+    const { stdout } = await quota('quota list --user-id 7', { ...tty, columns: 100, hasColors: true })
+    expect(stdout).toContain(styleText('green', 'active', { validateStream: false }))
+    expect(stdout).toContain('2026-04-01 00:00:00')
+    const plain = await quota('quota list --user-id 7', { ...tty, columns: 60 })
+    expect(plain.stdout.split('\n').filter(line => line.length > 60 || line.includes('\u001b'))).toEqual([])
+    expect(plain.stdout).not.toContain('2026')
+  })
+
+  test('a record shows each field in a line of its own', async () => {
+    const { stdout } = await quota(`quota get ${monthly}`, tty)
+    expect(stdout).toMatch(/^id +\d+\nuser_id +7\n/)
+    for (const line of ['limit +1000', 'window_end +2026-04-01 00:00:00', 'metadata.Tier +gold', 'expires_at +-']) {
+      expect(stdout).toMatch(new RegExp(`\n${line}\n`))
+    }
+  })
+
+  test('changes: a field, null, a switch, a difference, a version', async () => {
+    const [{ id, version }] = await json('quota create --user-id 8 --limit 10 --name old --expires-at 2026-06-01')
+    expect(await json(`quota get ${id}`)).toMatchObject([{ expires_at: '2026-06-01T00:00:00.000Z' }])
+    expect(await json(`quota update ${id} --limit null --name null --if-match ${version}`)).toMatchObject([
+      { limit: null, name: null, version: 2 },
+    ])
+    const refused = await quota(`quota update ${id} --limit 5 --if-match ${version}`)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('Version mismatch: ') })
+    expect(await json(`quota update ${id} --enabled false --limit 20`)).toMatchObject([
+      { status: 'suspended', limit: 20 },
+    ])
+    expect(await json(`quota adjust ${id} --delta -5 --reason "a test"`)).toMatchObject([{ limit: 15, name: null }])
+    // A time without an offset is local, or in the quota's time zone.
+    const local = { timeZone: 'Asia/Tokyo' }
+    expect(await json(`quota update ${id} --expires-at 2026-07-01T09:00`, local)).toMatchObject([
+      { expires_at: '2026-07-01T00:00:00.000Z' },
+    ])
+    expect(
+      await json('quota create --user-id 8 --limit 1 --starts-at 2026-07-01 --time-zone America/New_York', local),
+    ).toMatchObject([{ starts_at: '2026-07-01T04:00:00.000Z' }])
+    expect(await quota(`quota delete ${id} --if-match 3`)).toMatchObject({ code: 1 })
+    expect(await quota(`quota delete ${id}`)).toEqual({ code: 0, stdout: `Quota ${id} is deleted.\n`, stderr: '' })
+    expect(await json(`quota list --user-id 8 --status deleted`)).toMatchObject([{ id, status: 'deleted' }])
+  })
+
+  test('an idempotency key makes a creation repeatable', async () => {
+    const line = 'quota create --user-id 9 --limit 1 --idempotency-key again'
+    expect(await json(line)).toEqual(await json(line))
+    expect(await json('quota list --user-id 9')).toHaveLength(1)
+    await json('quota create --user-id 9 --limit 1')
+    expect(await json('quota list --user-id 9')).toHaveLength(2)
+  })
+
+  test('lists go on page by page', async () => {
+    for (let n = 0; n < 3; n++) await json(`quota create --user-id 10 --limit ${n}`)
+    const first = await quota('quota list --user-id 10 --limit 2 --sort id --json')
+    const [, cursor] = /^more: --after=(\S+), or --all\n$/.exec(first.stderr) ?? []
+    const rest = await json(`quota list --user-id 10 --after=${cursor}`)
+    expect([
+      ...first.stdout
+        .trim()
+        .split('\n')
+        .map(text => JSON.parse(text).limit),
+      rest.map(({ limit }) => limit),
+    ]).toEqual([0, 1, [2]])
+    expect(await json('quota list --user-id 10 --all')).toHaveLength(3)
+    expect(await quota('quota list --user-id 11')).toEqual({ code: 0, stdout: '', stderr: 'There are no rows.\n' })
+    expect(await quota('quota list --user-id 11 --json')).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+})
+
+describe('senders', () => {
+  test('reserve, commit, refund, release, consume', async () => {
+    expect(await json('reserve 7 msg-1 --units 3 --ttl-seconds 60 --on-expiry commit')).toMatchObject([
+      { granted: true, id: 'msg-1', user_id: 7, units: 3, state: 'reserved' },
+    ])
+    expect(await json('commit 7 msg-1 --total-units 2')).toMatchObject([{ committed: 2 }])
+    expect(await json('release 7 msg-1')).toMatchObject([{ released: 1, state: 'committed' }])
+    expect(await json('refund 7 msg-1 --total-units 1')).toMatchObject([{ refunded: 1 }])
+    expect(await json('consume 7 msg-2 --to +4915112345678 --text "Hello you"')).toMatchObject([
+      { granted: true, segments: 1, country: 'DE', state: 'committed' },
+    ])
+    const { stdout, code } = await quota('reserve 7 msg-3 --units 1')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^decision +granted\nid +msg-3\n/)
+    expect(stdout).toMatch(/\ndraws:\nquota_id {2}kind {3}units {2}window_start\n +\d+ {2}grant +1 {2}2026/)
+  })
+
+  test('a denial ends with 3 and says why', async () => {
+    const { code, stdout, stderr } = await quota('check 7 --units 5000 --explain', { ...tty, hasColors: true })
+    expect({ code, stderr }).toEqual({ code: 3, stderr: '' })
+    const red = (text: string) => styleText('red', text, { validateStream: false })
+    expect(stdout).toContain(`decision           ${red('denied')}\nreason             ${red('quota_exhausted')}\n`)
+    expect(stdout).toMatch(/\nexplain:\n.*verdict.*\n +\d+ {2}grant {2}has_headroom/)
+    const denied = await quota('reserve 7 msg-4 --units 100 --country DE --json')
+    expect({ code: denied.code, answer: JSON.parse(denied.stdout) }).toMatchObject({
+      code: 3,
+      answer: { granted: false, reason: 'cap_reached', limiting_quota_id: cap },
+    })
+    const [{ denial_id }] = await json('denials --user-id 7')
+    expect(await json(`denial ${denial_id}`)).toMatchObject([{ id: 'msg-4', explain: expect.any(Array) }])
+    expect((await quota('denials')).stdout).toMatch(/^at +user_id +id .*\n2026\S+ +7 +msg-4 +100 +cap_reached/)
+  })
+
+  test('check works for support, too', async () => {
+    const support = { env: { ...env, SMS_QUOTA_TOKEN: supportToken } }
+    expect(await json('check 7 --units 1', support)).toMatchObject([{ granted: true, units: 1 }])
+    expect(await quota('reserve 7 msg-5 --units 1', support)).toMatchObject({ code: 5 })
+  })
+})
+
+describe('what a user has', () => {
+  test('summary, user, users, search, whoami', async () => {
+    expect(await json('summary 7')).toMatchObject([{ user_id: 7, limit: 1000, caps: [{ quota_id: cap }] }])
+    expect((await quota('summary 7')).stdout).toMatch(/\ncaps:\nquota_id {2}name .*\n.*東京 cap/)
+    expect(await json('user 7')).toMatchObject([{ user_id: 7, quotas: { unexpired: 2 } }])
+    expect((await json('users --all')).map(({ user_id }) => user_id)).toContain(7)
+    expect(await json('search Monthly')).toMatchObject([{ quotas: [{ id: monthly }] }])
+    expect((await quota('search Monthly')).stdout).toMatch(/\nquotas:\n *id {2}user_id/)
+    expect(await json('whoami')).toMatchObject([{ subject: '1', roles: ['admin', 'sender'] }])
+  })
+
+  test('usage is of the last seven days by default, today included', async () => {
+    const berlin = { timeZone: 'Europe/Berlin' }
+    const [report] = await json('usage --user-id 7', berlin)
+    expect(report).toMatchObject({
+      from: '2026-03-08T23:00:00.000Z',
+      to: '2026-03-15T12:00:00.000Z',
+      interval: 'day',
+      time_zone: 'Europe/Berlin',
+    })
+    expect(report.items).toHaveLength(7)
+    const { stdout } = await quota(
+      'usage --user-id 7 --from 2026-03-01 --to 2026-03-16 --interval week --group-by country',
+    )
+    expect(stdout).toMatch(/^start +country +messages +committed +refunded +unfunded +denied\n/)
+    expect(stdout).toMatch(/\ntotal +- +2 +3 +1 +0 +100\n$/)
+  })
+
+  test('users see their own', async () => {
+    const own = { env: { ...env, SMS_QUOTA_TOKEN: ownToken } }
+    expect(await json('quota list --mine', own)).toHaveLength(2)
+    expect(await json('summary --mine', own)).toMatchObject([{ user_id: 7 }])
+    expect(await json('usage --mine', own)).toMatchObject([{ interval: 'day' }])
+    expect(await json('denials --mine', own)).toMatchObject([{ id: 'msg-4', reason: 'cap_reached' }])
+    const refused = await quota('quota list', own)
+    expect(refused).toMatchObject({ code: 5, stdout: '' })
+    expect(refused.stderr).toMatch(
+      /^sms-quota: the token does not allow this\nForbidden: .*\n.*\n--mine shows your own\.\n$/,
+    )
+  })
+})
+
+describe('wrong usage ends with 2, and nothing is sent', () => {
+  test.each([
+    ['qouta list', 'there is no command "qouta"; did you mean quota?'],
+    ['list', 'there is no command "list"; did you mean quota list?'],
+    ['quota', 'a word is missing after quota: list, get, create, update, adjust, delete'],
+    [
+      'quota lsit',
+      'there is no command "quota lsit" among list, get, create, update, adjust, delete; did you mean list?',
+    ],
+    ['quota list --user 7', 'there is no option --user; did you mean --user-id?'],
+    ['quota list --stauts active', 'there is no option --stauts; did you mean --status?'],
+    [
+      'quota list --status activ',
+      '--status is one of deleted, expired, suspended, scheduled, exhausted, active, not "activ"; did you mean active?',
+    ],
+    ['quota list --limit 0', '--limit is a number of rows from 1 to 999999999, or give --all, not "0"'],
+    ['quota list --limit 1 --all', 'give --limit or --all, not both'],
+    ['quota list --mine --user-id 7', "--mine is the token's own user: name no other"],
+    ['quota get', 'ID is missing'],
+    ['quota get x', 'ID is a whole number, not "x"'],
+    ['quota get 1 2', '"2" is not expected here'],
+    ['quota create --limit 1', 'missing: --user-id'],
+    ['quota create --user-id 07', '--user-id is a whole number, not "07"'],
+    ['quota create --limit many', '--limit is a whole number, or null, not "many"'],
+    [
+      'quota create --period moth',
+      '--period is one of hour, day, week, month, year, null, not "moth"; did you mean month?',
+    ],
+    [
+      'quota create --starts-at tomorrow',
+      '--starts-at is a time such as 2026-03-01T12:00:00Z, a day such as 2026-03-01, not "tomorrow"',
+    ],
+    ['quota create --starts-at 2026-02-30', '--starts-at is a time'],
+    [
+      'quota create --time-zone Mars',
+      '--time-zone is the name of an IANA time zone, such as Europe/Berlin, not "Mars"',
+    ],
+    ['quota create --metadata contract', '--metadata is a key and a value, as in contract=K-1042, not "contract"'],
+    ['quota create --alert-at 50,x', '--alert-at is a whole number, not "x"'],
+    ['quota update 1 --enabled maybe', '--enabled is one of true, false, not "maybe"'],
+    ['quota update 1 --if-match v3', '--if-match is a version, such as 3, not "v3"'],
+    ['quota update 1 --period day', 'there is no option --period'],
+    ['quota adjust 1 --delta --reason x', '--delta needs a value: --delta NUMBER'],
+    ['summary', 'USER is missing; or give --mine'],
+    ['events --types quota.create', 'not "quota.create"; did you mean quota.created?'],
+    ['events --follow --all', '--follow has no end: give no --limit and no --all'],
+    ['events --after latest --last 1', 'give --after or --last, not both'],
+    ['completion bsh', 'SHELL is one of bash, zsh, fish, not "bsh"; did you mean bash?'],
+    ['whoami --url sms.example', '--url is the address of the service, such as http://127.0.0.1:8080'],
+    ['whoami --token ""', 'a token is missing: set SMS_QUOTA_TOKEN'],
+    ['whoami --token "a b"', 'the token contains a space'],
+    ['whoami --profile x --url http://x', 'give --profile, or --url and --token, not both'],
+  ])('%s', async (line, message) => {
+    const { code, stdout, stderr } = await quota(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toMatch(/\nUsage: sms-quota .*\nRun "sms-quota.* --help" for more\.\n$/)
+  })
+})
+
+describe('what the service refuses', () => {
+  test('fields are named as on the command line, all at once', async () => {
+    const { code, stderr } = await quota('quota create --user-id 7 --limit=-1 --priority 256 --countries XX')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/^sms-quota: Invalid request:\n {2}--\S+ must/)
+    for (const name of ['--limit', '--priority', '--countries'])
+      expect(stderr).toMatch(new RegExp(`\n  ${name} .*not `))
+    expect(stderr).toMatch(/\n\(invalid_request, request \S+\)\n$/)
+  })
+
+  test('operands and the parts of a message are named, too', async () => {
+    expect((await quota('reserve 7 :x --units 1')).stderr).toMatch(/\n {2}ID must/)
+    const { stderr } = await quota('check 7 --to 0151 --text secret')
+    expect(stderr).toMatch(/\n {2}--to must/)
+    expect(stderr).not.toMatch(/0151|secret/)
+  })
+
+  test('other errors have a title, a detail and a code', async () => {
+    expect(await quota('quota get 999999')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^sms-quota: Not found: Quota 999999 does not exist\.\n\(not_found, request \S+\)\n$/,
+      ),
+    })
+  })
+
+  test('a token that is not accepted', async () => {
+    const bad = { env: { ...env, SMS_QUOTA_TOKEN: 'abc.def.ghi' } }
+    expect(await quota('whoami', bad)).toMatchObject({
+      code: 5,
+      stderr: expect.stringMatching(/^sms-quota: the service does not accept the token\nNot authenticated: /),
+    })
+  })
+})
+
+test('no output of any command contains a token', () => {
+  expect(outputs.length).toBeGreaterThan(100)
+  for (const secret of [token, ownToken, supportToken, 'abc.def.ghi']) {
+    expect(outputs.filter(text => text.includes(secret))).toEqual([])
+  }
+})

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { columns, recordOf, tableOf, withNone } from '../../src/cli/remote/tables.ts'
+import { cut, pad, safe, widthOf } from '../../src/cli/remote/width.ts'
+
+const PIPE = { columns: null, hasColors: false, timeZone: 'Europe/Berlin' }
+
+test.each([
+  ['', 0],
+  ['abc', 3],
+  ['Grüße', 5],
+  ['e\u0301', 1],
+  ['東京', 4],
+  ['한글', 4],
+  ['👩‍👩‍👧', 2],
+  ['🇩🇪!', 3],
+])('%j is %d columns wide', (text, width) => {
+  expect(widthOf(text)).toBe(width)
+  expect(widthOf(pad(text, 9, false))).toBe(9)
+  expect(pad(text, 9, true).endsWith(text)).toBe(true)
+})
+
+test.each([
+  ['Monthly', 7, 'Monthly'],
+  ['Monthly', 6, 'Month…'],
+  ['東京都', 5, '東京…'],
+  ['東京都', 4, '東…'],
+  ['abc', 1, '…'],
+  ['abc', 0, ''],
+])('%j cut to %d columns is %j', (text, width, expected) => {
+  expect(cut(text, width)).toBe(expected)
+  expect(widthOf(cut(text, width))).toBeLessThanOrEqual(width)
+})
+
+test('text cannot steer the terminal', () => {
+  expect(safe('a\u001b[31mb\rc\nd\u0085e\u202ef\u2066g')).toBe('a�[31mb�c�d�e�f�g')
+  const row = { name: 'x\u001b]0;title\u0007\ny' }
+  expect(tableOf([row], columns<typeof row>('name'), PIPE)).toBe('name\nx�]0;title��y\n')
+  expect(recordOf({ metadata: { 'a\nb': '\u001b[2J' } }, PIPE)).toBe('metadata.a�b  �[2J\n')
+})
+
+interface Row {
+  id: number
+  name: string | null
+  left: number | null
+  at: string | null
+}
+const ROWS: Row[] = [
+  { id: 7, name: 'a long name, longer than the others', left: null, at: '2026-03-29T00:59:59.000Z' },
+  { id: 12, name: null, left: 3, at: '2026-03-29T01:00:00.000Z' },
+]
+const COLUMNS = columns<Row>('id', 'name', withNone('left', 'no end'), 'at')
+
+test('numbers are aligned on the right, null is shown as the column says', () => {
+  expect(tableOf(ROWS, COLUMNS, PIPE)).toBe(`\
+id  name                                   left  at
+ 7  a long name, longer than the others  no end  2026-03-29T00:59:59.000Z
+12  -                                         3  2026-03-29T01:00:00.000Z
+`)
+})
+
+test('a terminal has local times, and text gives way before the line is cut', () => {
+  expect(tableOf(ROWS, COLUMNS, { ...PIPE, columns: 60 })).toBe(`\
+id  name                           left  at
+ 7  a long name, longer than t…  no end  2026-03-29 01:59:59
+12  -                                 3  2026-03-29 03:00:00
+`)
+  expect(tableOf(ROWS, COLUMNS, { ...PIPE, columns: 40 })).toBe(`\
+id  name                        left  at
+ 7  a long name, longer tha…  no end  2…
+12  -                              3  2…
+`)
+})
