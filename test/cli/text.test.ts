@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { columns, recordOf, tableOf, withNone } from '../../src/cli/remote/tables.ts'
-import { cut, pad, safe, widthOf } from '../../src/cli/remote/width.ts'
+import { cut, pad, safe, safeJson, widthOf } from '../../src/cli/remote/width.ts'
 
 const PIPE = { columns: null, hasColors: false, timeZone: 'Europe/Berlin' }
 
@@ -33,6 +33,9 @@ test.each([
 
 test('text cannot steer the terminal', () => {
   expect(safe('a\u001b[31mb\rc\nd\u0085e\u202ef\u2066g')).toBe('a�[31mb�c�d�e�f�g')
+  const json = safeJson(JSON.stringify({ a: 'x\u009b31m\u202e\u001b"\\' }))
+  expect(json).toBe('{"a":"x\\u009b31m\\u202e\\u001b\\"\\\\"}')
+  expect(JSON.parse(json)).toEqual({ a: 'x\u009b31m\u202e\u001b"\\' })
   const row = { name: 'x\u001b]0;title\u0007\ny' }
   expect(tableOf([row], columns<typeof row>('name'), PIPE)).toBe('name\nx�]0;title��y\n')
   expect(recordOf({ metadata: { 'a\nb': '\u001b[2J' } }, PIPE)).toBe('metadata.a�b  �[2J\n')

@@ -5,6 +5,8 @@ import { toCamel, toSnake } from '../../../client/src/names.ts'
 import type { Request } from './fields.ts'
 import type { Address } from './profiles.ts'
 
+const TIMEOUT_MS = 10_000
+
 export interface Connection {
   client: Client
   /** Calls an operation, with the names of the API in the request and in the answer. */
@@ -19,6 +21,9 @@ export function connect({ url, token }: Address): Connection {
   const client = createClient({
     url,
     token,
+    // A person has more patience than a gateway.
+    senderTimeoutMs: TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     async fetch(input, init) {
       const response = await fetch(input, init)
       hasAnswered = true

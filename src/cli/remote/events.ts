@@ -16,7 +16,7 @@ const DEFAULT_LAST = 20
 const COLUMNS: readonly Column<Event>[] = columns<Event>(
   { title: 'at', value: event => event.at, minWidth: 19 },
   { title: 'type', value: event => event.type, minWidth: 23 },
-  { title: 'user_id', value: event => event.user_id, minWidth: 10 },
+  { title: 'user_id', value: event => event.user_id, minWidth: 8 },
   { title: 'what', value: whatOf },
 )
 

@@ -20,6 +20,7 @@ import {
   readValue,
 } from './fields.ts'
 import { CONNECTION_OPTIONS, readAddress } from './profiles.ts'
+import { safe, safeJson } from './width.ts'
 
 /** A command that was typed, ready to call the service. */
 export interface Call {
@@ -158,7 +159,7 @@ async function run(
           return await call(instead, { ...request, ...more }, options)
         }
       },
-      printJson: value => terminal.print(`${JSON.stringify(value)}\n`),
+      printJson: value => terminal.print(`${safeJson(JSON.stringify(value))}\n`),
     })
   } catch (error) {
     const failure = failureOf(error, {
@@ -208,5 +209,5 @@ function nameOf({ operands, given }: Parts, path: string): string {
   const operand = operands.find(({ field }) => isAt(field))
   if (operand !== undefined) return operand.shown
   const field = given.find(isAt)
-  return field === undefined ? path : `--${field.option}`
+  return field === undefined ? safe(path) : `--${field.option}`
 }

@@ -12,6 +12,10 @@ const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gv
 /** Text that is safe to show in a line: what a terminal would obey is replaced. */
 export const safe = (text: string): string => text.replace(UNSAFE, '\ufffd')
 
+/** JSON with the same value, in which these characters are escaped. */
+export const safeJson = (json: string): string =>
+  json.replace(UNSAFE, character => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 /** The number of columns that text takes. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
