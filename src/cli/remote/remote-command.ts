@@ -184,7 +184,7 @@ function readRequest({ operands, given }: Parts, args: Arguments, { timeZone }: 
   for (const [position, { field, shown }] of operands.entries()) {
     const text = args.operand(position)
     if (text !== '') request[field.path[0] ?? ''] = readValue(text, field, shown, zone)
-    else if (!isMine) throw new UsageError(`${shown} is missing; or give --mine`)
+    else if (!isMine || field.path[0] !== 'user_id') throw new UsageError(`${shown} is missing`)
   }
   if (isMine && 'user_id' in request) throw new UsageError("--mine is the token's own user: name no other")
   return request
