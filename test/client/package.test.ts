@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from 'vitest'
 import { PROJECT } from '../support/process.ts'
-import { startService } from '../support/service.ts'
+import { START, startService } from '../support/service.ts'
+import { expectedOf, made, STEPS, type Target } from './conformance-steps.ts'
 
 const run = promisify(execFile)
 const { app, call, senderToken } = await startService()
@@ -19,6 +20,7 @@ afterAll(async () => {
 
 const SENDER = `import { createClient } from 'sms-quota-client'
 import { openJournal } from 'sms-quota-client/journal'
+import { createFakeServer } from 'sms-quota-client/testing'
 
 const journal = await openJournal(process.argv[5] ?? '', { onUnknown: ({ request }) => (request.units === 1 ? 'charge' : 'release') })
 const quota = createClient({ url: process.argv[2] ?? '', token: process.argv[3] ?? '', journal, onUnavailable: { otp: 'allow-with-debt' } })
@@ -28,10 +30,16 @@ for (const id of ['first', 'second']) {
   const result = await quota.withReservation({ userId, id, message }, () => \`sent \${id}\`)
   console.log(result.granted && result.sent === true ? result.value : result)
 }
+
+const fake = await createFakeServer()
+const tested = createClient(fake)
+await tested.createQuota({ userId, limit: 1 })
+console.log((await tested.reserve({ userId, id: 'first', message })).granted)
+await fake.close()
 `
 
-/** The second message is denied. */
-const ONE_SENT = /^sent first\n\{\n {2}granted: false,\n {2}reason: 'quota_exhausted'/
+/** The second message is denied. The fake server has a quota of its own. */
+const ONE_SENT = /^sent first\n\{\n {2}granted: false,\n {2}reason: 'quota_exhausted'[^}]*\}\ntrue\n$/
 
 test('a dozen lines send with enforcement in a fresh project, and compile', async () => {
   for (const user_id of [7, 8]) await call('POST', '/api/sms/admin/quota', { body: { user_id, limit: 1 } })
@@ -40,7 +48,13 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
   })
   const [packed] = Object.values(JSON.parse(stdout)) as { filename: string; files: { path: string }[] }[]
   expect(packed?.files.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(['README.md', 'dist/main.js', 'dist/main.d.ts', 'dist/node/journal.js']),
+    expect.arrayContaining([
+      'README.md',
+      'dist/main.js',
+      'dist/main.d.ts',
+      'dist/node/journal.js',
+      'dist/testing-licenses.txt',
+    ]),
   )
   expect(packed?.files.filter(({ path }) => !/^dist\/|^README.md$|^package.json$/.test(path))).toEqual([])
 
@@ -71,4 +85,11 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
   // The machine's own Node.js, which may be an older one.
   const sentByOther = await run('node', ['send.mjs', url, senderToken, '8', 'journal'], { cwd: folder })
   expect(sentByOther.stdout).toMatch(ONE_SENT)
+
+  // The fake server lost nothing that it needs when it became one file.
+  const { createFakeServer } = await import(join(folder, 'node_modules/sms-quota-client/dist/testing.js'))
+  const fake = await createFakeServer({ now: new Date(START).toISOString() })
+  const target: Target = { url: fake.url, tokenFor: () => fake.token, advance: fake.advance, quotas: [] }
+  for (const step of STEPS) expect(await made(step, target)).toMatchObject(expectedOf(step))
+  await fake.close()
 })

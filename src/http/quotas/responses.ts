@@ -152,7 +152,7 @@ export function noSuchQuota(id: number): Problem {
   return new Problem('not_found', `Quota ${id} does not exist.`)
 }
 
-function versionMismatch(version: number): Problem {
+export function versionMismatch(version: number): Problem {
   return new Problem('version_mismatch', `The quota now has version ${version}.`, {
     headers: { etag: etagOf(version) },
   })

@@ -1,0 +1,23 @@
+/**
+ * What `sms-quota-client/testing` offers: a service for the tests of senders. This file has its types; the code is in
+ * client/fake, and becomes one file with the service's own rules when the package is built.
+ */
+
+export interface FakeServerOptions {
+  /** In RFC 3339. Its clock stands still at this time until `advance`; left out, it runs. */
+  now?: string
+}
+
+export interface FakeServer {
+  readonly url: string
+  /** A token with all roles. */
+  readonly token: string
+  /** While true, each call is answered "try later" (503) and does nothing. */
+  isAway: boolean
+  /** Moves its clock: reservations expire, windows end. */
+  advance(ms: number): void
+  close(): Promise<void>
+}
+
+/** Starts a service on this machine. It decides by the rules of the real one, and keeps everything in memory. */
+export declare function createFakeServer(options?: FakeServerOptions): Promise<FakeServer>
