@@ -21,6 +21,7 @@ import { greedySenderCase } from './cases/greedy-sender.ts'
 import { growthCase } from './cases/growth.ts'
 import { heldCase } from './cases/held.ts'
 import { httpCase } from './cases/http.ts'
+import { importCase } from './cases/import.ts'
 import { ledgerCase } from './cases/ledger.ts'
 import { listsCase } from './cases/lists.ts'
 import { mixedCase } from './cases/mixed.ts'
@@ -62,6 +63,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   webhooks: webhooksCase,
   events: eventsCase,
   years: yearsCase,
+  import: importCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
 const QUICK_CASES = ['http', 'callers', 'ledger', 'engine', 'mixed']

@@ -43,6 +43,7 @@ export async function fillUsers(db: Database, count: number, now: EpochMs, optio
         from unnest($1::smallint[]) with ordinality t (shard, n), unnest($6::text[]) with ordinality k (kind, nth)`,
       values: [shards, ...window, all, count, kinds],
     })
+  await db.query({ text: `select setval('quota_number', $1)`, values: [all * kinds.length] })
   if (isFresh) {
     await insertQuotas()
     return
