@@ -429,6 +429,35 @@ export type ImportRecord =
       readonly failed: number
     }
 
+/** What a user sent, gave back and was denied in a stretch of time. */
+export type UsageRecord = {
+  readonly userId: number
+  /** The start of the quarter of an hour, the day or the month that the usage is counted in. */
+  readonly start: string
+  /** Older usage is compacted into days, and then into months. */
+  readonly resolution: 'quarter_hour' | 'day' | 'month'
+  /** The grant that paid; null if none did. */
+  readonly quotaId: number | null
+  readonly country: string | null
+  readonly messageType: string | null
+  /** Committed, at the time of the commit. A message counts with its first unit. */
+  readonly committed: { readonly units: number; readonly messages: number }
+  /** Given back, at the time of the refund. Not subtracted from `committed`. */
+  readonly refunded: { readonly units: number; readonly messages: number }
+  /** The part of `committed` that no grant paid for. */
+  readonly unfunded: { readonly units: number; readonly messages: number }
+  /** Asked for with `reserve` or `consume` and denied. Each attempt counts. */
+  readonly denied: { readonly units: number; readonly messages: number }
+  /** The parts of `denied`. They add up to less where denials are from before reasons were recorded. */
+  readonly deniedByReason: {
+    /** No live grant matched. */ readonly noQuota: { readonly units: number; readonly messages: number }
+    /** A cap had no room. */
+    readonly capReached: { readonly units: number; readonly messages: number }
+    /** The grants had too few units. */
+    readonly quotaExhausted: { readonly units: number; readonly messages: number }
+  }
+}
+
 export type CheckReq = {
   /** The user whose message it is. */ readonly userId: number
   /** How many units. Either this or `message` is required. */
@@ -2002,6 +2031,88 @@ export interface Api<Options> {
    */
   getErasure(input: { readonly userId: number }, options?: Options): Promise<Erasure>
   /**
+   * Export quotas.
+   *
+   * By ascending id. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportQuotas(
+    input?: {
+      /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+      readonly kind?: 'grant' | 'cap'
+      /** Only quotas whose name begins with this text; case is ignored. */
+      readonly name?: string
+      /** Only quotas with exactly this `external_ref`. */
+      readonly externalRef?: string
+      /** Only quotas that expire at this time or later. Those that never expire are not among them. */
+      readonly expiresAfter?: string
+      /** Only quotas that expire before this time. */
+      readonly expiresBefore?: string
+      /** Only this user's quotas. */
+      readonly userId?: number
+      /** Deleted quotas are listed only with `deleted`. */
+      readonly status?: 'deleted' | 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<SmsQuota>>
+  /**
+   * Export usage.
+   *
+   * By user, grant, country and message type, as it is kept. The usage of the last seconds may be missing. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportUsage(
+    input?: {
+      /** Only this user's usage. */ readonly userId?: number
+      /** Only usage that is counted from this time on. */
+      readonly from?: string
+      /** Only usage that is counted before this time. */
+      readonly to?: string
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<UsageRecord>>
+  /**
+   * Export denied messages.
+   *
+   * Newest first. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportDenials(
+    input?: {
+      readonly reason?: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      /** Only messages to this country. */
+      readonly country?: string
+      /** Only messages of this type. */
+      readonly messageType?: string
+      /** Only denials of this id, the sender's own. */
+      readonly id?: string
+      /** Denied at this time or later. */
+      readonly from?: string
+      /** Denied before this time. */
+      readonly to?: string
+      /** Only this user's denials. */
+      readonly userId?: number
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<DenialRecord>>
+  /**
+   * Export reservations.
+   *
+   * Newest first. Reservations that retention has removed are not among them. As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.
+   */
+  exportLedger(
+    input?: {
+      /** A reservation past its `expires_at` counts as `reserved` until the service closes it. */
+      readonly state?: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
+      /** Only reservations that this quota counts. */
+      readonly quotaId?: number
+      /** Created at this time or later. */
+      readonly from?: string
+      /** Created before this time. */
+      readonly to?: string
+      /** Only this user's reservations. */
+      readonly userId?: number
+    },
+    options?: Options,
+  ): Promise<AsyncIterable<ReservationRecord>>
+  /**
    * Search.
    *
    * Finds users, quotas, reservations and webhooks by the beginning of an id, a reference or a name.
@@ -2300,6 +2411,25 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },
   eraseUser: { method: 'DELETE', path: '/api/sms/admin/users/{user_id}/data', query: ['force'] },
   getErasure: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data/erasure' },
+  exportQuotas: {
+    method: 'GET',
+    path: '/api/sms/admin/export/quotas',
+    query: ['kind', 'name', 'externalRef', 'expiresAfter', 'expiresBefore', 'userId', 'status'],
+    isLines: true,
+  },
+  exportUsage: { method: 'GET', path: '/api/sms/admin/export/usage', query: ['userId', 'from', 'to'], isLines: true },
+  exportDenials: {
+    method: 'GET',
+    path: '/api/sms/admin/export/denials',
+    query: ['reason', 'country', 'messageType', 'id', 'from', 'to', 'userId'],
+    isLines: true,
+  },
+  exportLedger: {
+    method: 'GET',
+    path: '/api/sms/admin/export/ledger',
+    query: ['state', 'quotaId', 'from', 'to', 'userId'],
+    isLines: true,
+  },
   search: { method: 'GET', path: '/api/sms/admin/search', query: ['q'] },
   listDenials: {
     method: 'GET',

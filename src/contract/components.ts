@@ -3,6 +3,7 @@ import { AUDIT_COMPONENTS } from './audit.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
+import { EXPORT_COMPONENTS } from './exports.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
 import { OPERATIONS_COMPONENTS } from './operations.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
@@ -22,6 +23,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_SUMMARY_COMPONENTS,
   ...QUOTA_HISTORY_COMPONENTS,
   ...IMPORT_COMPONENTS,
+  ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,
   ...DENIAL_COMPONENTS,

@@ -62,7 +62,8 @@ const exact = Type.Boolean({
   description: `False: it begins or ends within a day or month that was compacted, which counts where it begins. Usage is kept by the quarter of an hour for ${USAGE_DETAIL_DAYS} days, by the day for ${USAGE_DAYS_KEPT} days, and then by the month, of the time zone USAGE_TIME_ZONE.`,
 })
 
-const counts = {
+/** What users sent, gave back and were denied. */
+export const counts = {
   committed: count('Committed, at the time of the commit. A message counts with its first unit.'),
   refunded: count('Given back, at the time of the refund. Not subtracted from `committed`.'),
   unfunded: count('The part of `committed` that no grant paid for.'),

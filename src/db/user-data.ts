@@ -60,6 +60,28 @@ export function usageAfter(
   )
 }
 
+/** The place of usage in the order in which that of all users is read. */
+export interface UsageKey {
+  user_id: number
+  bucket: EpochMs
+}
+
+/** Usage of all users behind a key, by shard, user and time: all of the last `bucket`, so it may be more than `size`. */
+export function usageOfAllAfter(
+  db: Database,
+  table: UsageTable,
+  after: UsageKey | undefined,
+  size: number,
+): Promise<(StoredUsage & UsageKey)[]> {
+  const { user_id: userId, bucket } = after ?? { user_id: -1, bucket: Number.NEGATIVE_INFINITY }
+  return read(
+    db,
+    `select user_id, ${USAGE_COLUMNS} from ${table} where (shard, user_id, bucket) > ($1, $2, $3)
+     order by shard, user_id, bucket fetch first $4 rows with ties`,
+    [after === undefined ? 0 : shardOf(userId), userId, timestampParam(bucket), size],
+  )
+}
+
 const DENIAL_FIELDS = ['at', 'number', ...DENIAL_COLUMNS, 'explanation'].join(', ')
 
 /** The user's logged denials behind `after`, oldest first, each with its explanation as it was logged. */

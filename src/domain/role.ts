@@ -6,19 +6,20 @@ export type Role = (typeof ROLES)[number]
  * What a token may be allowed to do.
  *
  * - `read`: read the data of all users, webhooks and events.
+ * - `export`: read all of a list at once, in bulk.
  * - `check`: ask whether a message of any user would be sent.
  * - `adjust`: move the limit of a quota; without `change` only by a bounded number of units per call.
  * - `change`: make every other change of administrators.
  * - `send`: call the paths of senders.
  * - `force`: book units past any limit, on the paths of senders.
  */
-export type Permission = 'read' | 'check' | 'adjust' | 'change' | 'send' | 'force'
+export type Permission = 'read' | 'export' | 'check' | 'adjust' | 'change' | 'send' | 'force'
 
 /** The permissions of each role. A token with several roles has those of all. */
 export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
-  admin: ['read', 'check', 'adjust', 'change'],
+  admin: ['read', 'export', 'check', 'adjust', 'change'],
   sender: ['send'],
-  auditor: ['read', 'check'],
+  auditor: ['read', 'export', 'check'],
   support: ['read', 'check', 'adjust'],
   force: ['force'],
 }

@@ -11,6 +11,7 @@ import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
 import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { exportRoutes } from './exports/routes.ts'
 import { docsRoutes } from './operations/docs-routes.ts'
 import { operationsRoutes } from './operations/routes.ts'
 import { createBodyReader, MAX_UNFINISHED_BYTES } from './platform/body-reader.ts'
@@ -70,6 +71,7 @@ const API: readonly Scope[] = [
     ],
   },
   { prefix: '/api/sms/admin/users', access: 'read', routes: [userRoutes, userDataRoutes, erasureRoutes] },
+  { prefix: '/api/sms/admin/export', access: 'export', routes: [exportRoutes] },
   { prefix: '/api/sms/admin/search', access: 'read', routes: [searchRoutes] },
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', access: 'read', routes: [eventRoutes] },

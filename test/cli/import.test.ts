@@ -210,11 +210,11 @@ test('a service that never answered, or refuses the token, is not waited for', a
   const closed = await before()
   const away = await run(csv, { at: closed.replace(/\d+$/, '9') })
   expect(away).toMatchObject({
-    code: 1,
-    complaints: [expect.stringMatching(/^sms-quota: http.* cannot be reached \(/)],
+    code: 4,
+    complaints: [expect.stringMatching(/^sms-quota: http.* cannot be reached: /)],
   })
   expect(await run(csv, { token: await service.userToken(7) })).toMatchObject({
-    code: 1,
+    code: 5,
     complaints: [expect.stringMatching(/^sms-quota: Forbidden: .* \(forbidden\)$/)],
   })
   const page: Answer = (_request, response) => response.setHeader('content-type', 'text/html').end('<html>')

@@ -65,6 +65,12 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /api/sms/admin/webhooks/:id/deliveries',
     'GET /api/sms/admin/webhooks/:id/history',
   ],
+  export: [
+    'GET /api/sms/admin/export/quotas',
+    'GET /api/sms/admin/export/usage',
+    'GET /api/sms/admin/export/denials',
+    'GET /api/sms/admin/export/ledger',
+  ],
   check: ['POST /api/sms/admin/quota/check'],
   adjust: ['POST /api/sms/admin/quota/:id/adjust'],
   change: [
@@ -102,7 +108,7 @@ interface Caller {
   may: Access[]
 }
 
-const ADMIN_MAY: Access[] = ['anyone', 'read', 'check', 'adjust', 'change']
+const ADMIN_MAY: Access[] = ['anyone', 'read', 'export', 'check', 'adjust', 'change']
 const CALLERS: Caller[] = [
   { name: 'no token', claims: null, may: [] },
   { name: 'a user', claims: { sub: '7' }, may: ['anyone', 'own'] },
@@ -115,7 +121,11 @@ const CALLERS: Caller[] = [
     may: ['anyone', 'own', 'send'],
   },
   { name: 'the right to force alone', claims: { sub: 'gateway', roles: ['sms-quota:force'] }, may: ['anyone'] },
-  { name: 'an auditor', claims: { sub: 'ann', roles: ['sms-quota:auditor'] }, may: ['anyone', 'read', 'check'] },
+  {
+    name: 'an auditor',
+    claims: { sub: 'ann', roles: ['sms-quota:auditor'] },
+    may: ['anyone', 'read', 'export', 'check'],
+  },
   {
     name: 'support',
     claims: { sub: 'sue', roles: ['sms-quota:support'] },

@@ -59,8 +59,8 @@ export function createAnswerCheck(document: object) {
 function contentsOf(mediaType: string, body: string): unknown[] {
   if (mediaType === 'application/x-ndjson')
     return body
-      .trimEnd()
       .split('\n')
+      .filter(line => line !== '')
       .map(line => JSON.parse(line))
   return [mediaType.endsWith('json') ? JSON.parse(body) : body]
 }

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { EXIT_CODES } from '../help.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../remote/profiles.ts'
 
 /** The command `import`. */
@@ -8,7 +9,8 @@ export const IMPORT_COMMAND: Command = {
   more: () => `The columns of CSV are the fields of a quota; an empty cell leaves a field out. Each row needs user_id, external_ref and limit.
 A row whose user has an undeleted quota with this external_ref updates it, any other row creates one, so an import can be
 repeated. The whole file is checked first; nothing is sent if a row is bad. - reads stdin.
-Exit codes: 0 all rows are imported, 1 otherwise (stderr says why), 2 wrong usage.`,
+
+${EXIT_CODES}`,
   operands: [{ name: 'FILE' }],
   options: {
     'dry-run': { means: 'only print what would change' },
@@ -27,7 +29,7 @@ Exit codes: 0 all rows are imported, 1 otherwise (stderr says why), 2 wrong usag
     return importFile(
       { file: args.operand(0), service, dryRun: args.has('dry-run') },
       {
-        print: text => process.stdout.write(text),
+        print: terminal.print,
         complain: terminal.complain,
         progress: progressLine(),
       },

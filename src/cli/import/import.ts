@@ -5,16 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import type { Address } from '../remote/profiles.ts'
 import { type Row, rowsOf } from './rows.ts'
-import {
-  type Counts,
-  createSender,
-  ImportFailed,
-  nameOf,
-  type Piece,
-  type SenderOptions,
-  type Service,
-} from './service.ts'
+import { type Counts, createSender, ImportFailed, nameOf, type Piece, type SenderOptions } from './sender.ts'
 
 /** Rows and bytes of a call. It takes a second or two, and proxies let bodies of this size through. */
 const PIECE = { rows: 2_000, bytes: 512 * 1024 }
@@ -25,7 +18,7 @@ const MAX_PRINTED = 20
 export interface ImportRequest {
   /** A file, or `-` for stdin. */
   file: string
-  service: Service
+  service: Address
   dryRun: boolean
   patience?: SenderOptions['patience']
 }
@@ -38,7 +31,7 @@ export interface Output {
   progress?: ((text: string) => void) | undefined
 }
 
-/** @returns the exit code: 0 if the service has all rows, 1 if some are bad, or it could not be done */
+/** @returns the exit code: 0 if the service has all rows, 1 if some are bad, otherwise that of the failure */
 export async function importFile(request: ImportRequest, output: Output): Promise<number> {
   if (request.file !== '-') return importPath(request.file, request, output)
   // Two passes need a file.
@@ -119,7 +112,7 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
     output.complain(`sms-quota: ${error.message}`)
     if (!dryRun && lastLine > 0)
       output.complain(`All rows up to line ${lastLine} took effect. Run the command again for the rest.`)
-    return 1
+    return error.exitCode
   }
   printer.end()
   output.progress?.('')

@@ -17,6 +17,7 @@ import { SENDER_COMPONENTS } from '../../contract/sender.ts'
 import { AdminUsageQuery } from '../../contract/usage.ts'
 import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
+import { EXPORT_COMMAND } from '../export/command.ts'
 import { IMPORT_COMMAND } from '../import/command.ts'
 import { decision, done, record, usage } from './answers.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
@@ -299,6 +300,7 @@ const SENDER_COMMANDS: readonly Command[] = [
 export const REMOTE_COMMANDS: readonly Command[] = [
   ...QUOTA_COMMANDS,
   IMPORT_COMMAND,
+  EXPORT_COMMAND,
   ...READ_COMMANDS,
   ...SENDER_COMMANDS,
 ]

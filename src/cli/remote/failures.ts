@@ -4,10 +4,10 @@ import { ForeignAnswer, reasonOf } from './connection.ts'
 import { safe } from './width.ts'
 
 export const DENIED = 3
-const FAILED = 1
+export const FAILED = 1
 const WRONG_USAGE = 2
-const UNAVAILABLE = 4
-const NOT_ALLOWED = 5
+export const UNAVAILABLE = 4
+export const NOT_ALLOWED = 5
 
 export interface Failure {
   message: string

@@ -70,6 +70,7 @@ function refusalOfClaim({ claim, reason }: errors.JWTClaimValidationFailed): Pro
 /** What each permission allows, as the subject of a sentence. */
 const ALLOWS: Record<Permission, string> = {
   read: 'Reading the data of all users',
+  export: 'An export',
   check: 'Checking a message of any user',
   adjust: 'Adjusting a quota',
   change: 'This change',

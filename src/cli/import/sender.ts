@@ -1,12 +1,9 @@
 /** Calls of the import over the API, repeated while the service is away. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ImportRecord } from '../../contract/import.ts'
-
-export interface Service {
-  /** Without a slash at the end. */
-  url: string
-  token: string
-}
+import { reasonOf } from '../remote/connection.ts'
+import { FAILED, NOT_ALLOWED, UNAVAILABLE } from '../remote/failures.ts'
+import type { Address } from '../remote/profiles.ts'
 
 /** Rows of a call, and what they were in the file. */
 export interface Piece {
@@ -34,7 +31,12 @@ interface PieceResult {
 
 /** The service refuses the call, or is away for longer than the command waits. The message says why. */
 export class ImportFailed extends Error {
-  override name = 'ImportFailed'
+  readonly exitCode: number
+
+  constructor(message: string, exitCode: number) {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 export interface Sender {
@@ -53,7 +55,7 @@ export interface SenderOptions {
 const PATIENCE = { totalMs: 60_000, firstMs: 200 }
 const MAX_WAIT_MS = 5_000
 
-export function createSender(service: Service, { dryRun, requestId, patience = PATIENCE }: SenderOptions): Sender {
+export function createSender(service: Address, { dryRun, requestId, patience = PATIENCE }: SenderOptions): Sender {
   /** Until then, a service that cannot be reached is not waited for: its address may be wrong. */
   let hasAnswered = false
 
@@ -74,12 +76,13 @@ export function createSender(service: Service, { dryRun, requestId, patience = P
       return recordsOf(text)
     }
     const problem = problemOf(text)
-    if (problem === undefined) throw new ImportFailed(`what answers at ${service.url} is not sms-quota`)
+    if (problem === undefined) throw new ImportFailed(`what answers at ${service.url} is not sms-quota`, FAILED)
     hasAnswered = true
     if (response.status === 429 || response.status === 503) {
       throw new Away(problem.detail, Number(response.headers.get('retry-after') ?? 0) * 1_000)
     }
-    throw new ImportFailed(`${problem.title}: ${problem.detail} (${problem.code})`)
+    const isRefused = response.status === 401 || response.status === 403
+    throw new ImportFailed(`${problem.title}: ${problem.detail} (${problem.code})`, isRefused ? NOT_ALLOWED : FAILED)
   }
 
   async function send(piece: Piece): Promise<PieceResult> {
@@ -97,9 +100,10 @@ export function createSender(service: Service, { dryRun, requestId, patience = P
         if (error instanceof ImportFailed) throw error
         if (!(error instanceof Away) && !(error instanceof TypeError)) throw error
         away = error instanceof Away ? error : new Away(unreachable(service.url, error), 0)
-        if (!hasAnswered) throw new ImportFailed(away.message)
+        if (!hasAnswered) throw new ImportFailed(away.message, UNAVAILABLE)
       }
-      if (performance.now() + Math.max(waitMs, away.afterMs) > deadline) throw new ImportFailed(away.message)
+      if (performance.now() + Math.max(waitMs, away.afterMs) > deadline)
+        throw new ImportFailed(away.message, UNAVAILABLE)
       await pause(Math.max(waitMs, away.afterMs))
       waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)
     }
@@ -118,9 +122,9 @@ class Away extends Error {
 }
 
 /** What `fetch` reports for a connection that failed or broke: a TypeError whose cause says why. */
-function unreachable(url: string, { message, cause }: TypeError): string {
-  const reason = cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : message
-  return `${url} cannot be reached (${reason})`
+export function unreachable(url: string, error: TypeError): string {
+  const { message, cause } = error
+  return `${url} cannot be reached: ${reasonOf(error) ?? (cause instanceof Error ? cause.message : message)}`
 }
 
 /** Lines of a response that broke off are left out: the piece is sent again. */

@@ -1,0 +1,41 @@
+/** Records of the API as CSV, in the form that the import reads. */
+
+/** The part of JSON Schema that records use. */
+interface RecordSchema {
+  type?: string
+  properties?: Record<string, RecordSchema>
+}
+
+/** A column: its name, and where its value is in a record. */
+interface Column {
+  name: string
+  path: readonly string[]
+}
+
+/** The columns of a record, in the order of its schema. The fields of an object within have a column each: `denied.units`. */
+export function columnsOf(schema: RecordSchema, path: readonly string[] = []): Column[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const at = [...path, name]
+    return field.properties === undefined ? [{ name: at.join('.'), path: at }] : columnsOf(field, at)
+  })
+}
+
+/** A line of CSV of a record, with its line break. */
+export function csvLineOf(columns: readonly Column[], record: unknown): string {
+  return csvLine(columns.map(({ path }) => textOf(valueAt(record, path))))
+}
+
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+}
+
+function valueAt(record: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], record)
+}
+
+/** A list of plain values is separated by spaces; what else is no plain value is JSON. */
+function textOf(value: unknown): string {
+  if (value === undefined) return ''
+  if (Array.isArray(value) && value.every(item => typeof item !== 'object')) return value.join(' ')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}

@@ -1,0 +1,105 @@
+import { Readable } from 'node:stream'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import Type from 'typebox'
+import { ExportDenialsQuery, ExportLedgerQuery, ExportQuotasQuery, ExportUsageQuery } from '../../contract/exports.ts'
+import type { RouteContext } from '../context.ts'
+import { denialPage } from '../denials/responses.ts'
+import { operation, readResponses } from '../platform/openapi.ts'
+import { listPage } from '../quotas/responses.ts'
+import { reservationPage } from '../reservations/responses.ts'
+import { pagesOf, usagePages } from './pages.ts'
+
+const NDJSON = 'application/x-ndjson'
+const VIEWER = { role: 'admin' } as const
+const AS_READ =
+  'As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.'
+
+/** What lists show, whole: `/api/sms/admin/export/…`. */
+export function exportRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
+  app.get(
+    '/quotas',
+    {
+      schema: {
+        ...operation('Administrator', 'exportQuotas', 'Export quotas', `By ascending id. ${AS_READ}`),
+        querystring: ExportQuotasQuery,
+        response: linesOf('SmsQuota'),
+      },
+    },
+    ({ query }, reply) =>
+      send(
+        reply,
+        pagesOf(place => listPage(db, { ...query, ...place, sort: 'id' }, VIEWER, now())),
+      ),
+  )
+  app.get(
+    '/usage',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'exportUsage',
+          'Export usage',
+          `By user, grant, country and message type, as it is kept. The usage of the last seconds may be missing. ${AS_READ}`,
+        ),
+        querystring: ExportUsageQuery,
+        response: linesOf('UsageRecord'),
+      },
+    },
+    ({ query }, reply) => send(reply, usagePages(db, query)),
+  )
+  app.get(
+    '/denials',
+    {
+      schema: {
+        ...operation('Administrator', 'exportDenials', 'Export denied messages', `Newest first. ${AS_READ}`),
+        querystring: ExportDenialsQuery,
+        response: linesOf('DenialRecord'),
+      },
+    },
+    ({ query }, reply) =>
+      send(
+        reply,
+        pagesOf(place => denialPage(db, { ...query, ...place }, VIEWER)),
+      ),
+  )
+  app.get(
+    '/ledger',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'exportLedger',
+          'Export reservations',
+          `Newest first. Reservations that retention has removed are not among them. ${AS_READ}`,
+        ),
+        querystring: ExportLedgerQuery,
+        response: linesOf('ReservationRecord'),
+      },
+    },
+    ({ query }, reply) =>
+      send(
+        reply,
+        pagesOf(place => reservationPage(db, { ...query, ...place }, VIEWER)),
+      ),
+  )
+}
+
+function linesOf(schema: string): Record<number, unknown> {
+  const lines = { description: 'One JSON object a line.', content: { [NDJSON]: { schema: Type.Ref(`${schema}#`) } } }
+  return { ...readResponses(Type.Ref(`${schema}#`)), 200: lines }
+}
+
+/** Sends pages as lines. What fails before the first page is answered like any other call. */
+async function send(reply: FastifyReply, pages: AsyncGenerator<readonly object[], void>): Promise<FastifyReply> {
+  const first = await pages.next()
+  const lines = async function* () {
+    if (first.done !== true) yield textOf(first.value)
+    for await (const page of pages) yield textOf(page)
+  }
+  return reply.type(NDJSON).send(Readable.from(lines()))
+}
+
+const textOf = (records: readonly object[]) => records.map(record => `${JSON.stringify(record)}\n`).join('')

@@ -1,0 +1,78 @@
+/** The command `export`, and that the import reads what it writes. */
+import { execFile } from 'node:child_process'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0 })
+const BIN = resolve(import.meta.dirname, '../../bin/sms-quota')
+
+interface Outcome {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+function run(args: string[], { input, token = service.adminToken }: { input?: string; token?: string } = {}) {
+  const env = { PATH: process.env.PATH ?? '', SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: token }
+  return new Promise<Outcome>(finish => {
+    const child = execFile(BIN, args, { env }, (_, stdout, stderr) => finish({ code: child.exitCode, stdout, stderr }))
+    child.stdin?.end(input)
+  })
+}
+
+const quotas = [
+  { user_id: 7, external_ref: 'A', limit: 5, name: 'Two\nlines, "quoted"', countries: ['AT', 'DE'], alert_at: [50] },
+  { user_id: 8, external_ref: 'B', limit: null, metadata: { contract: 'K-1' } },
+]
+for (const body of quotas) await service.call('POST', '/api/sms/admin/quota', { body })
+
+test('writes the lines of the API, or columns of CSV that the import takes', async () => {
+  const lines = await run(['export', 'quotas'])
+  expect(lines).toMatchObject({ code: 0, stderr: '' })
+  const records = lines.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  expect(records).toMatchObject([quotas[0], quotas[1]])
+
+  const fields = 'user_id,external_ref,limit,name,countries,alert_at,metadata,expires_at'
+  const csv = await run(['export', 'quotas', '--format', 'csv', '--fields', fields])
+  expect(csv).toEqual({
+    code: 0,
+    stdout: `${fields}
+7,A,5,"Two
+lines, ""quoted""",AT DE,50,{},null
+8,B,null,null,null,80 100,"{""contract"":""K-1""}",null
+`,
+    stderr: '',
+  })
+  expect((await run(['import', '-'], { input: csv.stdout })).stdout).toBe(
+    'created 0, updated 0, unchanged 2, refused 0\n',
+  )
+  const ofOne = await run(['export', 'quotas', '--format', 'csv', '--fields', 'user_id,limit', '--filter', 'user_id=8'])
+  expect(ofOne.stdout).toBe('user_id,limit\n8,null\n')
+})
+
+test('says what was wrong', async () => {
+  const usage = (...args: string[]) =>
+    run(['export', ...args]).then(({ code, stderr }) => [code, stderr.split('\n')[0]])
+  expect(await usage('users')).toEqual([2, 'sms-quota: WHAT is one of quotas, usage, denials, ledger, not "users"'])
+  expect(await usage('usage', '--format', 'csv', '--fields', 'denied')).toEqual([
+    2,
+    expect.stringMatching(
+      /^sms-quota: --fields has no "denied"; fields are user_id, start, .*denied\.units, denied\.messages/,
+    ),
+  ])
+  expect(await usage('usage', '--filter', 'status=active')).toEqual([
+    1,
+    expect.stringMatching(/^sms-quota: Invalid request: status is unknown; accepted are user_id, from, to/),
+  ])
+  const support = await service.token({ sub: 'sue', roles: ['sms-quota:support'] })
+  expect(await run(['export', 'ledger'], { token: support })).toEqual({
+    code: 5,
+    stdout: '',
+    stderr: expect.stringMatching(/^sms-quota: Forbidden: An export needs a token with one of the roles .*auditor/),
+  })
+})
