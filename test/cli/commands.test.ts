@@ -269,7 +269,7 @@ describe('wrong usage ends with 2, and nothing is sent', () => {
     ['quota update 1 --if-match v3', '--if-match is a version, such as 3, not "v3"'],
     ['quota update 1 --period day', 'there is no option --period'],
     ['quota adjust 1 --delta --reason x', '--delta needs a value: --delta NUMBER'],
-    ['summary', 'USER is missing\n'],
+    ['summary', 'USER is missing; or give --mine\n'],
     ['denial --mine', 'DENIAL_ID is missing\n'],
     ['search ""', 'TEXT is missing\n'],
     ['events --types quota.create', 'not "quota.create"; did you mean quota.created?'],

@@ -85,7 +85,8 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
   const hidden = new Set<string>([...(show.hides ?? []), ...(remote.hides ?? [])])
   const fields = fieldsOf(remote.requests).filter(({ path: [first = ''] }) => !hidden.has(first))
   const operands = Object.entries<string | undefined>(remote.operands ?? {}).map(([field, shown = field]) => {
-    return { field: fieldOf(fields, field), shown }
+    // `--mine` stands in for the user.
+    return { field: fieldOf(fields, field), shown, isOptional: own !== undefined && field === 'user_id' }
   })
   const given = fields.filter(field => !operands.some(operand => operand.field === field))
   const parts: Parts = { operands, given, takesKey: ROUTES[remote.operation].takesKey === true }
@@ -106,15 +107,12 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
     name,
     summary,
     more: () => `${more === undefined ? '' : `${more()}\n\n`}${EXIT_CODES}`,
-    operands: operands.map(({ field, shown }): Operand => ({ name: shown, isOptional: isOwn(remote, field) })),
+    operands: operands.map(({ shown, isOptional }): Operand => ({ name: shown, isOptional })),
     options,
     examples,
     run: (args, terminal) => run(remote, parts, args, terminal),
   }
 }
-
-/** Whether `--mine` stands in for a field. */
-const isOwn = ({ own }: { own?: OperationId }, { path: [name] }: Field) => own !== undefined && name === 'user_id'
 
 function fieldOf(fields: readonly Field[], name: string): Field {
   const field = fields.find(({ path: [first] }) => first === name)
@@ -123,7 +121,7 @@ function fieldOf(fields: readonly Field[], name: string): Field {
 }
 
 interface Parts {
-  operands: readonly { field: Field; shown: string }[]
+  operands: readonly { field: Field; shown: string; isOptional: boolean }[]
   /** The fields that are options. */
   given: readonly Field[]
   takesKey: boolean
@@ -181,10 +179,11 @@ function readRequest({ operands, given }: Parts, args: Arguments, { timeZone }: 
   const zone = checkTimeZone(args.one('time-zone') ?? timeZone)
   const request = readFields(given, args, zone)
   const isMine = args.has('mine')
-  for (const [position, { field, shown }] of operands.entries()) {
+  for (const [position, { field, shown, isOptional }] of operands.entries()) {
     const text = args.operand(position)
     if (text !== '') request[field.path[0] ?? ''] = readValue(text, field, shown, zone)
-    else if (!isMine || field.path[0] !== 'user_id') throw new UsageError(`${shown} is missing`)
+    else if (!isOptional) throw new UsageError(`${shown} is missing`)
+    else if (!isMine) throw new UsageError(`${shown} is missing; or give --mine`)
   }
   if (isMine && 'user_id' in request) throw new UsageError("--mine is the token's own user: name no other")
   return request
