@@ -16,8 +16,12 @@ const AGAIN_MS = 1_000
 const REFUSED_AGAIN_MS = 60_000
 /** Debts that are settled at the same time, as one batch. */
 const MAX_AT_ONCE = 500
+/** Unknown debts that are asked about at the same time. */
+const MAX_ASKED = 100
 /** For the case that this process ends between the two calls. */
 const TTL_SECONDS = 60
+
+type Decision = 'charge' | 'release'
 
 export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release'>
 
@@ -27,28 +31,54 @@ export interface Booking {
 }
 
 export function createBooking(journal: Journal, calls: BookingCalls, now: () => number): Booking {
-  /** Asked once per debt, as far as this process lives. */
-  const decisions = new WeakMap<Debt, 'charge' | 'release'>()
+  /** Of what is unknown. Each is asked for once, as long as this process lives; null while the answer is awaited. */
+  const decisions = new WeakMap<Debt, Decision | null>()
   const refusedUntil = new WeakMap<Debt, number>()
+  let asked = 0
   let isRunning = false
 
-  async function decisionOn(debt: Debt): Promise<'charge' | 'release'> {
+  function refuse(debt: Debt, error: unknown): void {
+    refusedUntil.set(debt, now() + REFUSED_AGAIN_MS)
+    journal.onRefused(debt, error)
+  }
+
+  async function ask(debt: Debt): Promise<void> {
+    asked += 1
+    decisions.set(debt, null)
+    try {
+      decisions.set(debt, await journal.onUnknown(debt))
+    } catch (error) {
+      decisions.delete(debt)
+      refuse(debt, error)
+    } finally {
+      asked -= 1
+    }
+  }
+
+  /** Null if it is not known yet. */
+  function decisionOn(debt: Debt): Decision | null {
     if (debt.outcome !== 'unknown') return debt.outcome === 'sent' ? 'charge' : 'release'
-    const decision = decisions.get(debt) ?? (await journal.onUnknown(debt))
-    decisions.set(debt, decision)
-    return decision
+    return decisions.get(debt) ?? null
+  }
+
+  /** The debts to settle now. An answer of `onUnknown` that takes its time holds up no other debt. */
+  async function settleable(): Promise<Debt[]> {
+    const due = journal.due().filter(debt => (refusedUntil.get(debt) ?? 0) <= now())
+    for (const debt of due) {
+      if (debt.outcome === 'unknown' && !decisions.has(debt) && asked < MAX_ASKED) ask(debt)
+    }
+    // An answer without a promise is there now.
+    await null
+    return due.filter(debt => decisionOn(debt) !== null).slice(0, MAX_AT_ONCE)
   }
 
   /** @returns whether the service has confirmed it */
   async function settle(debt: Debt): Promise<boolean> {
     try {
-      await ((await decisionOn(debt)) === 'charge' ? charge(calls, debt) : release(calls, debt))
+      await (decisionOn(debt) === 'charge' ? charge(calls, debt) : release(calls, debt))
       return true
     } catch (error) {
-      if (!(error instanceof UnavailableError)) {
-        refusedUntil.set(debt, now() + REFUSED_AGAIN_MS)
-        journal.onRefused(debt, error)
-      }
+      if (!(error instanceof UnavailableError)) refuse(debt, error)
       return false
     }
   }
@@ -56,8 +86,7 @@ export function createBooking(journal: Journal, calls: BookingCalls, now: () => 
   /** Settles what is due, until the service confirms nothing more. */
   async function run(): Promise<void> {
     for (;;) {
-      const open = journal.due().filter(debt => (refusedUntil.get(debt) ?? 0) <= now())
-      const debts = open.slice(0, MAX_AT_ONCE)
+      const debts = await settleable()
       const confirmed = await Promise.all(debts.map(settle))
       const settled = debts.filter((_, index) => confirmed[index])
       if (settled.length === 0) return

@@ -158,6 +158,21 @@ describe('a message that is sent while the service is away', () => {
     },
   )
 
+  test('is charged while the answer about another one is awaited', async () => {
+    const owner = await user(10)
+    const answer = Promise.withResolvers<'charge'>()
+    const journal = await journalAt(newPath(), { onUnknown: () => answer.promise })
+    const away = clientOf(journal, 'away')
+    await away.withReservation(ask(owner, 'unknown'), () => Promise.reject(new UnknownIfSent()))
+    await away.withReservation(ask(owner, 'sent'), () => 'sent')
+    clientOf(journal)
+    await expect.poll(() => journal.debts()).toMatchObject([{ outcome: 'unknown' }])
+    expect(await charged(owner)).toBe(2)
+    answer.resolve('charge')
+    await isEmpty(journal)
+    expect(await charged(owner)).toBe(4)
+  })
+
   test('stays in the journal if the service refuses to charge it, until it is removed', async () => {
     const owner = await user(10)
     const refused: unknown[] = []
@@ -248,8 +263,8 @@ describe('the file', () => {
     const path = newPath()
     const journal = await journalAt(path)
     const kept = await journal.begin(ask(1, 'kept'))
-    for (let round = 0; round < 40; round++) {
-      const ends = await Promise.all(Array.from({ length: 300 }, (_, n) => journal.begin(ask(round, `m${n}`))))
+    for (let round = 0; round < 10; round++) {
+      const ends = await Promise.all(Array.from({ length: 900 }, (_, n) => journal.begin(ask(round, `m${n}`))))
       await Promise.all(ends.map(end => end('sent')))
       await journal.remove(journal.due())
     }

@@ -1,6 +1,6 @@
 /** The package as a user installs it: packed, in a fresh project, with types. */
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -38,6 +38,14 @@ console.log((await tested.reserve({ userId, id: 'first', message })).granted)
 await fake.close()
 `
 
+/** What the examples of the README leave to the reader. */
+const READER = `declare const provider: { send(to: string, text: string): Promise<string> }
+declare const quota: import('sms-quota-client').Client
+declare const url: string, token: string, after: string, to: string, text: string, body: string
+declare const headers: Headers
+declare function handle(...page: unknown[]): Promise<void>
+`
+
 /** The second message is denied. The fake server has a quota of its own. */
 const ONE_SENT = /^sent first\n\{\n {2}granted: false,\n {2}reason: 'quota_exhausted'[^}]*\}\ntrue\n$/
 
@@ -61,6 +69,12 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', private: true }))
   await run('npm', ['install', '--offline', '--no-audit', `./${packed?.filename}`], { cwd: folder })
   await writeFile(join(folder, 'send.mts'), SENDER.replaceAll(" ?? ''", '!'))
+  const readme = await readFile(join(PROJECT, 'client/README.md'), 'utf8')
+  const examples = [...readme.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => `${code}export {}\n`)
+  expect(examples.length).toBeGreaterThan(4)
+  for (const [index, code] of examples.entries()) await writeFile(join(folder, `readme-${index}.mts`), code)
+  await writeFile(join(folder, 'reader.d.ts'), READER)
+  const sources = ['send.mts', 'reader.d.ts', ...examples.map((_, index) => `readme-${index}.mts`)]
   const tsc = join(PROJECT, 'node_modules/.bin/tsc')
   for (const resolution of ['nodenext', 'bundler']) {
     const moduleKind = resolution === 'bundler' ? 'esnext' : resolution
@@ -74,7 +88,7 @@ test('a dozen lines send with enforcement in a fresh project, and compile', asyn
       '--moduleResolution',
       resolution,
     ]
-    await run(tsc, [...flags, '--types', 'node', '--typeRoots', join(PROJECT, 'node_modules/@types'), 'send.mts'], {
+    await run(tsc, [...flags, '--types', 'node', '--typeRoots', join(PROJECT, 'node_modules/@types'), ...sources], {
       cwd: folder,
     })
   }
