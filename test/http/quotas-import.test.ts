@@ -312,5 +312,13 @@ test('more than eight imports at a time are refused, until one ends', async () =
 test('another type and an empty body are refused', async () => {
   const json = await service.call('POST', URL, { body: {} })
   expect(json).toMatchObject({ status: 415, body: { code: 'unsupported_media_type' } })
+  expect(json.body.detail).toContain('application/x-ndjson')
+  for (const headers of [{ 'content-encoding': 'gzip' }, { 'content-type': 'application/x-ndjson; charset=latin1' }]) {
+    const answer = await service.call('POST', URL, {
+      body: '{}',
+      headers: { 'content-type': 'application/x-ndjson', ...headers },
+    })
+    expect(answer.status).toBe(415)
+  }
   expect((await service.call('POST', URL)).body.code).toBe('invalid_request')
 })

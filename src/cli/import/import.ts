@@ -82,7 +82,7 @@ async function checkRows(path: string, output: Output): Promise<{ rows: number; 
     }
     output.progress?.(`checked ${inWords(rows)} rows`)
   }
-  printer.end()
+  printer.end(printer.rows)
   return { rows, bad: printer.rows }
 }
 
@@ -107,14 +107,14 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
     }
   } catch (error) {
     if (!(error instanceof ImportFailed)) throw error
-    printer.end()
+    printer.end(counts.failed)
     output.progress?.('')
     output.complain(`sms-quota: ${error.message}`)
     if (!dryRun && lastLine > 0)
       output.complain(`All rows up to line ${lastLine} took effect. Run the command again for the rest.`)
     return error.exitCode
   }
-  printer.end()
+  printer.end(counts.failed)
   output.progress?.('')
   await output.print(reportOf(counts, dryRun))
   if (!dryRun && counts.created + counts.updated > 0)
@@ -166,8 +166,9 @@ function createPrinter(output: Output) {
       output.progress?.('')
       for (const message of messages) output.complain(`line ${line}: ${message}`)
     },
-    end() {
-      if (rows > MAX_PRINTED) output.complain(`and ${rowsIn(rows - MAX_PRINTED)} more`)
+    /** @param all how many bad rows there are; the service lists no more than a part */
+    end(all: number) {
+      if (all > MAX_PRINTED) output.complain(`and ${rowsIn(all - MAX_PRINTED)} more`)
     },
   }
 }

@@ -153,14 +153,17 @@ function take(
     return { stopped: 'the connection broke off', doneUpTo: 0 }
   }
   const doneUpTo = last.record === 'end' ? lines.length : last.line
+  let listed = 0
   for (const record of records) {
     if (record.record !== 'failed' || record.line > doneUpTo) continue
     const { line, detail, errors } = record
     const messages = errors?.map(({ path, message }) => nameOf(path) + message) ?? [detail]
+    listed += 1
     result.refused.push({ line: lines[line - 1] ?? 0, messages })
   }
   for (const name of ['created', 'updated', 'unchanged'] as const) result.counts[name] += last[name]
-  result.counts.failed = result.refused.length
+  // A service that stopped may have refused rows behind the last step, too: they are sent again.
+  result.counts.failed += last.record === 'end' ? last.failed : listed
   return last.record === 'end' ? { doneUpTo } : { stopped: last.detail, doneUpTo }
 }
 

@@ -1,5 +1,6 @@
 /** Bodies: JSON in UTF-8, and nothing else. A text that is repaired silently would be charged at another price. */
 import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { invalidRequest, Problem } from '../../errors.ts'
 import type { BodyReader } from './body-reader.ts'
@@ -27,8 +28,7 @@ export function readRawBodies(app: FastifyInstance, reader: BodyReader, limit: n
 export function jsonBodyParser(app: FastifyInstance): BodyParser {
   const parse = app.getDefaultJsonParser('error', 'error')
   return (request, body, done) => {
-    const { 'content-type': type, 'content-encoding': encoding } = request.headers
-    if (!isPlainUtf8(type, encoding)) return done(notUtf8Json())
+    if (!isPlainUtf8(request.headers)) return done(notUtf8Json())
     if (!isUtf8(body)) return done(new Problem('invalid_request', 'The body is not valid UTF-8.'))
     parse(request, body.toString('utf8'), done)
   }
@@ -43,7 +43,8 @@ function notUtf8Json(): Problem {
 
 const CHARSET = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;]*))/gi
 
-function isPlainUtf8(type: string | undefined, encoding: string | undefined): boolean {
+/** Whether a body is neither compressed nor in another charset, by its headers. */
+export function isPlainUtf8({ 'content-type': type, 'content-encoding': encoding }: IncomingHttpHeaders): boolean {
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') return false
   if (type === undefined || type === 'application/json') return true
   // Browsers and most libraries read `utf8` as UTF-8, too.

@@ -5,6 +5,7 @@ import Type from 'typebox'
 import { ImportQuery } from '../../contract/import.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
+import { isPlainUtf8 } from '../platform/json-body.ts'
 import { allowLongBody } from '../platform/long-bodies.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { compileValidator } from '../platform/validation.ts'
@@ -26,7 +27,11 @@ function importRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   const turns = createImportTurns(TURNS)
   server.removeAllContentTypeParsers()
   // The route reads the body itself, as far as the steps have come.
-  server.addContentTypeParser(NDJSON, (_request, stream, done) => done(null, stream))
+  server.addContentTypeParser(NDJSON, (request, stream, done) => {
+    if (isPlainUtf8(request.headers)) done(null, stream)
+    else done(notNdjson())
+  })
+  server.addContentTypeParser('*', (_request, _stream, done) => done(notNdjson()))
   const lines = (schema: string) => ({ content: { [NDJSON]: { schema: Type.Ref(schema) } } })
 
   server.withTypeProvider<TypeBoxTypeProvider>().post(
@@ -81,4 +86,9 @@ function importRoute(server: FastifyInstance, { db, now }: RouteContext): void {
       return reply.type(NDJSON).send(Readable.from(rest()))
     },
   )
+}
+
+function notNdjson(): Problem {
+  const detail = `Send the body as Content-Type: ${NDJSON} in UTF-8, without Content-Encoding.`
+  return new Problem('unsupported_media_type', detail)
 }
