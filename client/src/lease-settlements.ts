@@ -1,5 +1,6 @@
 /** How the slices of a lease end: what was spent is committed, the rest is released, again and again until the service answers. */
 import type { Settled } from './api.ts'
+import type { Later } from './clockwork.ts'
 import { QuotaError } from './errors.ts'
 
 /** A reservation whose units are spent in this process. */
@@ -22,9 +23,6 @@ export interface SettlementCalls {
   refund(input: Settling): Promise<Settled>
 }
 
-/** Runs something later. @returns what cancels it */
-export type Later = (ms: number, run: () => void) => () => void
-
 const FIRST_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 /** Settled slices that are remembered, because units that were spent of them may still be given back. */
@@ -38,6 +36,8 @@ interface Remembered {
   refunded: number
 }
 
+export type Settlements = ReturnType<typeof createSettlements>
+
 export function createSettlements(calls: SettlementCalls, userId: number, later: Later) {
   const open = new Set<Slice>()
   const remembered: Remembered[] = []
@@ -50,24 +50,12 @@ export function createSettlements(calls: SettlementCalls, userId: number, later:
     const rest = units - spent
     const [, refunded] = await Promise.all([
       spent > 0 ? calls.commit({ userId, id, totalUnits: spent }) : undefined,
-      rest > 0 ? release(id, rest) : 0,
+      rest > 0 ? release(calls, { userId, id, totalUnits: rest }) : 0,
     ])
     // It may have been settled twice at a time, which changes nothing.
     if (!open.delete(slice)) return
     remembered.push({ id, charged: spent, refunded })
     if (remembered.length > MAX_REMEMBERED) remembered.shift()
-  }
-
-  /** @returns the units that were refunded, because the reservation had expired, which committed them */
-  async function release(id: string, totalUnits: number): Promise<number> {
-    try {
-      await calls.release({ userId, id, totalUnits })
-      return 0
-    } catch (error) {
-      if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
-      await calls.refund({ userId, id, totalUnits })
-      return totalUnits
-    }
   }
 
   function tryAgainLater(): void {
@@ -109,5 +97,17 @@ export function createSettlements(calls: SettlementCalls, userId: number, later:
         spare -= units
       }
     },
+  }
+}
+
+/** @returns the units that were refunded, because the reservation had expired, which committed them */
+async function release(calls: SettlementCalls, rest: Settling): Promise<number> {
+  try {
+    await calls.release(rest)
+    return 0
+  } catch (error) {
+    if (!(error instanceof QuotaError && error.code === 'reservation_closed')) throw error
+    await calls.refund(rest)
+    return rest.totalUnits
   }
 }

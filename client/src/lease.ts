@@ -11,8 +11,10 @@
  * | open     | what was spent is committed, the rest released | the end of `held`       | an answer                     |
  */
 import type { Denied, Granted, ReserveReq } from './api.ts'
+import type { Clockwork } from './clockwork.ts'
 import { UnavailableError } from './errors.ts'
-import { createSettlements, type Later, type SettlementCalls, type Slice } from './lease-settlements.ts'
+import { createSettlements, type SettlementCalls, type Settlements } from './lease-settlements.ts'
+import { Slices } from './lease-slices.ts'
 
 export interface LeaseInput {
   userId: number
@@ -57,12 +59,6 @@ export interface LeaseCalls extends SettlementCalls {
   reserve(input: ReserveReq): Promise<Granted | Denied>
 }
 
-export interface Clockwork {
-  /** A clock in milliseconds that never steps back. */
-  readonly now: () => number
-  readonly later: Later
-}
-
 const TTL_SECONDS = 60
 /** A slice has at most this part of what its quotas have left, so that leases of several processes share the end. */
 const PART_OF_REST = 4
@@ -71,149 +67,127 @@ const DRY_MS = 1_000
 /** With more slices to settle, no further ones are asked for: the service has trouble. */
 const MAX_OPEN = 16
 
-interface HeldSlice extends Slice {
-  readonly cancelRetirement: () => void
+export function createLease(calls: LeaseCalls, input: LeaseInput, clockwork: Clockwork): Lease {
+  assertUnits(input.units)
+  return new SlicedLease(calls, input, clockwork)
 }
 
-export function createLease(calls: LeaseCalls, input: LeaseInput, { now, later }: Clockwork): Lease {
-  const { userId, units: maxSize, ttlSeconds = TTL_SECONDS, ...scope } = input
-  assertUnits(maxSize)
-  const settlements = createSettlements(calls, userId, later)
-  const prefix = `lease:${crypto.randomUUID()}`
-  let number = 0
-  /** The oldest first. Each has units left. */
-  const slices: HeldSlice[] = []
-  /** Units that were given back and belong to no slice that is held. */
-  let spare = 0
-  let held = 0
-  let spentInAll = 0
-  let size = maxSize
+class SlicedLease implements Lease {
+  private readonly calls: LeaseCalls
+  private readonly input: LeaseInput
+  private readonly now: () => number
+  private readonly ttlSeconds: number
+  private readonly settlements: Settlements
+  private readonly slices: Slices
+  private readonly prefix = `lease:${crypto.randomUUID()}`
+  private number = 0
+  /** Units of the next slice. */
+  private size: number
   /** Units that callers wait for. */
-  let awaited = 0
-  let asked: { request: ReserveReq; at: number } | undefined
-  let refilling: Promise<Granted | Denied> | undefined
-  let dryUntil = Number.NEGATIVE_INFINITY
-  let isClosed = false
+  private awaited = 0
+  private asked: { request: ReserveReq; at: number } | undefined
+  private refilling: Promise<Granted | Denied> | undefined
+  private dryUntil = Number.NEGATIVE_INFINITY
+  private isClosed = false
 
-  function assertOpen(): void {
-    if (isClosed) throw new Error('the lease is closed')
+  constructor(calls: LeaseCalls, input: LeaseInput, { now, later }: Clockwork) {
+    this.calls = calls
+    this.input = input
+    this.now = now
+    this.ttlSeconds = input.ttlSeconds ?? TTL_SECONDS
+    this.size = input.units
+    this.settlements = createSettlements(calls, input.userId, later)
+    this.slices = new Slices({ later, onEnd: slice => this.settlements.add(slice) })
   }
 
-  function take(units: number): boolean {
-    if (units > held) return false
-    held -= units
-    spentInAll += units
-    const ofSpare = Math.min(spare, units)
-    spare -= ofSpare
-    for (let rest = units - ofSpare; rest > 0; ) {
-      const slice = slices[0]
-      if (slice === undefined) throw new Error('the slices hold less than their sum')
-      const taken = Math.min(rest, slice.units - slice.spent)
-      slice.spent += taken
-      rest -= taken
-      if (slice.spent === slice.units) end(slice)
-    }
-    return true
+  held(): number {
+    return this.slices.held
   }
 
-  /** A slice is held no more. */
-  function end(slice: HeldSlice): void {
-    const index = slices.indexOf(slice)
-    if (index < 0) return
-    slices.splice(index, 1)
-    held -= slice.units - slice.spent
-    slice.cancelRetirement()
-    settlements.add(slice)
-  }
-
-  function refill(): Promise<Granted | Denied> {
-    refilling ??= askForSlice().finally(() => {
-      refilling = undefined
-    })
-    return refilling
-  }
-
-  /** A request without a final answer is repeated as it was: it may have reserved a slice. */
-  async function askForSlice(): Promise<Granted | Denied> {
-    if (asked === undefined && settlements.open() >= MAX_OPEN) {
-      throw new UnavailableError(`${MAX_OPEN} slices are not settled yet`, { mayHaveTakenEffect: false })
-    }
-    asked ??= { request: nextRequest(), at: now() }
-    const { request, at } = asked
-    const answer = await calls.reserve(request).catch(error => {
-      if (!(error instanceof UnavailableError && error.mayHaveTakenEffect)) asked = undefined
-      throw error
-    })
-    asked = undefined
-    if (answer.granted) hold(answer, at)
-    else dryUntil = now() + DRY_MS
-    return answer
-  }
-
-  function nextRequest(): ReserveReq {
-    number += 1
-    const units = Math.max(size, awaited - held)
-    return { ...scope, userId, id: `${prefix}:${number}`, units, ttlSeconds, allowPartial: true, onExpiry: 'commit' }
-  }
-
-  function hold({ id, units, remaining }: Granted, at: number): void {
-    const age = now() - at
-    const cancelRetirement = later(Math.max(0, (ttlSeconds * 1_000) / 2 - age), () => end(slice))
-    const slice: HeldSlice = { id, units, spent: 0, cancelRetirement }
-    slices.push(slice)
-    held += units
-    size = remaining === null ? maxSize : Math.min(maxSize, Math.max(1, Math.ceil(remaining / PART_OF_REST)))
-  }
-
-  function trySpend(units = 1): boolean {
-    assertOpen()
+  trySpend(units = 1): boolean {
+    this.assertOpen()
     assertUnits(units)
     // Those who wait already come first.
-    const isTaken = awaited === 0 && take(units)
-    if (held < size / 2 && refilling === undefined && now() >= dryUntil) refill().catch(() => {})
+    const isTaken = this.awaited === 0 && this.slices.take(units)
+    const isLow = this.slices.held < this.size / 2
+    if (isLow && this.refilling === undefined && this.now() >= this.dryUntil) this.refill().catch(() => {})
     return isTaken
   }
 
-  return {
-    trySpend,
-    held: () => held,
-
-    async spend(units = 1) {
-      if (trySpend(units)) return { granted: true }
-      awaited += units
-      try {
-        for (;;) {
-          const answer = await refill()
-          assertOpen()
-          if (take(units)) return { granted: true }
-          if (!answer.granted) return answer
-        }
-      } finally {
-        awaited -= units
+  async spend(units = 1): Promise<{ granted: true } | Denied> {
+    if (this.trySpend(units)) return { granted: true }
+    this.awaited += units
+    try {
+      for (;;) {
+        const answer = await this.refill()
+        this.assertOpen()
+        if (this.slices.take(units)) return { granted: true }
+        if (!answer.granted) return answer
       }
-    },
+    } finally {
+      this.awaited -= units
+    }
+  }
 
-    giveBack(units = 1) {
-      assertOpen()
-      assertUnits(units)
-      if (units > spentInAll) throw new RangeError(`only ${spentInAll} units were spent`)
-      spentInAll -= units
-      const [slice] = slices
-      const ofSlice = Math.min(units, slice?.spent ?? 0)
-      if (slice !== undefined) slice.spent -= ofSlice
-      spare += units - ofSlice
-      held += units
-    },
+  giveBack(units = 1): void {
+    this.assertOpen()
+    assertUnits(units)
+    this.slices.giveBack(units)
+  }
 
-    async close() {
-      isClosed = true
-      await refilling?.catch(() => {})
-      if (asked !== undefined) await refill()
-      for (const slice of [...slices]) end(slice)
-      await settlements.finish(spare)
-      spare = 0
-      held = 0
-    },
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.refilling?.catch(() => {})
+    if (this.asked !== undefined) await this.refill()
+    this.slices.endAll()
+    await this.settlements.finish(this.slices.spare)
+    this.slices.spare = 0
+  }
+
+  private refill(): Promise<Granted | Denied> {
+    this.refilling ??= this.askForSlice().finally(() => {
+      this.refilling = undefined
+    })
+    return this.refilling
+  }
+
+  /** A request without a final answer is repeated as it was: it may have reserved a slice. */
+  private async askForSlice(): Promise<Granted | Denied> {
+    if (this.asked === undefined && this.settlements.open() >= MAX_OPEN) {
+      throw new UnavailableError(`${MAX_OPEN} slices are not settled yet`, { mayHaveTakenEffect: false })
+    }
+    this.asked ??= { request: this.nextRequest(), at: this.now() }
+    const { request, at } = this.asked
+    const answer = await this.calls.reserve(request).catch(error => {
+      if (!(error instanceof UnavailableError && error.mayHaveTakenEffect)) this.asked = undefined
+      throw error
+    })
+    this.asked = undefined
+    if (answer.granted) {
+      const { id, units, remaining } = answer
+      this.slices.add(id, units, at + (this.ttlSeconds * 1_000) / 2 - this.now())
+      this.size = this.sizeWith(remaining)
+    } else {
+      this.dryUntil = this.now() + DRY_MS
+    }
+    return answer
+  }
+
+  private nextRequest(): ReserveReq {
+    this.number += 1
+    const { ttlSeconds } = this
+    const id = `${this.prefix}:${this.number}`
+    const units = Math.max(this.size, this.awaited - this.slices.held)
+    return { ...this.input, id, units, ttlSeconds, allowPartial: true, onExpiry: 'commit' }
+  }
+
+  private sizeWith(remaining: number | null): number {
+    if (remaining === null) return this.input.units
+    return Math.min(this.input.units, Math.max(1, Math.ceil(remaining / PART_OF_REST)))
+  }
+
+  private assertOpen(): void {
+    if (this.isClosed) throw new Error('the lease is closed')
   }
 }
 

@@ -1,0 +1,76 @@
+/** The slices that a lease holds: which units can be spent, and which go back. */
+import type { Later } from './clockwork.ts'
+import type { Slice } from './lease-settlements.ts'
+
+interface HeldSlice extends Slice {
+  readonly cancelRetirement: () => void
+}
+
+export interface SlicesOptions {
+  later: Later
+  /** Gets each slice that is held no more, because all is spent or because it is old. */
+  onEnd(slice: Slice): void
+}
+
+export class Slices {
+  /** Units that can be spent. */
+  held = 0
+  /** Units that were given back after their slice had ended. */
+  spare = 0
+  private spent = 0
+  /** The oldest first. Each has units left. */
+  private readonly slices: HeldSlice[] = []
+  private readonly options: SlicesOptions
+
+  constructor(options: SlicesOptions) {
+    this.options = options
+  }
+
+  /** @param lifeMs for how long units of it may be spent */
+  add(id: string, units: number, lifeMs: number): void {
+    const cancelRetirement = this.options.later(Math.max(0, lifeMs), () => this.end(slice))
+    const slice: HeldSlice = { id, units, spent: 0, cancelRetirement }
+    this.slices.push(slice)
+    this.held += units
+  }
+
+  /** Takes all of the units, or none. */
+  take(units: number): boolean {
+    if (units > this.held) return false
+    this.held -= units
+    this.spent += units
+    const ofSpare = Math.min(this.spare, units)
+    this.spare -= ofSpare
+    for (let rest = units - ofSpare; rest > 0; ) {
+      const slice = this.slices[0]
+      if (slice === undefined) throw new Error('the slices hold less than their sum')
+      const taken = Math.min(rest, slice.units - slice.spent)
+      slice.spent += taken
+      rest -= taken
+      if (slice.spent === slice.units) this.end(slice)
+    }
+    return true
+  }
+
+  /** @throws RangeError if more than is spent */
+  giveBack(units: number): void {
+    if (units > this.spent) throw new RangeError(`only ${this.spent} units were spent`)
+    this.spent -= units
+    const [slice] = this.slices
+    const ofSlice = Math.min(units, slice?.spent ?? 0)
+    if (slice !== undefined) slice.spent -= ofSlice
+    this.spare += units - ofSlice
+    this.held += units
+  }
+
+  endAll(): void {
+    for (const slice of [...this.slices]) this.end(slice)
+  }
+
+  private end(slice: HeldSlice): void {
+    this.slices.splice(this.slices.indexOf(slice), 1)
+    this.held -= slice.units - slice.spent
+    slice.cancelRetirement()
+    this.options.onEnd(slice)
+  }
+}
