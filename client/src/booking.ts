@@ -31,51 +31,28 @@ export interface Booking {
 }
 
 export function createBooking(journal: Journal, calls: BookingCalls, now: () => number): Booking {
-  /** Of what is unknown. Each is asked for once, as long as this process lives; null while the answer is awaited. */
-  const decisions = new WeakMap<Debt, Decision | null>()
   const refusedUntil = new WeakMap<Debt, number>()
-  let asked = 0
   let isRunning = false
 
   function refuse(debt: Debt, error: unknown): void {
     refusedUntil.set(debt, now() + REFUSED_AGAIN_MS)
     journal.onRefused(debt, error)
   }
+  const decisions = createDecisions(journal, refuse)
 
-  async function ask(debt: Debt): Promise<void> {
-    asked += 1
-    decisions.set(debt, null)
-    try {
-      decisions.set(debt, await journal.onUnknown(debt))
-    } catch (error) {
-      decisions.delete(debt)
-      refuse(debt, error)
-    } finally {
-      asked -= 1
-    }
-  }
-
-  /** Null if it is not known yet. */
-  function decisionOn(debt: Debt): Decision | null {
-    if (debt.outcome !== 'unknown') return debt.outcome === 'sent' ? 'charge' : 'release'
-    return decisions.get(debt) ?? null
-  }
-
-  /** The debts to settle now. An answer of `onUnknown` that takes its time holds up no other debt. */
+  /** The debts to settle now. */
   async function settleable(): Promise<Debt[]> {
     const due = journal.due().filter(debt => (refusedUntil.get(debt) ?? 0) <= now())
-    for (const debt of due) {
-      if (debt.outcome === 'unknown' && !decisions.has(debt) && asked < MAX_ASKED) ask(debt)
-    }
+    for (const debt of due) decisions.prepare(debt)
     // An answer without a promise is there now.
     await null
-    return due.filter(debt => decisionOn(debt) !== null).slice(0, MAX_AT_ONCE)
+    return due.filter(debt => decisions.get(debt) !== null).slice(0, MAX_AT_ONCE)
   }
 
   /** @returns whether the service has confirmed it */
   async function settle(debt: Debt): Promise<boolean> {
     try {
-      await (decisionOn(debt) === 'charge' ? charge(calls, debt) : release(calls, debt))
+      await (decisions.get(debt) === 'charge' ? charge(calls, debt) : release(calls, debt))
       return true
     } catch (error) {
       if (!(error instanceof UnavailableError)) refuse(debt, error)
@@ -110,6 +87,38 @@ export function createBooking(journal: Journal, calls: BookingCalls, now: () => 
   }
 
   return { wake }
+}
+
+/** Whether debts are charged. An answer of `onUnknown` that takes its time holds up no other debt. */
+function createDecisions(journal: Journal, onError: (debt: Debt, error: unknown) => void) {
+  /** Of what is unknown. Each is asked for once, as long as this process lives; null while the answer is awaited. */
+  const answers = new WeakMap<Debt, Decision | null>()
+  let asked = 0
+
+  async function ask(debt: Debt): Promise<void> {
+    asked += 1
+    answers.set(debt, null)
+    try {
+      answers.set(debt, await journal.onUnknown(debt))
+    } catch (error) {
+      answers.delete(debt)
+      onError(debt, error)
+    } finally {
+      asked -= 1
+    }
+  }
+
+  return {
+    /** Asks about an unknown debt, if that has not been done. */
+    prepare(debt: Debt): void {
+      if (debt.outcome === 'unknown' && !answers.has(debt) && asked < MAX_ASKED) ask(debt)
+    },
+    /** Null if it is not known yet. */
+    get(debt: Debt): Decision | null {
+      if (debt.outcome !== 'unknown') return debt.outcome === 'sent' ? 'charge' : 'release'
+      return answers.get(debt) ?? null
+    },
+  }
 }
 
 async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
