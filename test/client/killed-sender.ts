@@ -9,8 +9,8 @@ export interface Run {
   readonly url: string
   readonly token: string
   readonly senders: readonly { readonly userId: number; readonly path: string }[]
-  /** `recover` settles the debts of an earlier process. */
-  readonly task: 'send' | 'recover'
+  /** `spend` sends from a lease. `recover` settles the debts of an earlier process. */
+  readonly task: 'send' | 'spend' | 'recover'
   /** `away`: no call arrives. `deaf`: reservations arrive, and their answers do not. */
   readonly network: 'up' | 'away' | 'deaf'
   readonly sendFails: boolean
@@ -45,7 +45,9 @@ function stepped(journal: Journal): Journal {
 }
 
 async function callWithSteps(input: Parameters<typeof fetch>[0], init?: RequestInit): Promise<Response> {
-  const operation = String(input).replace(/^.*\//, '')
+  const called = String(input).replace(/^.*\//, '')
+  // A lease commits and releases in one batch.
+  const operation = called === 'batch' ? 'settlement' : called
   step(`before ${operation}`)
   // As a proxy answers whose service does not.
   const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
@@ -72,15 +74,21 @@ async function work({ userId, path }: Run['senders'][number]): Promise<void> {
     senderTimeoutMs: 10_000,
     fetch: callWithSteps,
   })
+  const send = () => {
+    step('before send')
+    if (run.sendFails) throw new Error('no route')
+    // What the provider has it has for good: a file survives the process.
+    appendFileSync(`${path}.sent`, 'm\n')
+    step('after send')
+  }
   if (run.task === 'send') {
-    const sending = client.withReservation({ userId, id: 'm', units: 1 }, () => {
-      step('before send')
-      if (run.sendFails) throw new Error('no route')
-      // What the provider has it has for good: a file survives the process.
-      appendFileSync(`${path}.sent`, 'm\n')
-      step('after send')
-    })
-    await sending.catch(() => {})
+    await client.withReservation({ userId, id: 'm', units: 1 }, send).catch(() => {})
+    step('end')
+  } else if (run.task === 'spend') {
+    const lease = client.lease({ userId, units: 4 })
+    await lease.spend()
+    send()
+    await lease.close()
     step('end')
   }
   while (journal.debts().length > 0) await pause(2)
