@@ -52,7 +52,7 @@ test('that do not end stop new connections when they are more than four', async 
   await db.query({ text: `drop role ${role}` })
 })
 
-const SLOW = { slow: 'select pg_sleep(0.3)', quick: 'select 1' }
+const SLOW = { slow: 'select pg_sleep(0.3)', endless: 'select pg_sleep(600)', quick: 'select 1' }
 const call = (name: keyof typeof SLOW) => [{ name, values: [] }]
 
 test('a batch without an answer in time loses its connection', async () => {
@@ -60,7 +60,7 @@ test('a batch without an answer in time loses its connection', async () => {
   const options = { url, statements: SLOW, settings: {}, batchTimeoutMs: 50, lostSessions }
   const connection = await connectPipelined(options)
   expect(await connection.run(call('quick'))).toMatchObject([{ rows: [['1']] }])
-  const failure = connection.run(call('slow'))
+  const failure = connection.run(call('endless'))
   await expect(failure).rejects.toThrow(ConnectionLost)
   await expect(failure).rejects.toThrow('no answer within 50 ms')
   expect(connection.isLost).toBe(true)

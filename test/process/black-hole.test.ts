@@ -2,9 +2,10 @@
  * Connections whose other end disappears without closing them, as when a machine loses its power or a firewall forgets
  * what it let through. Nothing tells the service but the time that passes without an answer. Each test waits that time.
  */
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { isUnavailable, openDatabase } from '../../src/db/database.ts'
+import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { countersOf, createBench, differences, reserve, someone } from '../support/engine.ts'
 import { createNetwork } from '../support/network.ts'
 
@@ -14,11 +15,17 @@ const { db, url } = bench
 /** How long full service may be away. */
 const BOUND_MS = 10_000
 
+/** The bench would close the engines of all tests that run at the same time when the first of them ends. */
+const engines: Engine[] = []
+afterAll(() => Promise.all(engines.map(engine => engine.close())))
+
 /** What an engine answers after its first command, which opens its connection. */
 async function engineBehind(proxy: string) {
   const user = someone()
   const { id } = await bench.quota({ user_id: user })
-  const engine = bench.engine({ url: proxy })
+  const log = { info() {}, warn() {}, error() {} }
+  const engine = createEngine({ url: proxy, now: () => bench.clock.now, log, lockTimeoutMs: 900 })
+  engines.push(engine)
   expect(await engine.submit(reserve(user, 'first', 1))).toMatchObject({ outcome: 'granted' })
   return { engine, user, quota: id }
 }
