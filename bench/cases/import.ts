@@ -48,9 +48,12 @@ async function importBesideSenders(
     const job: Job = { urls: [service.url], token, ...SENDERS, warmupMs, measureMs, prefix: `i${jobs}-` }
     return loadGenerator.ask<LoadResult>(job)
   }
-  say('senders alone')
   const alone: LoadResult[] = []
-  for (let round = 0; round < settings.rounds; round++) alone.push(await send())
+  const sendAlone = async () => {
+    say('senders alone')
+    for (let round = 0; round < settings.rounds; round++) alone.push(await send())
+  }
+  await sendAlone()
 
   say(`importing ${rows.toLocaleString('en')} rows beside ${SENDERS.rate} reserves/s`)
   const before = await peakBytes(service.processes.service?.pid)
@@ -59,7 +62,9 @@ async function importBesideSenders(
   while (command.isRunning()) beside.push(await send())
   const { seconds, peak, output } = await command.ended
   const after = await peakBytes(service.processes.service?.pid)
-  say(`again, unchanged`)
+  // Before and after, because the machine may be busy with other work for a part of the time.
+  await sendAlone()
+  say('again, unchanged')
   const again = await startImport(service, file, await mintFor('admin', secret)).ended
   const p99 = (results: readonly LoadResult[]) => median(results.map(result => result.p99))
   const worst = Math.max(...beside.map(result => result.p99))
