@@ -1,26 +1,18 @@
 /** The command `export`, and that the import reads what it writes. */
-import { execFile } from 'node:child_process'
-import { resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
 import { startService } from '../support/service.ts'
+import { run as runCommand } from '../support/terminal.ts'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0 })
-const BIN = resolve(import.meta.dirname, '../../bin/sms-quota')
+const folder = await mkdtemp(join(tmpdir(), 'sms-quota-export-'))
+afterAll(() => rm(folder, { recursive: true }))
 
-interface Outcome {
-  code: number | null
-  stdout: string
-  stderr: string
-}
-
-function run(args: string[], { input, token = service.adminToken }: { input?: string; token?: string } = {}) {
-  const env = { PATH: process.env.PATH ?? '', SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: token }
-  return new Promise<Outcome>(finish => {
-    const child = execFile(BIN, args, { env }, (_, stdout, stderr) => finish({ code: child.exitCode, stdout, stderr }))
-    child.stdin?.end(input)
-  })
-}
+const run = (words: string[], token = service.adminToken) =>
+  runCommand(words, { env: { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: token } })
 
 const quotas = [
   { user_id: 7, external_ref: 'A', limit: 5, name: 'Two\nlines, "quoted"', countries: ['AT', 'DE'], alert_at: [50] },
@@ -48,9 +40,9 @@ lines, ""quoted""",AT DE,50,{},null
 `,
     stderr: '',
   })
-  expect((await run(['import', '-'], { input: csv.stdout })).stdout).toBe(
-    'created 0, updated 0, unchanged 2, refused 0\n',
-  )
+  const file = join(folder, 'quotas.csv')
+  await writeFile(file, csv.stdout)
+  expect((await run(['import', file])).stdout).toBe('created 0, updated 0, unchanged 2, refused 0\n')
   const ofOne = await run(['export', 'quotas', '--format', 'csv', '--fields', 'user_id,limit', '--filter', 'user_id=8'])
   expect(ofOne.stdout).toBe('user_id,limit\n8,null\n')
 })
@@ -70,7 +62,7 @@ test('says what was wrong', async () => {
     expect.stringMatching(/^sms-quota: Invalid request: status is unknown; accepted are user_id, from, to/),
   ])
   const support = await service.token({ sub: 'sue', roles: ['sms-quota:support'] })
-  expect(await run(['export', 'ledger'], { token: support })).toEqual({
+  expect(await run(['export', 'ledger'], support)).toEqual({
     code: 5,
     stdout: '',
     stderr: expect.stringMatching(/^sms-quota: Forbidden: An export needs a token with one of the roles .*auditor/),
