@@ -156,6 +156,15 @@ describe('config', () => {
     expect(stderr).toContain('PROT: is not a variable of sms-quota; did you mean PORT?')
   })
 
+  test('a variable of the environment that looks misspelled is a warning: it may be that of another program', async () => {
+    const { code, stderr } = await run(['config'], { AUTH_AUDIENC: 'sms', DATABSE_URL: 'x', PROT: '1', NODE_ENV: 'x' })
+    expect(code).toBe(0)
+    expect(stderr.trim().split('\n').sort()).toEqual([
+      'sms-quota: warning: AUTH_AUDIENC is not a variable of sms-quota; did you mean AUTH_AUDIENCE?',
+      'sms-quota: warning: DATABSE_URL is not a variable of sms-quota; did you mean DATABASE_URL?',
+    ])
+  })
+
   test('a secret can be in a file of its own, which is not both', async () => {
     const [secret, empty] = [join(folder, 'auth secret'), join(folder, 'empty')]
     await Promise.all([writeFile(secret, `${SECRET}\n`), writeFile(empty, '\n')])

@@ -4,7 +4,7 @@ import { ROLES } from '../domain/role.ts'
 import { readPublicKey } from '../http/auth/key-files.ts'
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'
-import { readConfig } from './environment.ts'
+import { readConfig, warningsOf } from './environment.ts'
 import { table } from './help.ts'
 import { token } from './token.ts'
 
@@ -26,8 +26,9 @@ export const COMMANDS: readonly Command[] = [
       'PORT=9000 LOG_LEVEL=debug sms-quota serve',
       'sms-quota serve --env-file /etc/sms-quota.env',
     ],
-    async run(args) {
+    async run(args, terminal) {
       const config = readConfig(args)
+      for (const warning of warningsOf(terminal.env)) terminal.complain(warning)
       const { serve } = await import('../main.ts')
       return serve(config, args.one('env-file'))
     },
@@ -148,8 +149,9 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     },
     options: { check: { means: 'also check the database; the exit code is 1 if it does not fit' }, ...COMMON },
     examples: ['sms-quota config', 'sms-quota config --check', 'sms-quota config --env-file /etc/sms-quota.env'],
-    async run(args) {
+    async run(args, terminal) {
       const config = readConfig(args)
+      for (const warning of warningsOf(terminal.env)) terminal.complain(warning)
       // The only settings whose mistakes show only when their files are read.
       const { key } = config.auth
       if (key.kind === 'public-key') {

@@ -57,15 +57,22 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
   }
 }
 
-/**
- * Names in an env file that are similar to a variable's. A misspelled AUTH_AUDIENCE would silently let tokens of other
- * services in. The environment is not checked, because it contains variables of other programs.
- */
-function misspellings(file: NodeJS.Dict<string>): ConfigIssue[] {
-  const names = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES.map(name => `${name}_FILE`)]
-  return Object.keys(file)
-    .filter(variable => !names.includes(variable))
-    .map(variable => ({ variable, meant: nearest(variable, names) }))
+const NAMES = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES.map(name => `${name}_FILE`)]
+
+/** Shorter names are too near to those of other programs. */
+const MIN_NAME = 8
+
+/** Warnings of variables whose names are similar to one of ours. They may be those of other programs, so it goes on. */
+export function warningsOf(env: NodeJS.ProcessEnv): string[] {
+  const long = Object.fromEntries(Object.entries(env).filter(([name]) => name.length >= MIN_NAME))
+  return misspellings(long).map(({ variable, message }) => `sms-quota: warning: ${variable} ${message}`)
+}
+
+/** Names that are similar to a variable's. A misspelled AUTH_AUDIENCE would silently let tokens of other services in. */
+function misspellings(variables: NodeJS.Dict<string>): ConfigIssue[] {
+  return Object.keys(variables)
+    .filter(variable => !NAMES.includes(variable))
+    .map(variable => ({ variable, meant: nearest(variable, NAMES) }))
     .filter(({ meant }) => meant !== undefined)
     .map(({ variable, meant }) => ({
       variable,
