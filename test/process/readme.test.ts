@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createSite, PROJECT } from '../support/process.ts'
-import { callOf, linesOf, paste } from './walk.ts'
+import { callOf, expectShown, linesOf, paste } from '../support/walk.ts'
 
 const site = await createSite()
 const readme = await linesOf('README.md', 'A tour of a minute')
@@ -11,10 +11,7 @@ const tour = await linesOf('docs/tour.md')
 test("the README's tour and then the long tour work when pasted line by line", async () => {
   const service = await site.start()
   for (const lines of [readme, tour]) {
-    const answers = await paste(lines, { url: service.url, dataDir: site.dataDir })
-    for (const [index, { command, expected }] of lines.entries()) {
-      if (expected !== null) expect(JSON.parse(answers[index] ?? ''), command).toMatchObject(expected)
-    }
+    expectShown(lines, await paste(lines, { url: service.url, DATA_DIR: site.dataDir }))
   }
   await service.stop()
   // Some eighty processes, one after the other, on a machine that may be busy.
