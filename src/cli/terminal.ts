@@ -12,7 +12,7 @@ export interface Terminal {
   print(text: string): Promise<void>
   /** Writes a line of messages. */
   complain(line: string): void
-  /** Aborts at the next Ctrl-C, which then does not end the process. */
+  /** Aborts at the next Ctrl-C or SIGTERM, which then does not end the process. */
   interruption(): AbortSignal
 }
 
@@ -44,7 +44,12 @@ export function processTerminal(): Terminal {
     },
     interruption() {
       const controller = new AbortController()
-      process.once('SIGINT', () => controller.abort())
+      const signals = ['SIGINT', 'SIGTERM'] as const
+      const abort = () => {
+        for (const signal of signals) process.off(signal, abort)
+        controller.abort()
+      }
+      for (const signal of signals) process.on(signal, abort)
       return controller.signal
     },
   }
