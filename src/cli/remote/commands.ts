@@ -19,6 +19,7 @@ import { type UserEntry, UserParams, UsersQuery } from '../../contract/users.ts'
 import type { Command } from '../command.ts'
 import { EXPORT_COMMAND } from '../export/command.ts'
 import { IMPORT_COMMAND } from '../import/command.ts'
+import { AGENT_COMMAND } from './agent/command.ts'
 import { decision, done, record, usage } from './answers.ts'
 import { EVENT_OPTIONS, events } from './events.ts'
 import { list } from './lists.ts'
@@ -303,4 +304,5 @@ export const REMOTE_COMMANDS: readonly Command[] = [
   EXPORT_COMMAND,
   ...READ_COMMANDS,
   ...SENDER_COMMANDS,
+  AGENT_COMMAND,
 ]

@@ -1,0 +1,120 @@
+/** The agent: takes the calls of the senders on this machine, and passes them on through one client, as few batches. */
+import { once } from 'node:events'
+import { lstat, rm } from 'node:fs/promises'
+import type { Later } from '../../../../client/src/clockwork.ts'
+import { createClient } from '../../../../client/src/main.ts'
+import { lock } from '../../../../client/src/node/lock.ts'
+import { addressOf, createFront, type Front } from '../../../http/front.ts'
+import type { Terminal } from '../../terminal.ts'
+import { FAILED } from '../failures.ts'
+import type { Address } from '../profiles.ts'
+import { type DebtOptions, openDebts } from './debts.ts'
+import { createForward } from './forward.ts'
+import { createAgentServer } from './server.ts'
+
+/** Calls that it holds at most: as connections, and as operations that wait for a batch. */
+const MAX_CALLS = 10_000
+
+/** Where it listens: a loopback address, or the path of a socket. */
+export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
+
+export interface AgentOptions {
+  readonly service: Address
+  readonly place: Place
+  /** Undefined: nothing is allowed while the service is away. */
+  readonly debts: DebtOptions | undefined
+  /** Gets lines for the operator, without a line break. */
+  readonly log: (line: string) => void
+  /** In place of the platform's. */
+  readonly fetch?: typeof fetch
+  /** In place of the platform's timers, for the time of allowed messages. */
+  readonly later?: Later
+}
+
+export interface Agent {
+  /** What callers connect to: a URL, or the path of the socket. */
+  readonly address: string
+  /** Stops accepting calls, and resolves when those under way are answered. */
+  close(): Promise<void>
+}
+
+/** Runs until the terminal is interrupted. @returns the exit code */
+export async function runAgent(options: AgentOptions, terminal: Terminal): Promise<number> {
+  const interruption = terminal.interruption()
+  let agent: Agent
+  try {
+    agent = await startAgent(options)
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof TypeError) throw error
+    options.log(`cannot start: ${error.message}`)
+    return FAILED
+  }
+  try {
+    await terminal.print(`The agent listens at ${agent.address}, for the service at ${options.service.url}\n`)
+    if (!interruption.aborted) await once(interruption, 'abort')
+  } finally {
+    await agent.close()
+  }
+  return 0
+}
+
+/** @throws Error of the operating system if it cannot listen, and the errors of `openJournal` */
+export async function startAgent({
+  service,
+  place,
+  debts: owed,
+  log,
+  fetch,
+  later = afterMs,
+}: AgentOptions): Promise<Agent> {
+  const client = createClient({ ...service, maxWaiting: MAX_CALLS, ...(fetch === undefined ? {} : { fetch }) })
+  const debts = owed && (await openDebts(owed, { client, log, later }))
+  const front = createFront()
+  front.server.maxConnections = MAX_CALLS
+  try {
+    const app = await createAgentServer({
+      front,
+      forward: createForward(client, debts),
+      isSocket: 'path' in place,
+      log,
+    })
+    const freeSocket = await listen(front, place)
+    return {
+      address: 'path' in place ? place.path : addressOf(front).url,
+      async close() {
+        await app.close()
+        await freeSocket()
+        await debts?.close()
+      },
+    }
+  } catch (error) {
+    await debts?.close()
+    throw error
+  }
+}
+
+const afterMs: Later = (ms, run) => {
+  const timer = setTimeout(run, ms)
+  return () => clearTimeout(timer)
+}
+
+/** @returns what lets another agent have the socket */
+async function listen(front: Front, place: Place): Promise<() => Promise<void>> {
+  if ('host' in place) {
+    await front.listen(place.host, place.port)
+    return async () => {}
+  }
+  // One agent has the path. A socket there is that of one that was killed.
+  const unlock = await lock(place.path)
+  try {
+    const found = await lstat(place.path).catch(() => null)
+    if (found !== null && !found.isSocket()) throw new Error(`${place.path} is in the way: a socket belongs there`)
+    await rm(place.path, { force: true })
+    front.server.listen({ path: place.path })
+    await once(front.server, 'listening')
+    return unlock
+  } catch (error) {
+    await unlock()
+    throw error
+  }
+}

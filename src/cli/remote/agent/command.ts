@@ -1,0 +1,98 @@
+import { isIP } from 'node:net'
+import { type Arguments, UsageError } from '../../arguments.ts'
+import type { Command } from '../../command.ts'
+import { EXIT_CODES } from '../../help.ts'
+import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
+import type { Place } from './agent.ts'
+import type { DebtOptions } from './debts.ts'
+
+const DEFAULT_LISTEN = '127.0.0.1:8090'
+const ON_UNKNOWN = ['charge', 'release'] as const
+
+/** The command `agent`. */
+export const AGENT_COMMAND: Command = {
+  name: 'agent',
+  summary:
+    'Runs an agent until SIGTERM or SIGINT: it takes the calls of senders on this machine, and passes them on as batches.',
+  more: () => `Its callers need no token, so it listens on this machine only. With a journal, it allows messages while the service is away,
+and charges them when it is back, for which its token also needs the role force. More: docs/agent.md
+
+${EXIT_CODES}`,
+  options: {
+    listen: { value: 'HOST:PORT', means: `where it listens, on this machine only; default ${DEFAULT_LISTEN}` },
+    socket: { value: 'PATH', means: 'listen on this socket instead; who may connect is what the umask leaves' },
+    journal: {
+      value: 'FILE',
+      means: 'keep messages that are allowed while the service is away in FILE, on a local disk',
+    },
+    'allow-with-debt': {
+      value: 'TYPES',
+      means: 'allow messages of these types while the service is away, such as otp,alert, or all; needs --journal',
+    },
+    'on-unknown': {
+      value: 'WHAT',
+      values: ON_UNKNOWN,
+      means: 'what to do with an allowed message that is neither committed nor released in time; default charge',
+    },
+    ...CONNECTION_OPTIONS,
+    help: { short: 'h', means: 'show this help' },
+  },
+  examples: [
+    'sms-quota agent',
+    'sms-quota agent --socket /run/sms-quota/agent.sock --profile production',
+    'sms-quota agent --journal /var/lib/sms-quota/agent.journal --allow-with-debt otp,alert',
+  ],
+  async run(args, terminal) {
+    const service = readAddress(args, terminal.env)
+    const place = placeOf(args)
+    const debts = debtsOf(args)
+    const { runAgent } = await import('./agent.ts')
+    return runAgent({ service, place, debts, log: line => terminal.complain(`sms-quota agent: ${line}`) }, terminal)
+  },
+}
+
+/** @throws UsageError */
+function placeOf(args: Arguments): Place {
+  const path = args.one('socket')
+  if (path !== undefined) {
+    if (args.has('listen')) throw new UsageError('give --listen or --socket, not both')
+    return { path }
+  }
+  const text = args.one('listen') ?? DEFAULT_LISTEN
+  const [, bracketed, plain, digits = ''] = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text) ?? []
+  const name = bracketed ?? plain
+  const port = Number(digits)
+  if (!name || port > 65_535) throw new UsageError(`--listen is HOST:PORT, such as ${DEFAULT_LISTEN}, not "${text}"`)
+  const host = name === 'localhost' ? '127.0.0.1' : name
+  if (host !== '::1' && !(isIP(host) === 4 && host.startsWith('127.'))) {
+    throw new UsageError(
+      `the agent needs no token from its callers, so it listens on this machine only: --listen with a host of 127.0.0.1, [::1] or localhost, not "${name}"`,
+    )
+  }
+  return { host, port }
+}
+
+/** @throws UsageError */
+function debtsOf(args: Arguments): DebtOptions | undefined {
+  const path = args.one('journal')
+  const list = args.one('allow-with-debt')
+  const onUnknown = args.one('on-unknown')
+  const known = ON_UNKNOWN.find(what => what === onUnknown)
+  if (onUnknown !== undefined && known === undefined) {
+    throw new UsageError(`--on-unknown is ${ON_UNKNOWN.join(' or ')}, not "${onUnknown}"`)
+  }
+  if (path === undefined) {
+    const needing = list !== undefined ? '--allow-with-debt' : onUnknown !== undefined ? '--on-unknown' : undefined
+    if (needing !== undefined) throw new UsageError(`${needing} needs --journal FILE, where the messages are kept`)
+    return undefined
+  }
+  if (list === undefined) {
+    throw new UsageError('--journal needs --allow-with-debt with the types of messages to allow, such as otp, or all')
+  }
+  const types = list.split(',')
+  const wrong = types.find(type => !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(type))
+  if (wrong !== undefined) {
+    throw new UsageError(`--allow-with-debt is a list of message types, such as otp,alert, or all; "${wrong}" is none`)
+  }
+  return { path, types: types.includes('all') ? 'all' : types, onUnknown: known ?? 'charge' }
+}

@@ -1,0 +1,142 @@
+/**
+ * Messages that the agent allows while the service gives no final answer. Each is a debt in the journal, on disk before the
+ * answer, and is booked once by its id when the service is back. `consume` says that the message is sent. `reserve` leaves
+ * that open until `commit` or `release`; until then the debt is *held*.
+ */
+import { createBooking } from '../../../../client/src/booking.ts'
+import type { Later } from '../../../../client/src/clockwork.ts'
+import type { Client, Debt, Journal } from '../../../../client/src/main.ts'
+import { toSnake } from '../../../../client/src/names.ts'
+import { openJournal } from '../../../../client/src/node/journal.ts'
+import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import { formatTimestamp } from '../../../domain/time.ts'
+import { checkSame, checkWhole, closed, debtGranted, debtSettled, notBooked } from './debt-answers.ts'
+import { createHolds, type Holds } from './holds.ts'
+
+export interface DebtOptions {
+  /** The file of the journal. */
+  readonly path: string
+  /** The types of messages that are allowed. */
+  readonly types: readonly string[] | 'all'
+  /** What to do with a held debt whose time has ended, or whose agent has. */
+  readonly onUnknown: 'charge' | 'release'
+}
+
+export interface Debts {
+  /** Answers an operation on a message that has a debt; undefined if it has none. The promise rejects with a Problem. */
+  answer(op: SenderOp, request: SenderRequest): Promise<object> | undefined
+  /**
+   * Allows a message that got no final answer; undefined if its operation or its type cannot be allowed. The promise rejects
+   * with a Problem, or with the `UnavailableError` of a full journal.
+   */
+  allow(op: SenderOp, request: SenderRequest): Promise<object> | undefined
+  /** What is held is unknown to the next agent. */
+  close(): Promise<void>
+}
+
+interface Surroundings {
+  readonly client: Client
+  /** Gets lines for the operator. */
+  readonly log: (line: string) => void
+  readonly later: Later
+}
+
+/** @throws the errors of `openJournal` */
+export async function openDebts(options: DebtOptions, { client, log, later }: Surroundings): Promise<Debts> {
+  const journal = await openLoggedJournal(options, log)
+  const booking = createBooking(journal, client, () => performance.now())
+  const holds = createHolds({ journal, booking, log, later })
+  const { types } = options
+  const settle = createSettling(holds, request => find(journal, request)?.outcome)
+  booking.wake()
+  return {
+    answer(op, request) {
+      const debt = find(journal, request)
+      return debt && settle(op, request, debt)
+    },
+    allow(op, request) {
+      if (op !== 'reserve' && op !== 'consume') return undefined
+      if (types !== 'all' && !types.includes(request.message_type ?? '')) return undefined
+      // The same message, called at the same time.
+      const debt = find(journal, request)
+      if (debt !== undefined) return settle(op, request, debt)
+      return op === 'reserve' ? hold(holds, request, false) : consume(holds, request, false)
+    },
+    async close() {
+      const count = holds.abandon()
+      if (count > 0) log(`${count} allowed messages are neither committed nor released`)
+      await journal.close()
+    },
+  }
+}
+
+function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | undefined {
+  if (!journal.has(user_id, id)) return undefined
+  return journal.debts().find(({ request }) => request.userId === user_id && request.id === id)
+}
+
+/** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
+function createSettling(holds: Holds, outcomeOf: (request: SenderRequest) => Debt['outcome'] | undefined) {
+  async function repeat(op: 'reserve' | 'consume', owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
+    if (outcome === 'not-sent') throw closed('The message was released.', owed, 'released')
+    if (op === 'consume') return consume(holds, owed, outcome === 'sent')
+    return outcome === 'sent' ? debtGranted(owed, 'committed', true) : hold(holds, owed, true)
+  }
+
+  async function commit(owed: SenderRequest, outcome: Debt['outcome'], isForced: boolean): Promise<object> {
+    if (outcome === 'not-sent' && !isForced) throw closed('The message was released.', owed, 'released')
+    await holds.end(owed, 'sent')
+    return debtSettled(owed, 'committed', outcome === 'sent')
+  }
+
+  async function release(owed: SenderRequest, outcome: Debt['outcome']): Promise<object> {
+    if (outcome === 'sent') throw closed('The message was committed.', owed, 'committed')
+    if (outcome === 'unknown' && !holds.has(owed)) throw notBooked()
+    await holds.end(owed, 'not-sent')
+    // An earlier agent, or its time, had left open whether it was sent.
+    if (outcomeOf(owed) === 'unknown') throw notBooked()
+    return debtSettled(owed, 'released', outcome === 'not-sent')
+  }
+
+  return async (op: SenderOp, request: SenderRequest, debt: Debt): Promise<object> => {
+    const owed = toSnake(debt.request) as SenderRequest
+    if (op === 'reserve' || op === 'consume') {
+      checkSame(request, owed)
+      return repeat(op, owed, debt.outcome)
+    }
+    if (op !== 'commit' && op !== 'release') throw notBooked()
+    checkWhole(request, owed)
+    return op === 'commit' ? commit(owed, debt.outcome, request.force === true) : release(owed, debt.outcome)
+  }
+}
+
+async function hold(holds: Holds, request: SenderRequest, replayed: boolean): Promise<object> {
+  const expiresAt = await holds.hold(request)
+  return { ...debtGranted(request, 'reserved', replayed), expires_at: formatTimestamp(expiresAt) }
+}
+
+async function consume(holds: Holds, request: SenderRequest, replayed: boolean): Promise<object> {
+  await holds.end(request, 'sent')
+  return debtGranted(request, 'committed', replayed)
+}
+
+async function openLoggedJournal({ path, onUnknown }: DebtOptions, log: (line: string) => void): Promise<Journal> {
+  const refused = new WeakSet<Debt>()
+  const journal = await openJournal(path, {
+    onUnknown({ request: { userId, id }, at }) {
+      const done = onUnknown === 'charge' ? 'charged' : 'not charged'
+      log(`it is not known whether message ${id} of user ${userId}, allowed at ${at}, was sent: it is ${done}`)
+      return onUnknown
+    },
+    onRefused(debt, error) {
+      if (refused.has(debt)) return
+      refused.add(debt)
+      const { userId, id } = debt.request
+      const reason = error instanceof Error ? error.message : error
+      log(`the service refuses to book message ${id} of user ${userId}, which is tried again every minute: ${reason}`)
+    },
+  })
+  const count = journal.debts().length
+  if (count > 0) log(`${count} messages in the journal are not booked yet`)
+  return journal
+}

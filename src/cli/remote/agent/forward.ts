@@ -1,0 +1,60 @@
+/** Passes a sender's operation on to the service, or to the journal, and makes an answer of what comes back. */
+import { type Client, QuotaError, UnavailableError } from '../../../../client/src/main.ts'
+import { toCamel, toSnake } from '../../../../client/src/names.ts'
+import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import { ERRORS, Problem } from '../../../errors.ts'
+import { problemBody, problemOf } from '../../../http/platform/problems.ts'
+import type { Debts } from './debts.ts'
+
+/** The maximum size of an operation, in bytes: that of the service's bodies. */
+export const MAX_OPERATION_BYTES = 64 * 1024
+
+export interface Answer {
+  readonly status: number
+  /** As the service answers it: a problem if the status is 400 or more. */
+  readonly body: object
+}
+
+/** @param request a valid body of the operation. The promise does not reject. */
+export type Forward = (op: SenderOp, request: SenderRequest, requestId: string) => Promise<Answer>
+
+export function createForward(client: Client, debts: Debts | undefined): Forward {
+  async function ask(op: SenderOp, request: SenderRequest): Promise<object> {
+    // The request is checked against the schema of the operation, so these are the client's fields.
+    const call = client[op] as (input: unknown) => Promise<unknown>
+    const answer = toSnake(await call(toCamel(request)))
+    if (typeof answer === 'object' && answer !== null) return answer
+    throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true })
+  }
+
+  async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
+    const known = debts?.answer(op, request)
+    if (known !== undefined) return known
+    try {
+      return await ask(op, request)
+    } catch (error) {
+      const allowed = error instanceof UnavailableError ? debts?.allow(op, request) : undefined
+      if (allowed === undefined) throw error
+      return allowed
+    }
+  }
+
+  return (op, request, requestId) =>
+    perform(op, request).then(
+      body => ({ status: 200, body }),
+      error => problemAnswer(error, requestId),
+    )
+}
+
+/** The problem that answers an error: the service's own, or one of the agent. */
+export function problemAnswer(error: unknown, requestId: string): Answer {
+  if (error instanceof QuotaError) return { status: error.status, body: toSnake(error.problem) as object }
+  const problem = error instanceof UnavailableError ? noAnswer(error) : problemOf(error, MAX_OPERATION_BYTES)
+  return { status: ERRORS[problem.code].status, body: problemBody(problem, requestId) }
+}
+
+function noAnswer({ message, mayHaveTakenEffect }: UnavailableError): Problem {
+  const reason = `The agent got no final answer from the service (${message}).`
+  if (!mayHaveTakenEffect) return new Problem('overloaded', `${reason} Nothing was done; repeat the call.`)
+  return new Problem('unavailable', `${reason} The call may or may not have taken effect; repeat the call.`)
+}

@@ -1,0 +1,140 @@
+/** The HTTP side of the agent: the paths of senders, for callers on this machine, which need no token. */
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { NoQuery } from '../../../contract/schemas.ts'
+import { BatchReq, REQUESTS, SENDER_OPS, type SenderRequest } from '../../../contract/sender.ts'
+import { ERRORS, invalidRequest, Problem } from '../../../errors.ts'
+import type { Front } from '../../../http/front.ts'
+import { createBodyReader, MAX_UNFINISHED_BYTES } from '../../../http/platform/body-reader.ts'
+import { createErrorAnswers } from '../../../http/platform/error-answers.ts'
+import { clientRequestId, PLAIN_HEADERS } from '../../../http/platform/headers.ts'
+import { parseJsonBodies } from '../../../http/platform/json-body.ts'
+import { refuseUnknownRoutes } from '../../../http/platform/routing.ts'
+import { createSlowDown } from '../../../http/platform/slow-down.ts'
+import { compileValidator, validatorOf } from '../../../http/platform/validation.ts'
+import { createOperationCheck, requestCheck } from '../../../http/sender/requests.ts'
+import { type Answer, type Forward, MAX_OPERATION_BYTES, problemAnswer } from './forward.ts'
+
+const PREFIX = '/api/sms/sender/quota'
+const MAX_BATCH_BYTES = 1024 * 1024
+
+export interface AgentServerParts {
+  readonly front: Front
+  readonly forward: Forward
+  /** Whether it listens on a socket, which no browser can reach. */
+  readonly isSocket: boolean
+  readonly log: (line: string) => void
+}
+
+/** Builds the server behind the front, which then also answers `/livez` and `/readyz`. Closing it closes the front. */
+export async function createAgentServer({ front, forward, isSocket, log }: AgentServerParts): Promise<FastifyInstance> {
+  let serve = () => {}
+  const slowDown = createSlowDown(0)
+  const errors = createErrorAnswers(requestLogOf(log), slowDown, MAX_OPERATION_BYTES)
+  const app = Fastify({
+    bodyLimit: MAX_OPERATION_BYTES,
+    serverFactory(handler) {
+      serve = () => front.serve(handler, slowDown)
+      return front.server
+    },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    genReqId: request => clientRequestId(request.headers) ?? randomUUID(),
+    clientErrorHandler: errors.answerBroken,
+    frameworkErrors: errors.answer,
+  })
+  app.setValidatorCompiler(compileValidator)
+  app.setErrorHandler(errors.answer)
+  app.addHook('onReady', async () => serve())
+  app.addHook('onClose', () => front.close())
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers(PLAIN_HEADERS).header('x-request-id', request.id)
+    if (isSocket || isLoopback(request.hostname)) done()
+    else done(new Problem('forbidden', 'The agent is called by an address of its own machine, such as 127.0.0.1.'))
+  })
+  refuseUnknownRoutes(app)
+
+  const reader = createBodyReader(MAX_UNFINISHED_BYTES)
+  await app.register(
+    async scope => {
+      parseJsonBodies(scope, reader, MAX_OPERATION_BYTES)
+      singleRoutes(scope, forward)
+    },
+    { prefix: PREFIX },
+  )
+  await app.register(
+    async scope => {
+      parseJsonBodies(scope, reader, MAX_BATCH_BYTES)
+      batchRoute(scope, forward)
+    },
+    { prefix: PREFIX },
+  )
+  await app.ready()
+  // There is nothing to watch: it is ready from now on until it stops.
+  await front.readiness.watch(async () => null, { info() {}, warn() {}, error() {} })
+  await front.readiness.stop()
+  return app
+}
+
+function singleRoutes(app: FastifyInstance, forward: Forward): void {
+  for (const op of SENDER_OPS) {
+    app.post(
+      `/${op}`,
+      {
+        schema: { querystring: NoQuery, body: REQUESTS[op] },
+        validatorCompiler: part =>
+          part.httpPart === 'body' ? validatorOf(requestCheck(op)) : compileValidator(part as never),
+      },
+      async (request, reply) => send(reply, await forward(op, request.body as SenderRequest, request.id)),
+    )
+  }
+}
+
+/** Each operation goes by itself: the client makes batches of those of all callers. */
+function batchRoute(app: FastifyInstance, forward: Forward): void {
+  const checkOperation = createOperationCheck()
+
+  async function perform(operation: unknown, requestId: string): Promise<Answer> {
+    const checked = checkOperation(operation)
+    if ('issues' in checked) return problemAnswer(invalidRequest(checked.issues), requestId)
+    const { op, ...request } = operation as SenderRequest & { op: unknown }
+    // Together with operations of other callers, a larger one could exceed the size of a batch.
+    if (Buffer.byteLength(JSON.stringify(request)) > MAX_OPERATION_BYTES) {
+      const detail = `The operation is larger than ${MAX_OPERATION_BYTES} bytes.`
+      return problemAnswer(new Problem('payload_too_large', detail), requestId)
+    }
+    return forward(checked.op, request, requestId)
+  }
+
+  app.post<{ Body: BatchReq }>(
+    '/batch',
+    { bodyLimit: MAX_BATCH_BYTES, schema: { querystring: NoQuery, body: BatchReq } },
+    async (request, reply) => {
+      const results = await Promise.all(request.body.operations.map(operation => perform(operation, request.id)))
+      return send(reply, { status: 200, body: { results } })
+    },
+  )
+}
+
+function send(reply: FastifyReply, { status, body }: Answer): FastifyReply {
+  reply.code(status).type(`application/${status < 400 ? 'json' : 'problem+json'}; charset=utf-8`)
+  if (status === 503) reply.header('retry-after', ERRORS.unavailable.retryAfterSeconds)
+  return reply.send(JSON.stringify(body))
+}
+
+/** A page of the web whose name leads to this machine would otherwise be a caller, in the browser of this machine. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname)
+}
+
+/** Only what is a fault of the agent is logged. */
+function requestLogOf(log: (line: string) => void): Parameters<typeof createErrorAnswers>[0] {
+  return {
+    answered() {},
+    failed(_request, { code }, error) {
+      if (code === 'internal') log(`a call failed: ${error instanceof Error ? error.stack : error}`)
+    },
+    broken() {},
+    summarize() {},
+  }
+}

@@ -1,0 +1,404 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../client/src/main.ts'
+import { type Agent, type AgentOptions, startAgent } from '../../src/cli/remote/agent/agent.ts'
+import { startService } from '../support/service.ts'
+import { run } from '../support/terminal.ts'
+import { linesOf, paste } from '../support/walk.ts'
+
+const BIN = resolve(import.meta.dirname, '../../bin/sms-quota')
+const PREFIX = '/api/sms/sender/quota'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const folder = await mkdtemp(join(tmpdir(), 'agent-'))
+const agents: Agent[] = []
+afterAll(async () => {
+  for (const agent of agents) await agent.close()
+  await service.app.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+let files = 0
+const newPath = () => join(folder, `${files++}`)
+
+/** The network between an agent and the service: calls are carried out, do not arrive, or lose their answer. */
+type Network = 'up' | 'away' | 'deaf'
+
+interface Running {
+  agent: Agent
+  network: Network
+  /** Calls that reached the service. */
+  calls: number
+  lines: string[]
+  /** Lets the time of all that the agent allowed end. */
+  expire(): void
+}
+
+async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
+  const timers = new Set<() => void>()
+  const lines: string[] = []
+  const agent = await startAgent({
+    service: { url, token: service.senderToken },
+    place: { host: '127.0.0.1', port: 0 },
+    debts: undefined,
+    log: line => lines.push(line),
+    async fetch(input, init) {
+      const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
+      if (running.network === 'away') return away
+      running.calls += 1
+      const answer = await fetch(input, init)
+      return running.network === 'deaf' ? away : answer
+    },
+    later(_ms, end) {
+      timers.add(end)
+      return () => timers.delete(end)
+    },
+    ...options,
+  })
+  agents.push(agent)
+  const expire = () => {
+    for (const end of timers) end()
+  }
+  const running: Running = { agent, network: 'up', calls: 0, lines, expire }
+  return running
+}
+
+const debts = (path: string, onUnknown: 'charge' | 'release' = 'charge') => ({
+  path,
+  types: ['otp'],
+  onUnknown,
+})
+
+interface Answer {
+  status: number
+  retryAfter: string | null
+  type: string | null
+  body: ReturnType<typeof JSON.parse>
+}
+
+async function post(base: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  const answer = await fetch(`${base}${path.startsWith('/') ? path : `${PREFIX}/${path}`}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const { status, headers: own } = answer
+  return { status, retryAfter: own.get('retry-after'), type: own.get('content-type'), body: await answer.json() }
+}
+
+const admin = createClient({ url, token: service.adminToken })
+let users = 0
+async function user(limit: number): Promise<number> {
+  users += 1
+  const userId = users
+  await admin.createQuota({ userId, limit })
+  return userId
+}
+async function charged(userId: number): Promise<number> {
+  const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
+  return used + reserved
+}
+const otp = (user_id: number, id = 'm') => ({ user_id, id, units: 2, message_type: 'otp' })
+
+test('answers what the service answers', async () => {
+  const { agent } = await start()
+  const [one, other] = [await user(10), await user(10)]
+  const text = 'Hello '.repeat(40)
+  const reserve = (id: string, more: object = {}) => ['reserve', { id, units: 2, ...more }] as const
+  const calls: (readonly [path: string, body: object | string, headers?: Record<string, string>])[] = [
+    ['check', { units: 2, explain: true }],
+    ['check', { units: 11 }],
+    ['check', { units: 1, op: 'consume', id: 'x' }],
+    ['check', { units: 1, userId: 7 }],
+    reserve('a'),
+    reserve('a'),
+    reserve('a', { units: 3 }),
+    reserve('-'),
+    ['reserve', { id: 'b', message: { to: '+4915112345678', text }, on_expiry: 'commit', ttl_seconds: 60 }],
+    ['reserve', { id: 'c', units: 1, message: { to: 'x', text: 'y' } }],
+    ['consume', { id: 'd', units: 9 }],
+    ['consume', { id: 'd', units: 9, force: true }],
+    ['commit', { id: 'a', total_units: 1 }],
+    ['commit', { id: 'a', total_units: 9 }],
+    ['release', { id: 'a' }],
+    ['refund', { id: 'a', total_units: 1 }],
+    ['refund', { id: 'none' }],
+    ['batch', { operations: [{ op: 'check', user_id: 7, units: 1 }, { op: 'commit', id: '' }, { op: 'no' }, 3] }],
+    ['batch', { operations: [] }],
+    ['commit', '{"user_id":'],
+    ['commit', '[]'],
+    ['commit', { id: 'x'.repeat(70_000) }],
+    ['commit', { id: 'a' }, { 'content-type': 'text/plain' }],
+    ['commit', { id: 'a' }, { 'content-type': 'application/json; charset=latin1' }],
+    ['check?explain=true', { units: 1 }],
+    ['nothing', {}],
+  ]
+  const ask = async (base: string, user_id: number) => {
+    const answers: unknown[] = []
+    const token = base === url ? { authorization: `Bearer ${service.senderToken}` } : {}
+    for (const [path, body, headers] of calls) {
+      const sent = typeof body === 'string' || path === 'batch' ? body : { user_id, ...body }
+      const answer = await post(base, path, sent, { ...token, ...headers })
+      // What has to differ: the ids of users, quotas and requests.
+      const same = JSON.stringify(answer).replaceAll(
+        /"(user_id|quota_id|limiting_quota_id|request_id)":("[^"]*"|\d+)/g,
+        '"$1":0',
+      )
+      answers.push([path, JSON.parse(same.replaceAll(/\b[Uu]ser \d+/g, 'user'))])
+    }
+    return answers
+  }
+  const direct = await ask(url, one)
+  expect(await ask(agent.address, other)).toEqual(direct)
+  expect(await charged(other)).toBe(await charged(one))
+  // The table has an answer of each kind.
+  const statuses = new Set(direct.map(answer => (answer as [string, Answer])[1].status))
+  expect([...statuses].sort()).toEqual([200, 400, 404, 409, 413, 415, 422])
+})
+
+test('answers health, and nothing that a page of the web asks', async () => {
+  const { agent } = await start()
+  const health = await Promise.all(['/livez', '/readyz'].map(path => fetch(agent.address + path)))
+  expect(health.map(({ status }) => status)).toEqual([200, 200])
+  const { port } = new URL(agent.address)
+  const rebound = httpRequest({
+    port,
+    path: `${PREFIX}/check`,
+    method: 'POST',
+    headers: { host: `evil.example:${port}` },
+  })
+  rebound.end('{}')
+  const [response] = await once(rebound, 'response')
+  expect([response.statusCode, JSON.parse(await text(response)).code]).toEqual([403, 'forbidden'])
+  expect(await post(agent.address, '/api/sms/admin/quota', {})).toMatchObject({
+    status: 404,
+    body: { code: 'not_found' },
+  })
+})
+
+test('calls at the same time reach the service as few', async () => {
+  const running = await start()
+  const owner = await user(1_000)
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      post(running.agent.address, 'consume', { user_id: owner, id: `m-${n}`, units: 1 }),
+    ),
+  )
+  expect(answers.filter(({ body }) => body.granted !== true)).toEqual([])
+  expect(await charged(owner)).toBe(200)
+  expect(running.calls).toBeLessThan(40)
+})
+
+describe('while the service is away', () => {
+  test('a call is answered 503, and is not a denial', async () => {
+    const running = await start({ debts: debts(newPath()) })
+    running.network = 'away'
+    const owner = await user(10)
+    const calls = [
+      ['check', { user_id: owner, units: 1, message_type: 'otp' }],
+      ['reserve', { ...otp(owner), message_type: 'marketing' }],
+      ['consume', { user_id: owner, id: 'm', units: 1 }],
+      ['commit', { user_id: owner, id: 'm' }],
+    ] as const
+    for (const [op, body] of calls) {
+      const answer = { status: 503, retryAfter: '1', body: { code: 'unavailable' } }
+      expect(await post(running.agent.address, op, body), op).toMatchObject(answer)
+    }
+  })
+
+  test.concurrent.for(['away', 'deaf'] as const)(
+    'what is allowed is charged once when it is back (%s)',
+    async (network, { expect }) => {
+      const path = newPath()
+      const running = await start({ debts: debts(path) })
+      const { address } = running.agent
+      const owners = await Promise.all(Array.from({ length: 6 }, () => user(10)))
+      const [consumed = 0, committed = 0, released = 0, expired = 0, batched = 0, repeated = 0] = owners
+      running.network = network
+
+      const granted = { status: 200, body: { granted: true, debt: true, draws: [], remaining: null, units: 2 } }
+      expect(await post(address, 'consume', otp(consumed))).toMatchObject(granted)
+      expect(await post(address, 'consume', otp(consumed))).toMatchObject({
+        body: { state: 'committed', replayed: true },
+      })
+      for (const owner of [committed, released, expired]) {
+        expect(await post(address, 'reserve', otp(owner))).toMatchObject(granted)
+      }
+      expect(await post(address, 'commit', { user_id: committed, id: 'm', total_units: 1 })).toMatchObject({
+        status: 400,
+        body: { errors: [{ path: '/total_units' }] },
+      })
+      const ok = (state: string) => ({ status: 200, body: { state, debt: true } })
+      expect(await post(address, 'commit', { user_id: committed, id: 'm' })).toMatchObject(ok('committed'))
+      expect(await post(address, 'release', { user_id: committed, id: 'm' })).toMatchObject({
+        status: 409,
+        body: { code: 'reservation_closed', reservation: { state: 'committed' } },
+      })
+      expect(await post(address, 'release', { user_id: released, id: 'm' })).toMatchObject(ok('released'))
+      const batch = {
+        operations: [
+          { op: 'consume', ...otp(batched) },
+          { op: 'check', user_id: batched, units: 1 },
+        ],
+      }
+      expect(await post(address, 'batch', batch)).toMatchObject({ body: { results: [granted, { status: 503 }] } })
+      // The same message at the same time, and another one with its id.
+      const twice = await Promise.all([otp(repeated), otp(repeated)].map(body => post(address, 'reserve', body)))
+      expect(twice).toMatchObject([granted, granted])
+      expect(await post(address, 'reserve', { ...otp(repeated), units: 3 })).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_mismatch', errors: [{ path: '/units', message: 'differs' }] },
+      })
+      await post(address, 'commit', { user_id: repeated, id: 'm' })
+
+      running.expire()
+      running.network = 'up'
+      const all = () => Promise.all([consumed, committed, released, expired, batched, repeated].map(charged))
+      await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 0, 2, 2, 2])
+      expect(running.lines).toEqual([
+        expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is charged$`),
+      ])
+      // Late, and repeated: the service has it.
+      const late = () => post(address, 'commit', { user_id: expired, id: 'm' })
+      await expect.poll(late).toMatchObject({ status: 200, body: { replayed: true, draws: [{ units: 2 }] } })
+      expect(await all()).toEqual([2, 2, 0, 2, 2, 2])
+    },
+  )
+})
+
+/** A way to the service that can be closed, for another process. */
+async function createGate() {
+  const gate = { isOpen: true, url: '' }
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const away = { status: 503, headers: { 'retry-after': '60' }, body: '' }
+    const answer = gate.isOpen ? await pass(request.url ?? '', request.headers.authorization ?? '', body) : away
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  async function pass(path: string, authorization: string, body: string) {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method: 'POST', headers, body })
+    const type = answer.headers.get('content-type') ?? ''
+    return { status: answer.status, headers: { 'content-type': type }, body: await answer.text() }
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  gate.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { gate, close: () => server.close().closeAllConnections() }
+}
+
+/** An agent as a process, and where it listens. */
+async function spawnAgent(url: string, journal: string): Promise<[ChildProcess, string]> {
+  const words = ['agent', '--listen', '127.0.0.1:0', '--url', url, '--journal', journal, '--allow-with-debt', 'otp']
+  const env = { ...process.env, SMS_QUOTA_TOKEN: service.senderToken }
+  const child = spawn(BIN, words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(child.stdout, 'data')
+  return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']
+}
+
+test('two agents, one of them killed: nothing is oversold, nothing is booked twice', async () => {
+  const { gate, close } = await createGate()
+  const journal = newPath()
+  const [other, [child, address]] = await Promise.all([start(), spawnAgent(gate.url, journal)])
+  const scarce = await user(50)
+  const [sent, open] = [await user(10), await user(10)]
+
+  // Both sell the same units, and each message is asked for at both.
+  const ask = (base: string, n: number) => post(base, 'consume', { user_id: scarce, id: `m-${n}`, units: 1 })
+  const asked = Array.from({ length: 60 }, (_, n) => [ask(address, n), ask(other.agent.address, n)]).flat()
+  const granted = (await Promise.all(asked)).filter(({ body }) => body.granted)
+  expect(new Set(granted.map(({ body }) => body.id)).size).toBe(50)
+  expect(await charged(scarce)).toBe(50)
+
+  gate.isOpen = false
+  expect(await post(address, 'consume', otp(sent))).toMatchObject({ body: { granted: true, debt: true } })
+  expect(await post(address, 'reserve', otp(open))).toMatchObject({ body: { granted: true, debt: true } })
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  // Its callers go on at the other agent.
+  expect(await post(other.agent.address, 'consume', otp(sent))).toMatchObject({
+    body: { granted: true, replayed: false },
+  })
+
+  const next = await start({ debts: debts(journal) })
+  await expect.poll(() => Promise.all([sent, open].map(charged)), { timeout: 10_000 }).toEqual([2, 2])
+  expect(next.lines).toEqual([
+    '2 messages in the journal are not booked yet',
+    expect.stringContaining(`message m of user ${open},`),
+  ])
+  await next.agent.close()
+  await start({ debts: debts(journal) })
+  expect(await Promise.all([scarce, sent, open].map(charged))).toEqual([50, 2, 2])
+  close()
+})
+
+describe('the command', () => {
+  const env = { SMS_QUOTA_URL: url, SMS_QUOTA_TOKEN: service.senderToken }
+
+  test.each([
+    ['--listen 0.0.0.0:8090', 'listens on this machine only'],
+    ['--listen quota.example:8090', 'listens on this machine only'],
+    ['--listen 8090', '--listen is HOST:PORT, such as 127.0.0.1:8090, not "8090"'],
+    ['--listen 127.0.0.1:1 --socket /tmp/s', 'not both'],
+    ['--allow-with-debt otp', '--allow-with-debt needs --journal FILE'],
+    ['--journal /tmp/j', '--journal needs --allow-with-debt'],
+    ['--journal /tmp/j --allow-with-debt otp,', '"" is none'],
+    ['--journal /tmp/j --allow-with-debt all --on-unknown ask', '--on-unknown is charge or release, not "ask"'],
+  ])('refuses %s', async (words, message) => {
+    const { code, stderr } = await run(['agent', ...words.split(' ')], { env })
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
+  })
+
+  test('the lines of the document work', async () => {
+    const { agent } = await start()
+    await service.call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 100 } })
+    const lines = await linesOf('docs/agent.md')
+    const curls = lines.filter(({ command }) => command.startsWith('curl '))
+    expect(curls.map(({ expected }) => expected)).not.toContain(null)
+    const starts = lines.filter(({ command }) => command.startsWith('sms-quota agent'))
+    expect([curls.length, starts.length, lines.length]).toEqual([2, 4, 6])
+    const here = curls.map(line => ({
+      ...line,
+      command: line.command.replaceAll('http://127.0.0.1:8090', agent.address),
+    }))
+    const answers = await paste(here, { url })
+    for (const [index, { expected }] of curls.entries()) {
+      expect(JSON.parse(answers[index] ?? '')).toMatchObject(Object(expected))
+    }
+    for (const { command } of starts) {
+      const words = command
+        .replace(/ +#.*/, '')
+        .replace('--profile production', `--url ${url}`)
+        .replaceAll(/\/(?:run|var\/lib)\/sms-quota/g, folder)
+        .replace(/^sms-quota agent(?!.*--(?:listen|socket))/, '$& --listen 127.0.0.1:0')
+        .replace('127.0.0.1:8091', '127.0.0.1:0')
+      const outcome = await run(words.split(/ +/).slice(1), { env, interruption: AbortSignal.abort })
+      expect(outcome, command).toMatchObject({ code: 0, stderr: '' })
+      expect(outcome.stdout).toMatch(/^The agent listens at \S+, for the service at \S+\n$/)
+    }
+  })
+
+  test('a socket of an agent that was killed is taken over, another file is not', async () => {
+    const path = newPath()
+    const first = await start({ place: { path } })
+    expect((await stat(path)).isSocket()).toBe(true)
+    const call = httpRequest({ socketPath: path, path: '/livez', headers: { host: 'agent' } }).end()
+    expect((await once(call, 'response'))[0].statusCode).toBe(200)
+    await expect(start({ place: { path } })).rejects.toThrow('is open already')
+    await first.agent.close()
+    const other = { SMS_QUOTA_TOKEN: 't' }
+    const refused = await run(['agent', '--socket', join(import.meta.dirname, 'agent.test.ts')], { env: other })
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^sms-quota agent: cannot start: .* is in the way/),
+    })
+  })
+})
