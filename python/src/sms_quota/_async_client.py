@@ -1,0 +1,208 @@
+"""The client for asyncio. It has the methods of QuotaClient, to be awaited."""
+
+import asyncio
+import time
+from types import TracebackType
+from typing import Any, AsyncIterator, Awaitable, Callable, Self, Sequence, Unpack, cast
+
+import httpx
+
+from ._calls import Attempt, Call, admin_call, sender_call, steps_of
+from ._errors import UnknownIfSent
+from ._types import Asked, Check, Consumed, Denied, Granted, Json, Reserved, Result, Sent, Settled, T
+
+QUOTA = "/api/sms/admin/quota"
+
+
+class AsyncQuotaClient:
+    """
+    A client of the service, for one event loop.
+
+    All calls have a deadline, two seconds for senders and ten for others, with retries of what is safe to repeat.
+
+    Fields and answers have the names of the API. All calls raise QuotaError if the service refuses them, and
+    UnavailableError if there is no final answer in time.
+
+    :param url: of the service, for example "https://quota.example"
+    :param token: a bearer token, or a function that returns one; it is asked before each attempt, so it can renew it
+    :param transport: in place of HTTPX's own
+    """
+
+    def __init__(
+        self, url: str, token: str | Callable[[], str], *, transport: httpx.AsyncBaseTransport | None = None
+    ) -> None:
+        self._http = httpx.AsyncClient(base_url=url, transport=transport)
+        self._token = token
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    # Senders
+
+    async def check(
+        self, *, user_id: int, timeout: float | None = None, **asked: Unpack[Asked]
+    ) -> Check | Denied:
+        return cast(Check | Denied, await self._run(sender_call("check", {"user_id": user_id, **asked}, timeout)))
+
+    async def reserve(
+        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Reserved]
+    ) -> Granted | Denied:
+        body = {"user_id": user_id, "id": id, **asked}
+        return cast(Granted | Denied, await self._run(sender_call("reserve", body, timeout)))
+
+    async def consume(
+        self, *, user_id: int, id: str, timeout: float | None = None, **asked: Unpack[Consumed]
+    ) -> Granted | Denied:
+        body = {"user_id": user_id, "id": id, **asked}
+        return cast(Granted | Denied, await self._run(sender_call("consume", body, timeout)))
+
+    async def commit(
+        self,
+        *,
+        user_id: int,
+        id: str,
+        total_units: int | None = None,
+        force: bool = False,
+        timeout: float | None = None,
+    ) -> Settled:
+        more = {"force": True} if force else {}
+        return await self._settle("commit", user_id, id, total_units, timeout, **more)
+
+    async def release(
+        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+    ) -> Settled:
+        return await self._settle("release", user_id, id, total_units, timeout)
+
+    async def refund(
+        self, *, user_id: int, id: str, total_units: int | None = None, timeout: float | None = None
+    ) -> Settled:
+        return await self._settle("refund", user_id, id, total_units, timeout)
+
+    async def batch(self, operations: Sequence[Json], *, timeout: float | None = None) -> list[Result]:
+        """Up to 1,000 operations in one call; those of a user take effect in their order. Each fails by itself."""
+        answer = await self._run(sender_call("batch", {"operations": list(operations)}, timeout))
+        return cast(list[Result], answer["results"])
+
+    async def with_reservation(
+        self,
+        send: Callable[[Granted], Awaitable[T]],
+        *,
+        user_id: int,
+        id: str,
+        timeout: float | None = None,
+        **asked: Unpack[Reserved],
+    ) -> Sent[T]:
+        """
+        Reserves, sends, and commits. If `send` raises, the units are released and its error is raised; if it raises
+        UnknownIfSent, or if the program is interrupted, they stay reserved. What stays reserved is committed when it
+        expires, because the message may have left; `on_expiry="release"` says otherwise.
+        """
+        asked.setdefault("on_expiry", "commit")
+        reservation = await self.reserve(user_id=user_id, id=id, timeout=timeout, **asked)
+        if not reservation["granted"]:
+            return Sent(sent=False, denied=reservation)
+        try:
+            value = await send(reservation)
+        except UnknownIfSent as error:
+            return Sent(sent=None, error=error, reservation=reservation)
+        except Exception:
+            await self.release(user_id=user_id, id=id)
+            raise
+        try:
+            settled = await self.commit(user_id=user_id, id=id)
+        except Exception as error:
+            return Sent(sent=True, value=value, error=error, reservation=reservation)
+        return Sent(sent=True, value=value, settled=settled, reservation=reservation)
+
+    # Administrators
+
+    async def create_quota(self, *, idempotency_key: str | None = None, **quota: Any) -> Json:
+        """A repeated call with the same key creates nothing twice; by default each call has a new one."""
+        return cast(Json, await self.request("POST", QUOTA, body=quota, idempotency_key=idempotency_key))
+
+    async def get_quota(self, id: int) -> Json:
+        return cast(Json, await self.request("GET", f"{QUOTA}/{id}"))
+
+    async def update_quota(self, id: int, *, if_match: int | None = None, **fields: Any) -> Json:
+        """:param if_match: the version that the change shall meet; otherwise it is refused with "version_mismatch" """
+        return cast(Json, await self.request("PUT", f"{QUOTA}/{id}", body=fields, if_match=if_match))
+
+    async def delete_quota(self, id: int, *, if_match: int | None = None) -> None:
+        await self.request("DELETE", f"{QUOTA}/{id}", if_match=if_match)
+
+    async def summary(self, user_id: int) -> Json:
+        return cast(Json, await self.request("GET", f"{QUOTA}/summary", params={"user_id": user_id}))
+
+    async def list_quotas(self, **filters: Any) -> AsyncIterator[Json]:
+        """The quotas of all pages, read as they are needed."""
+        cursor: dict[str, str] = {}
+        while True:
+            page = await self.request("GET", f"{QUOTA}/list", params={**filters, **cursor})
+            for item in page["items"]:
+                yield item
+            if page["next_cursor"] is None:
+                return
+            cursor = {"cursor": page["next_cursor"]}
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Json | None = None,
+        params: Json | None = None,
+        if_match: int | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> Any:
+        """Any other call of the API, for example `request("GET", "/api/sms/admin/usage", params={"user_id": 7})`."""
+        return await self._run(
+            admin_call(
+                method,
+                path,
+                body=body,
+                params=params,
+                if_match=if_match,
+                idempotency_key=idempotency_key,
+                timeout=timeout,
+            )
+        )
+
+    async def _settle(
+        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: bool
+    ) -> Settled:
+        body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
+        if total_units is not None:
+            body["total_units"] = total_units
+        return cast(Settled, await self._run(sender_call(operation, body, timeout)))
+
+    async def _run(self, call: Call) -> Any:
+        steps = steps_of(call, time.monotonic(), time.monotonic)
+        step = next(steps)
+        while True:
+            try:
+                if isinstance(step, Attempt):
+                    step = steps.send(await self._attempt(call, step))
+                else:
+                    await asyncio.sleep(step.seconds)
+                    step = steps.send(None)
+            except StopIteration as done:
+                return done.value
+
+    async def _attempt(self, call: Call, attempt: Attempt) -> httpx.Response | httpx.TransportError:
+        token = self._token if isinstance(self._token, str) else self._token()
+        headers = {"authorization": f"Bearer {token}", **(call.headers or {})}
+        try:
+            return await self._http.request(
+                call.method, call.path, json=call.body, params=call.params, headers=headers, timeout=attempt.timeout
+            )
+        except httpx.TransportError as error:
+            return error

@@ -1,0 +1,144 @@
+"""What both clients share: how a call is made, repeated and judged. It does no input and output of its own."""
+
+import json
+import random
+import uuid
+from dataclasses import dataclass
+from typing import Any, Generator, Mapping
+
+import httpx
+
+from ._errors import QuotaError, UnavailableError
+
+SENDER = "/api/sms/sender/quota/"
+SENDER_TIMEOUT = 2.0
+TIMEOUT = 10.0
+FIRST_PAUSE = 0.05
+MAX_PAUSE = 2.0
+
+#: Answers that ask to try again, or come from a proxy whose service does not answer.
+TRY_AGAIN = frozenset({429, 502, 503, 504})
+#: Of these, the ones that say for certain that nothing was done.
+NOTHING_DONE = frozenset({"rate_limited", "overloaded"})
+
+
+@dataclass(frozen=True)
+class Call:
+    method: str
+    path: str
+    body: Any = None
+    params: Mapping[str, Any] | None = None
+    headers: Mapping[str, str] | None = None
+    #: In seconds, for all attempts together.
+    timeout: float = TIMEOUT
+    #: Whether it may be made twice though the first attempt took effect.
+    is_repeatable: bool = True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """To be made now."""
+
+    timeout: float
+
+
+@dataclass(frozen=True)
+class Pause:
+    """To be waited for."""
+
+    seconds: float
+
+
+Steps = Generator[Attempt | Pause, httpx.Response | httpx.TransportError | None, Any]
+
+
+def sender_call(operation: str, body: Mapping[str, Any], timeout: float | None) -> Call:
+    return Call("POST", SENDER + operation, body=body, timeout=SENDER_TIMEOUT if timeout is None else timeout)
+
+
+def admin_call(
+    method: str,
+    path: str,
+    *,
+    body: Any = None,
+    params: Mapping[str, Any] | None = None,
+    if_match: int | None = None,
+    idempotency_key: str | None = None,
+    timeout: float | None = None,
+) -> Call:
+    headers = {}
+    if if_match is not None:
+        headers["if-match"] = f'"{if_match}"'
+    if method in ("POST", "PUT"):
+        headers["idempotency-key"] = idempotency_key or str(uuid.uuid4())
+    return Call(
+        method,
+        path,
+        body=body,
+        params=params,
+        headers=headers,
+        timeout=TIMEOUT if timeout is None else timeout,
+        is_repeatable=method != "DELETE",
+    )
+
+
+def steps_of(call: Call, started: float, clock: Any) -> Steps:
+    """
+    The attempts of a call and the pauses between them. It is sent the response to each attempt, or its error, and
+    returns the answer of the service. Raises QuotaError and UnavailableError.
+
+    :param clock: a function that returns seconds and never steps back
+    """
+    deadline = started + call.timeout
+    may_have_taken_effect = False
+    failure = "the service did not answer in time"
+    for retries in range(1_000):
+        left = deadline - clock()
+        if left <= 0:
+            break
+        response = yield Attempt(left)
+        assert response is not None
+        after = 0.0
+        if isinstance(response, httpx.Response):
+            problem = _problem_of(response)
+            if response.status_code not in TRY_AGAIN:
+                return _answer_of(response, problem)
+            code = "" if problem is None else str(problem.get("code", ""))
+            failure = f"{code or response.status_code}: {'' if problem is None else problem.get('detail', '')}"
+            did_nothing = code in NOTHING_DONE
+            after = _seconds(response.headers.get("retry-after"))
+        else:
+            failure = f"no answer: {response}"
+            did_nothing = isinstance(response, httpx.ConnectError)
+        may_have_taken_effect = may_have_taken_effect or not did_nothing
+        if may_have_taken_effect and not call.is_repeatable:
+            break
+        pause = max(min(MAX_PAUSE, FIRST_PAUSE * 2**min(retries, 10)) * random.uniform(0.5, 1), after)
+        if clock() + pause >= deadline:
+            break
+        yield Pause(pause)
+    raise UnavailableError(failure, may_have_taken_effect=may_have_taken_effect)
+
+
+def _answer_of(response: httpx.Response, problem: Mapping[str, Any] | None) -> Any:
+    if problem is not None and "code" in problem and "detail" in problem:
+        raise QuotaError({"status": response.status_code, **problem})
+    if response.status_code >= 400:
+        raise QuotaError(
+            {"code": "foreign_answer", "status": response.status_code, "detail": "this is not an answer of sms-quota"}
+        )
+    return response.json() if response.content else None
+
+
+def _problem_of(response: httpx.Response) -> Mapping[str, Any] | None:
+    if "problem+json" not in response.headers.get("content-type", ""):
+        return None
+    try:
+        problem = response.json()
+    except json.JSONDecodeError:
+        return None
+    return problem if isinstance(problem, dict) else None
+
+
+def _seconds(text: str | None) -> float:
+    return float(text) if text is not None and text.isdigit() else 0.0

@@ -1,0 +1,113 @@
+"""The requests and answers of senders, with the names of the API."""
+
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, Mapping, NotRequired, TypedDict, TypeVar
+
+T = TypeVar("T")
+
+Operation = Literal["check", "reserve", "consume", "commit", "release", "refund"]
+
+
+class Message(TypedDict):
+    """The service counts the segments, which are the units, and finds the country."""
+
+    to: str
+    text: str
+
+
+class Draw(TypedDict):
+    quota_id: int
+    kind: Literal["grant", "cap"]
+    units: int
+    window_start: str
+
+
+class Denied(TypedDict):
+    """A denial is an answer, not an error. The same id may ask again."""
+
+    granted: Literal[False]
+    reason: Literal["no_quota", "cap_reached", "quota_exhausted"]
+    remaining: int | None
+    limiting_quota_id: int | None
+    #: It cannot be granted before this time; None if waiting alone does not help.
+    retry_at: str | None
+
+
+class Settled(TypedDict):
+    """A reservation."""
+
+    id: str
+    user_id: int
+    state: Literal["reserved", "committed", "released", "refunded", "expired"]
+    units: int
+    committed: int
+    released: int
+    refunded: int
+    unfunded: int
+    draws: list[Draw]
+    expires_at: str | None
+    replayed: bool
+
+
+class Granted(Settled):
+    granted: Literal[True]
+    #: What the same request could still draw; None if unbounded.
+    remaining: int | None
+
+
+class Check(TypedDict):
+    """What a reserve would be granted now. None of it is taken."""
+
+    granted: Literal[True]
+    user_id: int
+    units: int
+    unfunded: int
+    draws: list[Draw]
+    remaining: int | None
+
+
+class Result(TypedDict):
+    """The answer to an operation of a batch: that of the single call, or a problem if `status` is 400 or more."""
+
+    status: int
+    body: dict[str, Any]
+
+
+class Asked(TypedDict):
+    """What a check, a reserve or a consume asks for: either `units` or a `message`."""
+
+    units: NotRequired[int]
+    message: NotRequired[Message]
+    country: NotRequired[str]
+    message_type: NotRequired[str]
+    explain: NotRequired[bool]
+
+
+class Reserved(Asked):
+    ttl_seconds: NotRequired[int]
+    on_expiry: NotRequired[Literal["release", "commit"]]
+    allow_partial: NotRequired[bool]
+
+
+class Consumed(Reserved):
+    #: The message was sent already: books it past any limit.
+    force: NotRequired[bool]
+
+
+@dataclass(frozen=True)
+class Sent(Generic[T]):
+    """What became of a message."""
+
+    #: True if it was sent, False if the quotas deny it, None if `send` could not tell.
+    sent: bool | None
+    #: Why it was denied.
+    denied: Denied | None = None
+    #: What `send` returned.
+    value: T | None = None
+    #: None if it was not sent, or if the commit failed with `error`: then the reservation is settled when it expires.
+    settled: Settled | None = None
+    error: Exception | None = None
+    reservation: Granted | None = None
+
+
+Json = Mapping[str, Any]
