@@ -1,10 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
@@ -197,6 +198,73 @@ test('calls at the same time reach the service as few', async () => {
   expect(running.calls).toBeLessThan(40)
 })
 
+test('a stop answers what is under way, and accepts nothing more', async () => {
+  const [arrived, service] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { agent } = await start({
+    async fetch(input, init) {
+      arrived.resolve()
+      await service.promise
+      return fetch(input, init)
+    },
+  })
+  const call = post(agent.address, 'check', { user_id: 1, units: 1 })
+  await arrived.promise
+  const closed = agent.close()
+  const knock = () => fetch(`${agent.address}/livez`).then(String, () => 'nothing listens')
+  await expect.poll(knock).toBe('nothing listens')
+  service.resolve()
+  expect(await call).toMatchObject({ status: 200, body: { granted: expect.any(Boolean) } })
+  await closed
+})
+
+test('holds a bounded number of operations', async () => {
+  const { agent } = await start({ maxCalls: 3 })
+  const operations = Array.from({ length: 10 }, () => ({ op: 'check', user_id: 1, units: 1 }))
+  const { body } = await post(agent.address, 'batch', { operations })
+  const answers = (body.results as { status: number; body: { code?: string } }[]).map(it => it.body.code ?? it.status)
+  expect(answers).toEqual([200, 200, 200, ...Array(7).fill('unavailable')])
+})
+
+test('a token that is not accepted is logged once', async () => {
+  const { agent, lines } = await start({ service: { url, token: 'none' } })
+  const ask = () => post(agent.address, 'check', { user_id: 1, units: 1 })
+  expect([await ask(), await ask()]).toMatchObject([{ status: 401 }, { status: 401 }])
+  expect(lines).toEqual([expect.stringMatching(/^the service does not accept the token: /)])
+})
+
+/** A way to the service that can be closed, for another process. */
+async function createGate() {
+  const gate = { isOpen: true, url: '' }
+  const server = createServer(async (request, response) => {
+    const body = await text(request)
+    const away = { status: 503, headers: { 'retry-after': '60' }, body: '' }
+    const answer = gate.isOpen ? await pass(request.url ?? '', request.headers.authorization ?? '', body) : away
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  })
+  async function pass(path: string, authorization: string, body: string) {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(url + path, { method: 'POST', headers, body })
+    const type = answer.headers.get('content-type') ?? ''
+    return { status: answer.status, headers: { 'content-type': type }, body: await answer.text() }
+  }
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  gate.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { gate, close: () => server.close().closeAllConnections() }
+}
+
+/** An agent as a process, and where it listens. */
+async function spawnAgent(
+  url: string,
+  journal: string,
+): Promise<[ChildProcessByStdio<null, Readable, Readable>, string]> {
+  const words = ['agent', '--listen', '127.0.0.1:0', '--url', url, '--journal', journal, '--allow-with-debt', 'otp']
+  const env = { ...process.env, SMS_QUOTA_TOKEN: service.senderToken }
+  const child = spawn(BIN, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [line] = await once(child.stdout, 'data')
+  return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']
+}
+
 describe('while the service is away', () => {
   test('a call is answered 503, and is not a denial', async () => {
     const running = await start({ debts: debts(newPath()) })
@@ -214,11 +282,13 @@ describe('while the service is away', () => {
     }
   })
 
-  test.concurrent.for(['away', 'deaf'] as const)(
-    'what is allowed is charged once when it is back (%s)',
-    async (network, { expect }) => {
-      const path = newPath()
-      const running = await start({ debts: debts(path) })
+  test.concurrent.for([
+    ['away', 'charge', 2],
+    ['deaf', 'release', 0],
+  ] as const)(
+    'what is allowed is charged once when it is back (%s), and what is unknown: %s',
+    async ([network, onUnknown, unknown], { expect }) => {
+      const running = await start({ debts: debts(newPath(), onUnknown) })
       const { address } = running.agent
       const owners = await Promise.all(Array.from({ length: 6 }, () => user(10)))
       const [consumed = 0, committed = 0, released = 0, expired = 0, batched = 0, repeated = 0] = owners
@@ -262,82 +332,63 @@ describe('while the service is away', () => {
       running.expire()
       running.network = 'up'
       const all = () => Promise.all([consumed, committed, released, expired, batched, repeated].map(charged))
-      await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 0, 2, 2, 2])
+      await expect.poll(all, { timeout: 10_000 }).toEqual([2, 2, 0, unknown, 2, 2])
+      const done = unknown === 0 ? 'not charged' : 'charged'
       expect(running.lines).toEqual([
-        expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is charged$`),
+        expect.stringMatching(`^it is not known whether message m of user ${expired}, .* was sent: it is ${done}$`),
       ])
       // Late, and repeated: the service has it.
       const late = () => post(address, 'commit', { user_id: expired, id: 'm' })
-      await expect.poll(late).toMatchObject({ status: 200, body: { replayed: true, draws: [{ units: 2 }] } })
-      expect(await all()).toEqual([2, 2, 0, 2, 2, 2])
+      const answer = unknown === 0 ? { status: 409 } : { status: 200, body: { replayed: true, draws: [{ units: 2 }] } }
+      await expect.poll(late).toMatchObject(answer)
+      expect(await all()).toEqual([2, 2, 0, unknown, 2, 2])
     },
   )
-})
 
-/** A way to the service that can be closed, for another process. */
-async function createGate() {
-  const gate = { isOpen: true, url: '' }
-  const server = createServer(async (request, response) => {
-    const body = await text(request)
-    const away = { status: 503, headers: { 'retry-after': '60' }, body: '' }
-    const answer = gate.isOpen ? await pass(request.url ?? '', request.headers.authorization ?? '', body) : away
-    response.writeHead(answer.status, answer.headers).end(answer.body)
+  test.concurrent('two agents, one of them killed: nothing is oversold, nothing is booked twice', async ({
+    expect,
+  }) => {
+    const { gate, close } = await createGate()
+    const journal = newPath()
+    const [other, [child, address]] = await Promise.all([start(), spawnAgent(gate.url, journal)])
+    const scarce = await user(50)
+    const [sent, open] = [await user(10), await user(10)]
+
+    // Both sell the same units, and each message is asked for at both.
+    const ask = (base: string, n: number) => post(base, 'consume', { user_id: scarce, id: `m-${n}`, units: 1 })
+    const asked = Array.from({ length: 60 }, (_, n) => [ask(address, n), ask(other.agent.address, n)]).flat()
+    const granted = (await Promise.all(asked)).filter(({ body }) => body.granted)
+    expect(new Set(granted.map(({ body }) => body.id)).size).toBe(50)
+    expect(await charged(scarce)).toBe(50)
+
+    gate.isOpen = false
+    expect(await post(address, 'consume', otp(sent))).toMatchObject({ body: { granted: true, debt: true } })
+    expect(await post(address, 'reserve', otp(open))).toMatchObject({ body: { granted: true, debt: true } })
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    // Its callers go on at the other agent.
+    expect(await post(other.agent.address, 'consume', otp(sent))).toMatchObject({
+      body: { granted: true, replayed: false },
+    })
+
+    // The next agent does not know what became of the reserved one, and cannot release it any more.
+    const [next, again] = await spawnAgent(gate.url, journal)
+    const stderr = text(next.stderr)
+    expect(await post(again, 'release', { user_id: open, id: 'm' })).toMatchObject({ status: 503 })
+    expect(await post(again, 'reserve', otp(open))).toMatchObject({ body: { granted: true, replayed: true } })
+    expect(await post(again, 'release', { user_id: open, id: 'm' })).toMatchObject({ status: 503 })
+    gate.isOpen = true
+    await expect.poll(() => Promise.all([sent, open].map(charged)), { timeout: 10_000 }).toEqual([2, 2])
+    next.kill('SIGTERM')
+    expect(await once(next, 'exit')).toEqual([0, null])
+    expect(await stderr).toContain('sms-quota agent: 2 messages in the journal are not booked yet\n')
+    expect(await stderr).toMatch(new RegExp(`not known whether message m of user ${open}, .*: it is charged\n`))
+    expect(await stderr).not.toContain(`user ${sent},`)
+
+    await start({ debts: debts(journal) })
+    expect(await Promise.all([scarce, sent, open].map(charged))).toEqual([50, 2, 2])
+    close()
   })
-  async function pass(path: string, authorization: string, body: string) {
-    const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(url + path, { method: 'POST', headers, body })
-    const type = answer.headers.get('content-type') ?? ''
-    return { status: answer.status, headers: { 'content-type': type }, body: await answer.text() }
-  }
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  gate.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { gate, close: () => server.close().closeAllConnections() }
-}
-
-/** An agent as a process, and where it listens. */
-async function spawnAgent(url: string, journal: string): Promise<[ChildProcess, string]> {
-  const words = ['agent', '--listen', '127.0.0.1:0', '--url', url, '--journal', journal, '--allow-with-debt', 'otp']
-  const env = { ...process.env, SMS_QUOTA_TOKEN: service.senderToken }
-  const child = spawn(BIN, words, { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const [line] = await once(child.stdout, 'data')
-  return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']
-}
-
-test('two agents, one of them killed: nothing is oversold, nothing is booked twice', async () => {
-  const { gate, close } = await createGate()
-  const journal = newPath()
-  const [other, [child, address]] = await Promise.all([start(), spawnAgent(gate.url, journal)])
-  const scarce = await user(50)
-  const [sent, open] = [await user(10), await user(10)]
-
-  // Both sell the same units, and each message is asked for at both.
-  const ask = (base: string, n: number) => post(base, 'consume', { user_id: scarce, id: `m-${n}`, units: 1 })
-  const asked = Array.from({ length: 60 }, (_, n) => [ask(address, n), ask(other.agent.address, n)]).flat()
-  const granted = (await Promise.all(asked)).filter(({ body }) => body.granted)
-  expect(new Set(granted.map(({ body }) => body.id)).size).toBe(50)
-  expect(await charged(scarce)).toBe(50)
-
-  gate.isOpen = false
-  expect(await post(address, 'consume', otp(sent))).toMatchObject({ body: { granted: true, debt: true } })
-  expect(await post(address, 'reserve', otp(open))).toMatchObject({ body: { granted: true, debt: true } })
-  child.kill('SIGKILL')
-  await once(child, 'exit')
-  // Its callers go on at the other agent.
-  expect(await post(other.agent.address, 'consume', otp(sent))).toMatchObject({
-    body: { granted: true, replayed: false },
-  })
-
-  const next = await start({ debts: debts(journal) })
-  await expect.poll(() => Promise.all([sent, open].map(charged)), { timeout: 10_000 }).toEqual([2, 2])
-  expect(next.lines).toEqual([
-    '2 messages in the journal are not booked yet',
-    expect.stringContaining(`message m of user ${open},`),
-  ])
-  await next.agent.close()
-  await start({ debts: debts(journal) })
-  expect(await Promise.all([scarce, sent, open].map(charged))).toEqual([50, 2, 2])
-  close()
 })
 
 describe('the command', () => {

@@ -12,7 +12,6 @@ import { type DebtOptions, openDebts } from './debts.ts'
 import { createForward } from './forward.ts'
 import { createAgentServer } from './server.ts'
 
-/** Calls that it holds at most: as connections, and as operations that wait for a batch. */
 const MAX_CALLS = 10_000
 
 /** Where it listens: a loopback address, or the path of a socket. */
@@ -25,6 +24,8 @@ export interface AgentOptions {
   readonly debts: DebtOptions | undefined
   /** Gets lines for the operator, without a line break. */
   readonly log: (line: string) => void
+  /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
+  readonly maxCalls?: number
   /** In place of the platform's. */
   readonly fetch?: typeof fetch
   /** In place of the platform's timers, for the time of allowed messages. */
@@ -59,22 +60,16 @@ export async function runAgent(options: AgentOptions, terminal: Terminal): Promi
 }
 
 /** @throws Error of the operating system if it cannot listen, and the errors of `openJournal` */
-export async function startAgent({
-  service,
-  place,
-  debts: owed,
-  log,
-  fetch,
-  later = afterMs,
-}: AgentOptions): Promise<Agent> {
-  const client = createClient({ ...service, maxWaiting: MAX_CALLS, ...(fetch === undefined ? {} : { fetch }) })
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { service, place, debts: owed, log, maxCalls = MAX_CALLS, fetch, later = afterMs } = options
+  const client = createClient({ ...service, maxWaiting: maxCalls, ...(fetch === undefined ? {} : { fetch }) })
   const debts = owed && (await openDebts(owed, { client, log, later }))
   const front = createFront()
-  front.server.maxConnections = MAX_CALLS
+  front.server.maxConnections = maxCalls
   try {
     const app = await createAgentServer({
       front,
-      forward: createForward(client, debts),
+      forward: createForward({ client, debts, log }),
       isSocket: 'path' in place,
       log,
     })

@@ -18,11 +18,22 @@ export interface Answer {
 /** @param request a valid body of the operation. The promise does not reject. */
 export type Forward = (op: SenderOp, request: SenderRequest, requestId: string) => Promise<Answer>
 
-export function createForward(client: Client, debts: Debts | undefined): Forward {
+interface ForwardParts {
+  readonly client: Client
+  /** Undefined: nothing is allowed while the service is away. */
+  readonly debts: Debts | undefined
+  /** Gets lines for the operator. */
+  readonly log: (line: string) => void
+}
+
+export function createForward({ client, debts, log }: ForwardParts): Forward {
+  let isTokenAccepted = true
+
   async function ask(op: SenderOp, request: SenderRequest): Promise<object> {
     // The request is checked against the schema of the operation, so these are the client's fields.
     const call = client[op] as (input: unknown) => Promise<unknown>
     const answer = toSnake(await call(toCamel(request)))
+    isTokenAccepted = true
     if (typeof answer === 'object' && answer !== null) return answer
     throw new UnavailableError('what answers is not the service', { mayHaveTakenEffect: true })
   }
@@ -39,10 +50,20 @@ export function createForward(client: Client, debts: Debts | undefined): Forward
     }
   }
 
+  /** Callers have no token, so only the operator can do something about it. One line, until the service accepts it again. */
+  function noteRefusedToken(error: unknown): void {
+    if (!(error instanceof QuotaError) || error.code !== 'unauthenticated' || !isTokenAccepted) return
+    isTokenAccepted = false
+    log(`the service does not accept the token: ${error.problem.detail}`)
+  }
+
   return (op, request, requestId) =>
     perform(op, request).then(
       body => ({ status: 200, body }),
-      error => problemAnswer(error, requestId),
+      error => {
+        noteRefusedToken(error)
+        return problemAnswer(error, requestId)
+      },
     )
 }
 
@@ -53,8 +74,11 @@ export function problemAnswer(error: unknown, requestId: string): Answer {
   return { status: ERRORS[problem.code].status, body: problemBody(problem, requestId) }
 }
 
-function noAnswer({ message, mayHaveTakenEffect }: UnavailableError): Problem {
+function noAnswer({ message, mayHaveTakenEffect, cause }: UnavailableError): Problem {
   const reason = `The agent got no final answer from the service (${message}).`
-  if (!mayHaveTakenEffect) return new Problem('overloaded', `${reason} Nothing was done; repeat the call.`)
-  return new Problem('unavailable', `${reason} The call may or may not have taken effect; repeat the call.`)
+  if (mayHaveTakenEffect) {
+    return new Problem('unavailable', `${reason} The call may or may not have taken effect; repeat the call.`)
+  }
+  const isOverloaded = cause instanceof QuotaError && cause.code === 'overloaded'
+  return new Problem(isOverloaded ? 'overloaded' : 'unavailable', `${reason} Nothing was done; repeat the call.`)
 }
