@@ -211,7 +211,7 @@ test('a stop answers what is under way, and accepts nothing more', async () => {
   await arrived.promise
   const closed = agent.close()
   const knock = () => fetch(`${agent.address}/livez`).then(String, () => 'nothing listens')
-  await expect.poll(knock).toBe('nothing listens')
+  await expect.poll(knock, { timeout: 10_000 }).toBe('nothing listens')
   service.resolve()
   expect(await call).toMatchObject({ status: 200, body: { granted: expect.any(Boolean) } })
   await closed
@@ -340,7 +340,7 @@ describe('while the service is away', () => {
       // Late, and repeated: the service has it.
       const late = () => post(address, 'commit', { user_id: expired, id: 'm' })
       const answer = unknown === 0 ? { status: 409 } : { status: 200, body: { replayed: true, draws: [{ units: 2 }] } }
-      await expect.poll(late).toMatchObject(answer)
+      await expect.poll(late, { timeout: 10_000 }).toMatchObject(answer)
       expect(await all()).toEqual([2, 2, 0, unknown, 2, 2])
     },
   )
