@@ -13,6 +13,7 @@ const { output } = await build({
   platform: 'node',
   // The service's files import more than the fake server uses: the database, for example.
   treeshake: { moduleSideEffects: false },
+  transform: { inject: { 'Map.groupBy': [join(FOLDER, 'fake/group-by.ts'), 'groupBy'] } },
   output: { file: join(FOLDER, 'dist/testing.js'), comments: { legal: true, annotation: false, jsdoc: false } },
 })
 const [chunk] = output

@@ -35,6 +35,7 @@ const fake = await createFakeServer()
 const tested = createClient(fake)
 await tested.createQuota({ userId, limit: 1 })
 console.log((await tested.reserve({ userId, id: 'first', message })).granted)
+await tested.summarizeQuotasOfUser({ userId })
 await fake.close()
 `
 
