@@ -13,6 +13,7 @@ import { createForward } from './forward.ts'
 import { createAgentServer } from './server.ts'
 
 const MAX_CALLS = 10_000
+const TIMEOUT_MS = 2_000
 
 /** Where it listens: a loopback address, or the path of a socket. */
 export type Place = { readonly host: string; readonly port: number } | { readonly path: string }
@@ -26,6 +27,8 @@ export interface AgentOptions {
   readonly log: (line: string) => void
   /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
   readonly maxCalls?: number
+  /** How long an operation may take in all, in milliseconds; 2,000 if left out. */
+  readonly timeoutMs?: number
   /** In place of the platform's. */
   readonly fetch?: typeof fetch
   /** In place of the platform's timers, for the time of allowed messages. */
@@ -61,8 +64,22 @@ export async function runAgent(options: AgentOptions, terminal: Terminal): Promi
 
 /** @throws Error of the operating system if it cannot listen, and the errors of `openJournal` */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { service, place, debts: owed, log, maxCalls = MAX_CALLS, fetch, later = afterMs } = options
-  const client = createClient({ ...service, maxWaiting: maxCalls, ...(fetch === undefined ? {} : { fetch }) })
+  const {
+    service,
+    place,
+    debts: owed,
+    log,
+    maxCalls = MAX_CALLS,
+    timeoutMs = TIMEOUT_MS,
+    fetch,
+    later = afterMs,
+  } = options
+  const client = createClient({
+    ...service,
+    maxWaiting: maxCalls,
+    senderTimeoutMs: timeoutMs,
+    ...(fetch === undefined ? {} : { fetch }),
+  })
   const debts = owed && (await openDebts(owed, { client, log, later }))
   const front = createFront()
   front.server.maxConnections = maxCalls
