@@ -1,11 +1,12 @@
 /** The guides, as a reader follows them: each page is pasted into a shell of its own, with the programs that it shows. */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { installClient } from '../support/client-package.ts'
 import { PROJECT } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { expectShown, type Line, linesOf, linesOfBlock, paste } from '../support/walk.ts'
@@ -22,21 +23,6 @@ const textOf = (name: string) => readFileSync(join(GUIDES, name), 'utf8')
 
 /** What the programs of the guides leave to the reader. */
 const READER = "const provider = { send: async (to: string, text: string) => [to, text].join(': ') }\nvoid provider\n"
-/** The package as its sources: what it exports, in types and code. */
-const EXPORTS = {
-  '.': { types: './client/src/main.ts', default: './client/src/main.ts' },
-  './journal': { types: './client/src/node/journal.ts', default: './client/src/node/journal.ts' },
-  './testing': { types: './client/src/testing.ts', default: './client/fake/main.ts' },
-}
-
-/** Makes `sms-quota-client` importable from the programs, without building it: a package of links to its sources. */
-async function installClient(): Promise<void> {
-  const home = join(folder, 'node_modules/sms-quota-client')
-  await mkdir(home, { recursive: true })
-  await symlink(join(PROJECT, 'client'), join(home, 'client'))
-  await writeFile(join(home, 'package.json'), JSON.stringify({ type: 'module', exports: EXPORTS }))
-}
-
 /** The lines of the guide's `sh` blocks, and a line that runs each `ts` block. What that prints stands behind `//>`. */
 async function stepsOf(name: string): Promise<Line[]> {
   const place = join(folder, name)
@@ -56,7 +42,7 @@ const steps = new Map<string, Line[]>()
 let variables: Record<string, string>
 
 beforeAll(async () => {
-  await installClient()
+  await installClient(folder)
   for (const name of names) steps.set(name, await stepsOf(name))
   // Every guide begins with them.
   const setUp = await linesOf('docs/tour.md', 'Three tokens')

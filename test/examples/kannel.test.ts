@@ -1,0 +1,106 @@
+/**
+ * The proxy before Kannel, with a stand-in for smsbox that answers and reports as Kannel 1.4.5 was seen to do. The trial with the real
+ * program is in examples/kannel/README.md.
+ */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test } from 'vitest'
+import { startExample } from '../support/example.ts'
+import { startService } from '../support/service.ts'
+
+const { app, call, senderToken } = await startService()
+
+/** What smsbox got, in order. */
+const passedOn: URLSearchParams[] = []
+/** What the caller's own `dlr-url` got. */
+const reports: string[] = []
+
+async function listen(answer: (url: URL) => [status: number, text: string]): Promise<string> {
+  const server = createServer((request, response) => {
+    const [status, text] = answer(new URL(request.url ?? '/', 'http://host'))
+    response.writeHead(status).end(text)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  afterAll(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const smsbox = await listen(({ pathname, searchParams }) => {
+  if (pathname !== '/cgi-bin/sendsms') return [404, 'Error 404']
+  if (searchParams.get('password') !== 'right') return [403, 'Authorization failed for sendsms']
+  passedOn.push(searchParams)
+  return [202, '0: Accepted for delivery']
+})
+const caller = await listen(({ pathname, search }) => {
+  reports.push(pathname + search)
+  return [200, '']
+})
+
+const line = await startExample('kannel', 'proxy.ts', {
+  PORT: '0',
+  USERS: '{"alice":7,"bob":8}',
+  SMSBOX_URL: smsbox,
+  SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+  SMS_QUOTA_TOKEN: senderToken,
+})
+const proxy = line.replace('the proxy is at ', '')
+await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 4, period: 'month' } })
+
+async function send(parameters: Record<string, string>): Promise<[status: number, text: string]> {
+  const all = { username: 'alice', password: 'right', from: '456', to: '4915112345678', text: 'Hello', ...parameters }
+  const answer = await fetch(`${proxy}/cgi-bin/sendsms?${new URLSearchParams(all)}`)
+  return [answer.status, await answer.text()]
+}
+
+/** Reports on a message as Kannel does, which fills in the escapes of its `dlr-url`. */
+async function report(index: number, type: number): Promise<number> {
+  const filled = (passedOn[index]?.get('dlr-url') ?? '').replace(/%([A-Za-z])/g, (_, name) =>
+    name === 'd' ? String(type) : name === 'A' ? 'stat%3AOK' : '',
+  )
+  return (await fetch(filled)).status
+}
+
+async function counters(): Promise<object> {
+  const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=7')
+  return { used: body.used, reserved: body.reserved, remaining: body.remaining }
+}
+
+test('units are reserved before the message, and settled by its reports', async () => {
+  const dlr = { 'dlr-mask': '3', 'dlr-url': `${caller}/report?n=1&type=%d&answer=%A` }
+  expect(await send({ ...dlr, smsc: 'fake' })).toEqual([202, '0: Accepted for delivery'])
+  expect(await send({ text: 'Grüße ✓' })).toEqual([202, '0: Accepted for delivery'])
+  expect(await send({ to: '0037120000001' })).toEqual([202, '0: Accepted for delivery'])
+  expect(passedOn.map(sent => [sent.get('smsc'), sent.get('coding'), sent.get('dlr-mask')])).toEqual([
+    ['fake', null, '31'],
+    [null, '2', '31'],
+    [null, null, '31'],
+  ])
+  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 1 })
+
+  for (const index of [0, 1, 2]) expect(await report(index, 8)).toBe(200)
+  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 1 })
+  for (const [index, type] of [1, 2, 16].entries()) expect(await report(index, type)).toBe(200)
+  expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 3 })
+  // Repeated and late reports change nothing.
+  for (const [index, type] of [1, 1, 2].entries()) expect(await report(index, type)).toBe(200)
+  expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 3 })
+  // The caller gets the reports that its own mask names: delivered and failed, not accepted.
+  expect(reports).toEqual(['/report?n=1&type=1&answer=stat%3AOK', '/report?n=1&type=1&answer=stat%3AOK'])
+})
+
+test('a denied message does not reach smsbox, and the answer says why', async () => {
+  const before = passedOn.length
+  const [status, text] = await send({ text: 'x'.repeat(500) })
+  expect([status, text]).toEqual([402, 'Not sent: quota_exhausted, try again at 2026-04-01T00:00:00.000Z'])
+  expect(await send({ username: 'bob' })).toEqual([402, 'Not sent: no_quota'])
+  expect(await send({ username: 'mallory' })).toEqual([403, 'Authorization failed for sendsms'])
+  expect((await send({ to: 'nobody' }))[0]).toBe(400)
+  expect(passedOn.length).toBe(before)
+})
+
+test('a message that smsbox refuses costs nothing', async () => {
+  const before = await counters()
+  expect(await send({ password: 'wrong' })).toEqual([403, 'Authorization failed for sendsms'])
+  expect(await counters()).toEqual(before)
+})

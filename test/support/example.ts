@@ -1,0 +1,34 @@
+/** Runs an example as its README says: in a folder of its own, with the client package installed. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterAll } from 'vitest'
+import { installClient } from './client-package.ts'
+import { PROJECT } from './process.ts'
+
+/**
+ * Starts a program of an example; it ends after the tests. Call this where tests are declared: in a hook, nothing would end it.
+ *
+ * @returns the first line that it prints
+ */
+export async function startExample(name: string, program: string, env: Record<string, string>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sms-quota-example-'))
+  await cp(join(PROJECT, 'examples', name), folder, { recursive: true })
+  await installClient(folder)
+  const child = spawn(join(PROJECT, 'bin/node'), [program], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  afterAll(async () => {
+    child.kill()
+    await ended
+    await rm(folder, { recursive: true, force: true })
+  })
+  for await (const line of createInterface({ input: child.stdout })) return line
+  throw new Error(`${program} ended without a line`)
+}
