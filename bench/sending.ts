@@ -3,13 +3,13 @@ import { createClient } from '../client/src/main.ts'
 import { redisLimiter } from './peers/limiters.ts'
 import { serveParent } from './servers/worker.ts'
 
-export type Way = 'single' | 'coalesced' | 'leases' | 'redis' | 'spends'
+export type Way = 'single' | 'agent' | 'coalesced' | 'leases' | 'redis' | 'spends'
 
 export interface SendingJob {
   way: Way
   /** For `spends`: of one lease, a unit each. Otherwise messages of `USERS` users, `AT_A_TIME` in flight. */
   messages: number
-  /** Where the service is, or the socket of Redis. */
+  /** Where the service or the agent is, or the socket of Redis. */
   target: string
   token: string
   /** No two jobs have the same. */
@@ -34,6 +34,7 @@ async function send({ way, messages, target, token, prefix }: SendingJob): Promi
   const consumeInRedis = way === 'redis' ? await redisLimiter(target) : undefined
   const ways: Record<Exclude<Way, 'spends'>, Ask> = {
     single: (userId, id) => call(target, token, userId, id),
+    agent: (userId, id) => call(target, token, userId, id),
     coalesced: async (userId, id) => (await client.consume({ userId, id, units: 1 })).granted,
     leases: async userId => (await leases.get(userId)?.spend())?.granted === true,
     redis: async (userId, id) => (await consumeInRedis?.(userId, id, 1))?.granted === true,

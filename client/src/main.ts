@@ -6,4 +6,4 @@ export { type ErrorCode, JournalFull, QuotaError, UnavailableError } from './err
 export type { Lease, LeaseInput } from './lease.ts'
 export { type ReservationOptions, type Sent, UnknownIfSent } from './reservation.ts'
 export type { CallOptions } from './transport.ts'
-export { InvalidSignature, type VerifyOptions, verifyWebhook } from './webhooks.ts'
+export { InvalidSignature, type VerifyOptions, verifyWebhook, type WebhookEvent } from './webhooks.ts'

@@ -6,6 +6,23 @@ export class InvalidSignature extends Error {
   override readonly name = 'InvalidSignature'
 }
 
+/** What a delivery says: an event of the feed, whose user and number are within `data`; or the test of a webhook. */
+export type WebhookEvent =
+  | DeliveryOf<Event>
+  | { readonly type: 'webhook.test'; readonly timestamp: string; readonly data: WebhookTest }
+
+interface WebhookTest {
+  readonly webhook: { readonly id: number; readonly description: string | null }
+}
+
+type DeliveryOf<E> = E extends Event
+  ? {
+      readonly type: E['type']
+      readonly timestamp: string
+      readonly data: E['data'] & Omit<E, 'id' | 'type' | 'at' | 'data'>
+    }
+  : never
+
 export interface VerifyOptions {
   /** How much older or newer than now a delivery may be; 300 s if left out. */
   toleranceSeconds?: number
@@ -27,7 +44,7 @@ export async function verifyWebhook(
   headers: Headers,
   secrets: string | readonly string[],
   { toleranceSeconds = 300, now = Date.now() }: VerifyOptions = {},
-): Promise<Event> {
+): Promise<WebhookEvent> {
   const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(name =>
     header(headers, name),
   )
@@ -49,7 +66,7 @@ export async function verifyWebhook(
     ])
     for (const signature of given) {
       // Takes the same time for each signature.
-      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return toCamel(JSON.parse(text)) as Event
+      if (await crypto.subtle.verify('HMAC', key, signature, signed)) return toCamel(JSON.parse(text)) as WebhookEvent
     }
   }
   throw new InvalidSignature('no signature of the delivery is made with the secret')

@@ -5,7 +5,12 @@ import { InvalidSignature, verifyWebhook } from '../../client/src/main.ts'
 const SECRET = `whsec_${Buffer.from('a secret for tests, of 32 bytes!').toString('base64')}`
 const OTHER = `whsec_${Buffer.from('another secret, also of 32 bytes').toString('base64')}`
 const NOW = Date.parse('2026-03-15T12:00:00Z')
-const body = JSON.stringify({ type: 'quota.created', user_id: 7, data: { quota: { id: 3, metadata: { a_b: '1' } } } })
+const timestamp = '2026-03-15T12:00:00.000Z'
+const body = JSON.stringify({
+  type: 'quota.created',
+  timestamp,
+  data: { user_id: 7, sequence: 1, quota: { id: 3, metadata: { a_b: '1' } } },
+})
 
 /** Headers as the independent library makes them. */
 function signed(secret = SECRET, at = NOW): Record<string, string> {
@@ -20,8 +25,15 @@ const verify = (headers: Record<string, string>, secrets: string | string[] = SE
   verifyWebhook(body, headers, secrets, { now: NOW })
 
 test('the event of a delivery, from a text or bytes, and headers of either kind', async () => {
-  const event = { type: 'quota.created', userId: 7, data: { quota: { id: 3, metadata: { a_b: '1' } } } }
-  expect(await verify(signed())).toEqual(event)
+  const event = {
+    type: 'quota.created',
+    timestamp,
+    data: { userId: 7, sequence: 1, quota: { id: 3, metadata: { a_b: '1' } } },
+  }
+  const verified = await verify(signed())
+  expect(verified).toEqual(event)
+  // The type has the user where a delivery has it.
+  expect(verified.type === 'quota.created' && verified.data.userId).toBe(7)
   const bytes = new TextEncoder().encode(body)
   expect(await verifyWebhook(bytes, new Headers(signed()), SECRET, { now: NOW })).toEqual(event)
 })
