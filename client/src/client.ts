@@ -1,6 +1,7 @@
 /** The client of sms-quota. */
 import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
 import { createBooking } from './booking.ts'
+import { afterMs } from './clockwork.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
@@ -89,10 +90,6 @@ export function createClient(options: ClientOptions): Client {
   loadTracing()
   const now = () => performance.now()
   const sleep = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
-  const later = (ms: number, run: () => void) => {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  }
   const retries = createRetries({ now, sleep, random: Math.random })
   const { url, token, fetch = globalThis.fetch, isFinal = () => false } = options
   const transport = createTransport({ url, token, fetch, isFinal, retries, now })
@@ -114,7 +111,7 @@ export function createClient(options: ClientOptions): Client {
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
       return withReservation(api, input, send, { ...call, onUnavailable: own, debts })
     },
-    lease: input => createLease(api, input, { now, later }),
+    lease: input => createLease(api, input, { now, later: afterMs }),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     follow: (input, options) => follow(api, input, options),
   }

@@ -15,6 +15,7 @@ import type { CallOptions, Input, Transport } from './transport.ts'
 import { createQueue, type SenderOperation, type Waiting, waitingOperation } from './waiting.ts'
 
 const MAX_BATCHES = 4
+
 /** An operation of a batch that was answered "try later". */
 interface Refused {
   readonly operation: Waiting

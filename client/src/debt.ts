@@ -26,8 +26,8 @@ export interface Journal {
   /** Waits for what is being written, and lets another process open the journal. */
   close(): Promise<void>
 
-  /** Whether this message has a debt. */
-  has(userId: number, id: string): boolean
+  /** The debt of a message, if it has one. */
+  find(userId: number, id: string): Debt | undefined
   /**
    * Resolves when the debt is on disk, and the message may be sent. The result is called when its send has ended, and
    * resolves when that is on disk, too; it does not reject.

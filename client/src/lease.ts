@@ -2,7 +2,7 @@
  * A lease: units that this process has reserved and spends without asking the service.
  *
  * They come in *slices*, which are reservations with `onExpiry: 'commit'`. A slice whose process dies is charged when it expires, so
- * nothing is ever spent that is not charged, whatever the clocks say: a clock only decides when a slice is given back.
+ * nothing is spent that is not charged, even if clocks are wrong: a clock only decides when a slice is given back.
  *
  * | slice    | meaning                                        | entered by              | left by                       |
  * |----------|------------------------------------------------|-------------------------|-------------------------------|

@@ -80,7 +80,7 @@ export async function withReservation<T>(
     )
   }
   // What is settled for a debt would meet a reservation of the same id. So the message stays in the journal.
-  if (debts?.journal.has(input.userId, input.id)) {
+  if (debts?.journal.find(input.userId, input.id) !== undefined) {
     return sendAsDebt(debts, input, send, new Error('the message has a debt already'))
   }
   let reservation: Granted | Denied

@@ -14,7 +14,7 @@ import { forbiddenByOthers } from './user-limits.ts'
 /** A quota as a row of an import asks for it: to be created, or else to be changed where it differs. */
 export type ImportedQuota = QuotaDraft & { external_ref: string; allow_below_usage?: boolean }
 
-/** What becomes of a row. The row decides by itself: others of the same step take effect, whatever it comes to. */
+/** What becomes of a row. A row that is refused does not affect the others of its step. */
 export type ImportOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' }
   | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
@@ -23,7 +23,7 @@ export type ImportOutcome =
 export type ImportMode = 'write' | 'dry-run'
 
 /** What identifies a row: no two rows of a step may be equal in it. */
-export const referenceOf = ({ user_id, external_ref }: Pick<ImportedQuota, 'user_id' | 'external_ref'>): string =>
+export const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
 
 /**
@@ -69,14 +69,12 @@ async function rowsThatDiffer(
   rows: readonly ImportedQuota[],
   author: Author,
 ): Promise<ImportedQuota[]> {
-  const stored = new Map((await quotasByReference(tx, rows)).map(quota => [keyOf(quota), quota]))
+  const stored = new Map((await quotasByReference(tx, rows)).map(quota => [referenceOf(quota), quota]))
   return rows.filter(row => {
     const quota = stored.get(referenceOf(row))
     return quota === undefined || changeQuota(quota, patchOf(row), author).outcome !== 'unchanged'
   })
 }
-
-const keyOf = ({ user_id, external_ref }: Quota) => `${user_id} ${external_ref}`
 
 const patchOf = ({ opening_used: _, ...patch }: ImportedQuota) => patch
 const draftOf = ({ allow_below_usage: _, ...draft }: ImportedQuota) => draft

@@ -135,7 +135,7 @@ describe('a message that is sent while the service is away', () => {
     ['charge', 2],
     ['release', 0],
   ] as const)(
-    'is reported if nobody knows whether it left, and charged as the report says (%s)',
+    'is reported if it is not known whether it left, and charged as the report says (%s)',
     async (decision, units) => {
       const owner = await user(10)
       const path = newPath()

@@ -37,7 +37,7 @@ interface Entry {
 /**
  * Opens a journal, or creates it. One process at a time may have it open.
  *
- * @param path on a local disk. Beside it are `<path>.lock` and, for a moment, `<path>.new`.
+ * @param path on a local disk. Beside it are `<path>.lock` and, while it is written anew, `<path>.new`.
  * @throws Error if another process has it open, or if it is damaged in another way than by a power cut
  */
 export async function openJournal(path: string, options: JournalOptions): Promise<Journal> {
@@ -74,7 +74,7 @@ async function openLocked(path: string, options: JournalOptions, unlock: () => P
   return {
     debts: () => [...entries.values()].map(({ debt }) => debt),
     due: () => (isClosed ? [] : [...entries.values()].filter(({ sends }) => sends === 0).map(({ debt }) => debt)),
-    has: (userId, id) => entries.has(`${userId}:${id}`),
+    find: (userId, id) => entries.get(keyOf({ userId, id }))?.debt,
     onUnknown,
     onRefused,
 
@@ -146,7 +146,7 @@ function restore(entries: Map<string, Entry>, change: Change): void {
     entries.set(keyOf(change.request), { ...newEntry(change.request, change.at), ended: 'unknown' })
     return
   }
-  const key = `${change.userId}:${change.id}`
+  const key = keyOf(change)
   const entry = entries.get(key)
   if (change.op === 'removed') {
     entries.delete(key)
@@ -169,6 +169,6 @@ function changeOf(op: 'sent' | 'not-sent' | 'removed', { debt: { request } }: En
   return { op, userId: request.userId, id: request.id }
 }
 
-function keyOf({ userId, id }: ReserveReq): string {
+function keyOf({ userId, id }: Pick<ReserveReq, 'userId' | 'id'>): string {
   return `${userId}:${id}`
 }

@@ -29,7 +29,7 @@ export function connect({ url, token }: Address): Connection {
       hasAnswered = true
       return response
     },
-    // A service that answered before restarts. One that never did is not there, and whoever typed the address waits.
+    // A service that answered before restarts. One that never did is not there: an error at once helps more than to wait.
     isFinal: error => !hasAnswered && reasonOf(error) !== undefined,
   })
   return {

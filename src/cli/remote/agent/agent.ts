@@ -1,7 +1,7 @@
 /** The agent: takes the calls of the senders on this machine, and passes them on through one client, as few batches. */
 import { once } from 'node:events'
 import { lstat, rm } from 'node:fs/promises'
-import type { Later } from '../../../../client/src/clockwork.ts'
+import { afterMs, type Later } from '../../../../client/src/clockwork.ts'
 import { createClient } from '../../../../client/src/main.ts'
 import { lock } from '../../../../client/src/node/lock.ts'
 import { addressOf, createFront, type Front } from '../../../http/front.ts'
@@ -103,11 +103,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     await debts?.close()
     throw error
   }
-}
-
-const afterMs: Later = (ms, run) => {
-  const timer = setTimeout(run, ms)
-  return () => clearTimeout(timer)
 }
 
 /** @returns what lets another agent have the socket */

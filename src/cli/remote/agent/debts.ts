@@ -71,8 +71,7 @@ export async function openDebts(options: DebtOptions, { client, log, later }: Su
 }
 
 function find(journal: Journal, { user_id, id = '' }: SenderRequest): Debt | undefined {
-  if (!journal.has(user_id, id)) return undefined
-  return journal.debts().find(({ request }) => request.userId === user_id && request.id === id)
+  return journal.find(user_id, id)
 }
 
 /** Operations on messages that have a debt. @param outcomeOf of the debt of a message; undefined if it has none */
