@@ -5,14 +5,12 @@ import { readPublicKey } from '../http/auth/key-files.ts'
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'
 import { readConfig, warningsOf } from './environment.ts'
-import { table } from './help.ts'
+import { HELP_OPTION, table } from './help.ts'
 import { token } from './token.ts'
-
-const HELP: Options = { help: { short: 'h', means: 'show this help' } }
 
 const COMMON: Options = {
   'env-file': { value: 'FILE', means: 'also read variables from FILE; those of the environment take precedence' },
-  ...HELP,
+  ...HELP_OPTION,
 }
 
 export const COMMANDS: readonly Command[] = [
@@ -172,7 +170,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     name: 'completion',
     summary: 'Prints a script that completes the commands and options of sms-quota in a shell.',
     operands: [{ name: 'SHELL', values: ['bash', 'zsh', 'fish'] }],
-    options: HELP,
+    options: HELP_OPTION,
     examples: [
       'source <(sms-quota completion bash)    # in ~/.bashrc',
       'source <(sms-quota completion zsh)     # in ~/.zshrc, after compinit',

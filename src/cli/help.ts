@@ -1,6 +1,8 @@
 import type { Options } from './arguments.ts'
 import type { Command } from './command.ts'
 
+export const HELP_OPTION: Options = { help: { short: 'h', means: 'show this help' } }
+
 /** Two aligned columns. The second cell may have several lines. */
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {
   const width = Math.max(...rows.map(([left = '']) => left.length))

@@ -1,5 +1,7 @@
 /** The command `export`, and that the import reads what it writes. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -57,14 +59,33 @@ test('says what was wrong', async () => {
       /^sms-quota: --fields has no "denied"; fields are user_id, start, .*denied\.units, denied\.messages/,
     ),
   ])
-  expect(await usage('usage', '--filter', 'status=active')).toEqual([
-    1,
-    expect.stringMatching(/^sms-quota: Invalid request: status is unknown; accepted are user_id, from, to/),
-  ])
+  expect(await run(['export', 'usage', '--filter', 'status=active'])).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringMatching(
+      /^sms-quota: Invalid request:\n {2}status is unknown; accepted are user_id, from, to.*\n\(invalid_request, request .*\)\nThe export is not complete\.$/m,
+    ),
+  })
   const support = await service.token({ sub: 'sue', roles: ['sms-quota:support'] })
   expect(await run(['export', 'ledger'], support)).toEqual({
     code: 5,
     stdout: '',
-    stderr: expect.stringMatching(/^sms-quota: Forbidden: An export needs a token with one of the roles .*auditor/),
+    stderr: expect.stringMatching(
+      /^sms-quota: the token does not allow this\nForbidden: An export needs a token with one of the roles .*auditor/,
+    ),
   })
+})
+
+test('an answer that breaks off is reported, after what came of it', async () => {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+    response.write('{"id":1}\n', () => response.destroy())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const at = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const env = { SMS_QUOTA_URL: at, SMS_QUOTA_TOKEN: service.adminToken }
+  const { code, stdout, stderr } = await runCommand(['export', 'quotas'], { env })
+  server.close()
+  expect([code, stdout]).toEqual([4, '{"id":1}\n'])
+  expect(stderr).toMatch(/^sms-quota: http\S+ cannot be reached: .*\nThe export is not complete\.\n$/)
 })

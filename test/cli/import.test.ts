@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
-import { importFile } from '../../src/cli/import/import.ts'
+import { importFile } from '../../src/cli/remote/import/import.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -215,7 +215,11 @@ test('a service that never answered, or refuses the token, is not waited for', a
   })
   expect(await run(csv, { token: await service.userToken(7) })).toMatchObject({
     code: 5,
-    complaints: [expect.stringMatching(/^sms-quota: Forbidden: .* \(forbidden\)$/)],
+    complaints: [
+      expect.stringMatching(
+        /^sms-quota: the token does not allow this\nForbidden: .*\n\(forbidden, request import-[-\w]+\)$/,
+      ),
+    ],
   })
   const page: Answer = (_request, response) => response.setHeader('content-type', 'text/html').end('<html>')
   const foreign = await run(csv, { at: await before(page) })

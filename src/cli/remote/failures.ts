@@ -1,5 +1,6 @@
 /** What a failed call means for the user of the command line: a message and an exit code. */
-import { QuotaError, UnavailableError } from '../../../client/src/main.ts'
+import { type Problem, QuotaError, UnavailableError } from '../../../client/src/main.ts'
+import { toCamel } from '../../../client/src/names.ts'
 import { ForeignAnswer, reasonOf } from './connection.ts'
 import { safe } from './width.ts'
 
@@ -7,7 +8,7 @@ export const DENIED = 3
 export const FAILED = 1
 const WRONG_USAGE = 2
 export const UNAVAILABLE = 4
-export const NOT_ALLOWED = 5
+const NOT_ALLOWED = 5
 
 export interface Failure {
   message: string
@@ -42,6 +43,7 @@ function refusal({ code, status, problem }: QuotaError, { nameOf }: Attempted): 
   const id = requestId === '' ? '' : `, request ${safe(requestId)}`
   const message = `${safe(title)}:${summary}${lines.join('')}${goOn}\n(${safe(code)}${id})`
   if (status === 401) return { message: `the service does not accept the token\n${message}`, exitCode: NOT_ALLOWED }
+  if (status === 429 || status === 503) return { message, exitCode: UNAVAILABLE }
   if (status === 403) return { message: `the token does not allow this\n${message}`, exitCode: NOT_ALLOWED }
   return { message, exitCode: code === 'invalid_request' ? WRONG_USAGE : FAILED }
 }
@@ -59,4 +61,45 @@ function absence(error: UnavailableError, { url, idempotencyKey }: Attempted): F
       ? `\nIt may have been done. Repeat it with --idempotency-key ${idempotencyKey}: then nothing is done twice.`
       : ''
   return { message: `${url} is unavailable: ${safe(error.message)}${because}${repeat}`, exitCode: UNAVAILABLE }
+}
+
+/* ── Calls whose body or answer is a stream: the client does not make them ──────────────────────────────────────── */
+
+/** Such a call failed. The message and the exit code are for the user. */
+export class CallFailed extends Error {
+  readonly exitCode: number
+
+  constructor({ message, exitCode }: Failure) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+/** What an answer other than the expected stream is: a refusal of the service, or not of the service at all. */
+export function refusalOf(text: string): QuotaError | ForeignAnswer {
+  try {
+    const problem = toCamel(JSON.parse(text)) as Partial<Problem> | null
+    if (typeof problem?.code === 'string' && typeof problem.detail === 'string')
+      return new QuotaError(problem as Problem)
+  } catch {
+    // A page of the web, for example.
+  }
+  return new ForeignAnswer()
+}
+
+/** @returns undefined if the error is not about the call */
+export function callFailed(error: unknown, url: string): CallFailed | undefined {
+  if (isBroken(error)) return new CallFailed({ message: unreachable(url, error), exitCode: UNAVAILABLE })
+  const failure = failureOf(error, { url, idempotencyKey: undefined, nameOf: safe })
+  return failure && new CallFailed(failure)
+}
+
+/** What `fetch` reports for a connection that failed or broke: a TypeError whose cause says why. */
+export function isBroken(error: unknown): error is TypeError {
+  return error instanceof TypeError && error.cause instanceof Error
+}
+
+export function unreachable(url: string, error: TypeError): string {
+  const { message, cause } = error
+  return `${url} cannot be reached: ${reasonOf(error) ?? (cause instanceof Error ? cause.message : message)}`
 }

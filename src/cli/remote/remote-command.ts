@@ -5,7 +5,7 @@ import { type OperationId, ROUTES } from '../../../client/src/api.ts'
 import type { CallOptions, Client } from '../../../client/src/main.ts'
 import { type Arguments, type Operand, type Option, type Options, UsageError } from '../arguments.ts'
 import type { Command } from '../command.ts'
-import { EXIT_CODES } from '../help.ts'
+import { EXIT_CODES, HELP_OPTION } from '../help.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect } from './connection.ts'
 import { failureOf } from './failures.ts'
@@ -72,7 +72,6 @@ export interface RemoteCommand<Requests extends readonly TObject[]> {
 
 const MINE: Options = { mine: { means: "show what belongs to the token's own user; no role is needed" } }
 const JSON_OPTION: Options = { json: { means: 'print the answer of the API, a line of JSON for each row' } }
-const HELP: Options = { help: { short: 'h', means: 'show this help' } }
 const KEY: Options = {
   'idempotency-key': { value: 'KEY', means: 'a repeated call with the same key is done once; default a new one' },
 }
@@ -98,7 +97,7 @@ export function remoteCommand<const Requests extends readonly TObject[]>(remote:
     ...(parts.takesKey ? KEY : {}),
     ...JSON_OPTION,
     ...CONNECTION_OPTIONS,
-    ...HELP,
+    ...HELP_OPTION,
   }
   const options = Object.fromEntries(
     Object.entries(declared).map(([option, of]) => [option, { ...of, ...remote.overrides?.[option] }]),

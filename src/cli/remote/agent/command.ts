@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
-import { EXIT_CODES } from '../../help.ts'
+import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 import type { Place } from './agent.ts'
 import type { DebtOptions } from './debts.ts'
@@ -35,7 +35,7 @@ ${EXIT_CODES}`,
       means: 'what to do with an allowed message that is neither committed nor released in time; default charge',
     },
     ...CONNECTION_OPTIONS,
-    help: { short: 'h', means: 'show this help' },
+    ...HELP_OPTION,
   },
   examples: [
     'sms-quota agent',

@@ -5,9 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Address } from '../remote/profiles.ts'
+import { CallFailed } from '../failures.ts'
+import type { Address } from '../profiles.ts'
 import { type Row, rowsOf } from './rows.ts'
-import { type Counts, createSender, ImportFailed, nameOf, type Piece, type SenderOptions } from './sender.ts'
+import { type Counts, createSender, nameOf, type Piece, type SenderOptions } from './sender.ts'
 
 /** Rows and bytes of a call. It takes a second or two, and proxies let bodies of this size through. */
 const PIECE = { rows: 2_000, bytes: 512 * 1024 }
@@ -106,7 +107,7 @@ async function sendRows(path: string, total: number, request: ImportRequest, out
       output.progress?.(progressOf(done, total, performance.now() - startedAt))
     }
   } catch (error) {
-    if (!(error instanceof ImportFailed)) throw error
+    if (!(error instanceof CallFailed)) throw error
     printer.end(counts.failed)
     output.progress?.('')
     output.complain(`sms-quota: ${error.message}`)

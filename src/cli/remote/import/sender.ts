@@ -1,9 +1,9 @@
 /** Calls of the import over the API, repeated while the service is away. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ImportRecord } from '../../contract/import.ts'
-import { reasonOf } from '../remote/connection.ts'
-import { FAILED, NOT_ALLOWED, UNAVAILABLE } from '../remote/failures.ts'
-import type { Address } from '../remote/profiles.ts'
+import { QuotaError } from '../../../../client/src/main.ts'
+import type { ImportRecord } from '../../../contract/import.ts'
+import { CallFailed, callFailed, isBroken, refusalOf, UNAVAILABLE, unreachable } from '../failures.ts'
+import type { Address } from '../profiles.ts'
 
 /** Rows of a call, and what they were in the file. */
 export interface Piece {
@@ -29,18 +29,8 @@ interface PieceResult {
   refused: RefusedRow[]
 }
 
-/** The service refuses the call, or is away for longer than the command waits. The message says why. */
-export class ImportFailed extends Error {
-  readonly exitCode: number
-
-  constructor(message: string, exitCode: number) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
 export interface Sender {
-  /** Imports the rows of a piece. @throws ImportFailed */
+  /** Imports the rows of a piece. @throws CallFailed if the service refuses it, or is away for longer than the command waits */
   send(piece: Piece): Promise<PieceResult>
 }
 
@@ -75,14 +65,12 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
       hasAnswered = true
       return recordsOf(text)
     }
-    const problem = problemOf(text)
-    if (problem === undefined) throw new ImportFailed(`what answers at ${service.url} is not sms-quota`, FAILED)
-    hasAnswered = true
-    if (response.status === 429 || response.status === 503) {
-      throw new Away(problem.detail, Number(response.headers.get('retry-after') ?? 0) * 1_000)
+    const refusal = refusalOf(text)
+    if (refusal instanceof QuotaError && (response.status === 429 || response.status === 503)) {
+      hasAnswered = true
+      throw new Away(refusal.problem.detail, Number(response.headers.get('retry-after') ?? 0) * 1_000)
     }
-    const isRefused = response.status === 401 || response.status === 403
-    throw new ImportFailed(`${problem.title}: ${problem.detail} (${problem.code})`, isRefused ? NOT_ALLOWED : FAILED)
+    throw refusal
   }
 
   async function send(piece: Piece): Promise<PieceResult> {
@@ -97,13 +85,12 @@ export function createSender(service: Address, { dryRun, requestId, patience = P
         rest = withoutLines(rest, doneUpTo)
         away = new Away(stopped, 0)
       } catch (error) {
-        if (error instanceof ImportFailed) throw error
-        if (!(error instanceof Away) && !(error instanceof TypeError)) throw error
-        away = error instanceof Away ? error : new Away(unreachable(service.url, error), 0)
-        if (!hasAnswered) throw new ImportFailed(away.message, UNAVAILABLE)
+        if (error instanceof Away) away = error
+        else if (isBroken(error) && hasAnswered) away = new Away(unreachable(service.url, error), 0)
+        else throw callFailed(error, service.url) ?? error
       }
       if (performance.now() + Math.max(waitMs, away.afterMs) > deadline)
-        throw new ImportFailed(away.message, UNAVAILABLE)
+        throw new CallFailed({ message: away.message, exitCode: UNAVAILABLE })
       await pause(Math.max(waitMs, away.afterMs))
       waitMs = Math.min(MAX_WAIT_MS, waitMs * 2)
     }
@@ -121,25 +108,10 @@ class Away extends Error {
   }
 }
 
-/** What `fetch` reports for a connection that failed or broke: a TypeError whose cause says why. */
-export function unreachable(url: string, error: TypeError): string {
-  const { message, cause } = error
-  return `${url} cannot be reached: ${reasonOf(error) ?? (cause instanceof Error ? cause.message : message)}`
-}
-
 /** Lines of a response that broke off are left out: the piece is sent again. */
 function recordsOf(text: string): ImportRecord[] {
   const lines = text.split('\n')
   return lines.slice(0, -1).map(line => JSON.parse(line))
-}
-
-function problemOf(text: string): { title: string; detail: string; code: string } | undefined {
-  try {
-    const problem = JSON.parse(text)
-    return typeof problem.code === 'string' ? problem : undefined
-  } catch {
-    return undefined
-  }
 }
 
 /** Adds the records of a response to the result. @returns why the service stopped, and up to which line of the body */

@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts'
-import { EXIT_CODES } from '../help.ts'
-import { CONNECTION_OPTIONS, readAddress } from '../remote/profiles.ts'
+import type { Command } from '../../command.ts'
+import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
+import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 
 /** The command `import`. */
 export const IMPORT_COMMAND: Command = {
@@ -15,7 +15,7 @@ ${EXIT_CODES}`,
   options: {
     'dry-run': { means: 'only print what would change' },
     ...CONNECTION_OPTIONS,
-    help: { short: 'h', means: 'show this help' },
+    ...HELP_OPTION,
   },
   examples: [
     'sms-quota import quotas.csv --dry-run',
@@ -24,7 +24,7 @@ ${EXIT_CODES}`,
   ],
   async run(args, terminal) {
     const service = readAddress(args, terminal.env)
-    const { progressLine } = await import('../on-database.ts')
+    const { progressLine } = await import('../../on-database.ts')
     const { importFile } = await import('./import.ts')
     return importFile(
       { file: args.operand(0), service, dryRun: args.has('dry-run') },

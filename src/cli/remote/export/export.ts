@@ -1,15 +1,14 @@
 /** The command `export`: the lines of the API, as they come or as CSV. */
 import type { TObject } from 'typebox'
-import { DenialRecord } from '../../contract/denials.ts'
-import { UsageRecord } from '../../contract/exports.ts'
-import { SmsQuota } from '../../contract/quotas.ts'
-import { ReservationRecord } from '../../contract/reservations.ts'
-import { linesOf } from '../../http/platform/lines.ts'
-import { type Arguments, UsageError } from '../arguments.ts'
-import { unreachable } from '../import/sender.ts'
-import { FAILED, NOT_ALLOWED, UNAVAILABLE } from '../remote/failures.ts'
-import type { Address } from '../remote/profiles.ts'
-import type { Terminal } from '../terminal.ts'
+import { DenialRecord } from '../../../contract/denials.ts'
+import { UsageRecord } from '../../../contract/exports.ts'
+import { SmsQuota } from '../../../contract/quotas.ts'
+import { ReservationRecord } from '../../../contract/reservations.ts'
+import { linesOf } from '../../../http/platform/lines.ts'
+import { type Arguments, UsageError } from '../../arguments.ts'
+import type { Terminal } from '../../terminal.ts'
+import { CallFailed, callFailed, FAILED, refusalOf } from '../failures.ts'
+import type { Address } from '../profiles.ts'
 import { columnsOf, csvLine, csvLineOf } from './csv.ts'
 
 /** What can be exported, and the schema of its records. */
@@ -23,16 +22,6 @@ const EXPORTS: Readonly<Record<string, TObject>> = {
 /** No record is longer, in bytes. */
 const MAX_RECORD_BYTES = 1024 * 1024
 
-/** The service refuses the call, or the response broke off. The message says why. */
-class ExportFailed extends Error {
-  readonly exitCode: number
-
-  constructor(message: string, exitCode: number) {
-    super(message)
-    this.exitCode = exitCode
-  }
-}
-
 /** Writes the records of a list. @returns the exit code */
 export async function exportRecords(args: Arguments, service: Address, terminal: Terminal): Promise<number> {
   const what = args.operand(0)
@@ -42,8 +31,8 @@ export async function exportRecords(args: Arguments, service: Address, terminal:
     for await (const text of write(linesFrom(service, `${what}?${query}`))) await terminal.print(text)
     return 0
   } catch (error) {
-    if (!(error instanceof ExportFailed)) throw error
-    terminal.complain(`sms-quota: ${error.message}`)
+    if (!(error instanceof CallFailed)) throw error
+    terminal.complain(`sms-quota: ${error.message}\nThe export is not complete.`)
     return error.exitCode
   }
 }
@@ -83,31 +72,20 @@ async function* csvOf(lines: Lines, columns: ReturnType<typeof columnsOf>): Asyn
   for await (const group of lines) yield group.map(line => csvLineOf(columns, JSON.parse(line))).join('')
 }
 
-/** The lines of a response, in groups. @throws ExportFailed */
+/** The lines of a response, in groups. @throws CallFailed if the service refuses the call, or the response breaks off */
 async function* linesFrom({ url, token }: Address, path: string): AsyncGenerator<string[], void> {
   try {
     const headers = { authorization: `Bearer ${token}` }
     const response = await fetch(`${url}/api/sms/admin/export/${path}`, { headers })
-    if (response.status !== 200 || response.body === null) throw await refusalOf(response, url)
+    if (response.status !== 200 || response.body === null) throw refusalOf(await response.text())
     for await (const lines of linesOf(response.body, MAX_RECORD_BYTES)) {
       yield lines.map(({ number, text }) => {
-        if (text === null) throw new ExportFailed(`line ${number} of the response is not readable`, FAILED)
+        if (text === null)
+          throw new CallFailed({ message: `line ${number} of the response is not readable`, exitCode: FAILED })
         return text
       })
     }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    throw new ExportFailed(`${unreachable(url, error)}; the export is not complete`, UNAVAILABLE)
-  }
-}
-
-async function refusalOf(response: Response, url: string): Promise<ExportFailed> {
-  const { status } = response
-  const exitCode = status === 401 || status === 403 ? NOT_ALLOWED : status === 503 ? UNAVAILABLE : FAILED
-  try {
-    const { title, detail, code } = JSON.parse(await response.text())
-    return new ExportFailed(`${title}: ${detail} (${code})`, exitCode)
-  } catch {
-    return new ExportFailed(`what answers at ${url} is not sms-quota`, FAILED)
+    throw callFailed(error, url) ?? error
   }
 }

@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts'
-import { EXIT_CODES } from '../help.ts'
-import { CONNECTION_OPTIONS, readAddress } from '../remote/profiles.ts'
+import type { Command } from '../../command.ts'
+import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
+import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 
 /** The command `export`. */
 export const EXPORT_COMMAND: Command = {
@@ -17,7 +17,7 @@ export const EXPORT_COMMAND: Command = {
       means: 'a filter of the list, such as user_id=7 or from=2026-03-01T00:00:00Z; can be repeated',
     },
     ...CONNECTION_OPTIONS,
-    help: { short: 'h', means: 'show this help' },
+    ...HELP_OPTION,
   },
   examples: [
     'sms-quota export quotas --format csv',
