@@ -1,4 +1,4 @@
-"""The client for asyncio. It has the methods of QuotaClient, to be awaited."""
+"""The client for asyncio. It has the methods of QuotaClient, to be awaited. Made by scripts/make_async.py."""
 
 import asyncio
 import time
@@ -16,7 +16,7 @@ QUOTA = "/api/sms/admin/quota"
 
 class AsyncQuotaClient:
     """
-    A client of the service, for one event loop.
+    A client of the service. It belongs to one event loop.
 
     All calls have a deadline, two seconds for senders and ten for others, with retries of what is safe to repeat.
 

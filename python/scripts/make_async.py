@@ -1,0 +1,50 @@
+"""Makes _async_client.py of _client.py, so that each method is written once. With --check it only says whether it is current."""
+
+import re
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[1] / "src" / "sms_quota" / "_client.py"
+TARGET = SOURCE.with_name("_async_client.py")
+
+#: What is awaited.
+CALLS = ("_run", "_settle", "reserve", "release", "commit", "request", "_attempt", "_http.request")
+
+REPLACEMENTS = [
+    (
+        '"""The client for programs without asyncio."""\n\nimport time\n',
+        '"""The client for asyncio. It has the methods of QuotaClient, to be awaited. Made by scripts/make_async.py."""\n\n'
+        "import asyncio\nimport time\n",
+    ),
+    ("class QuotaClient:", "class AsyncQuotaClient:"),
+    ("Threads may share it.", "It belongs to one event loop."),
+    ("httpx.BaseTransport", "httpx.AsyncBaseTransport"),
+    ("httpx.Client(", "httpx.AsyncClient("),
+    ("def __enter__", "def __aenter__"),
+    ("def __exit__", "def __aexit__"),
+    ("        self.close()", "        await self.close()"),
+    ("self._http.close()", "await self._http.aclose()"),
+    ("time.sleep(", "await asyncio.sleep("),
+    ("value = send(", "value = await send("),
+    ("Callable[[Granted], T]", "Callable[[Granted], Awaitable[T]]"),
+    ("import Any, Callable, Iterator, Self", "import Any, AsyncIterator, Awaitable, Callable, Self"),
+    ("-> Iterator[", "-> AsyncIterator["),
+    ('yield from page["items"]', 'for item in page["items"]:\n                yield item'),
+]
+
+
+def asynchronous(text: str) -> str:
+    text = re.sub(r"\n    def (?!__init__)", "\n    async def ", text)
+    for before, after in REPLACEMENTS:
+        text = text.replace(before, after)
+    for call in CALLS:
+        text = text.replace(f"self.{call}(", f"await self.{call}(")
+    return text
+
+
+if __name__ == "__main__":
+    made = asynchronous(SOURCE.read_text())
+    if "--check" not in sys.argv:
+        TARGET.write_text(made)
+    elif TARGET.read_text() != made:
+        sys.exit("src/sms_quota/_async_client.py is not current: run python scripts/make_async.py")
