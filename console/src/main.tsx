@@ -7,9 +7,10 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { queryClient } from './api/query-client.ts'
-import { App } from './app.tsx'
 import { resume, takeLinkToken } from './session/session.ts'
 import { theme, themeVariables } from './shell/theme.ts'
+import { language } from './texts/language.ts'
+import { loadTexts } from './texts/texts.ts'
 
 takeLinkToken()
 // A sign-in link opened in a tab that shows the console changes only the fragment.
@@ -23,21 +24,31 @@ if (location.pathname !== '/console/signed-in') void resume()
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 setNonce(nonce)
 
-const root = document.getElementById('root')
-if (root === null) throw new Error('the page has no #root')
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={themeVariables}
-      defaultColorScheme="auto"
-      getStyleNonce={() => nonce}
-    >
-      <QueryClientProvider client={queryClient}>
-        <Router base="/console">
-          <App />
-        </Router>
-      </QueryClientProvider>
-    </MantineProvider>
-  </StrictMode>,
-)
+const container = document.getElementById('root')
+if (container === null) throw new Error('the page has no #root')
+const root = createRoot(container)
+document.documentElement.lang = language
+
+/** The app is loaded after the texts, so that its files can use them as they are evaluated. */
+async function start() {
+  await loadTexts()
+  const { App } = await import('./app.tsx')
+  root.render(
+    <StrictMode>
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={themeVariables}
+        defaultColorScheme="auto"
+        getStyleNonce={() => nonce}
+      >
+        <QueryClientProvider client={queryClient}>
+          <Router base="/console">
+            <App />
+          </Router>
+        </QueryClientProvider>
+      </MantineProvider>
+    </StrictMode>,
+  )
+}
+
+void start()

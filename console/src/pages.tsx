@@ -2,6 +2,7 @@ import { type ComponentType, lazy } from 'react'
 import type { ViewedUser } from './components/user/viewed-user.ts'
 import { readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
+import { texts } from './texts/texts.ts'
 
 /** A page of the console, loaded when it is first opened. */
 export interface PageEntry {
@@ -38,28 +39,38 @@ const changes = () => import('./pages/user/changes.tsx')
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/overview',
-    label: 'Overview',
+    label: texts.shell.pages.overview,
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/overview/overview.tsx')),
   },
-  { path: '/quotas', label: 'Quotas', isFor: readsAllUsers, Page: lazy(() => import('./pages/quotas/quotas.tsx')) },
+  {
+    path: '/quotas',
+    label: texts.shell.pages.quotas,
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/quotas/quotas.tsx')),
+  },
   { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
   { path: '/quotas/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
-  { path: '/denials', label: 'Denials', isFor: readsAllUsers, Page: lazy(() => import('./pages/denials/denials.tsx')) },
+  {
+    path: '/denials',
+    label: texts.shell.pages.denials,
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/denials/denials.tsx')),
+  },
   { path: '/users/:id', isFor: readsAllUsers, Page: userTab(user, overview) },
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },
   { path: '/users/:id/denials', isFor: readsAllUsers, Page: userTab(user, denials) },
   { path: '/users/:id/changes', isFor: readsAllUsers, Page: userTab(user, changes) },
   {
     path: '/webhooks',
-    label: 'Webhooks',
+    label: texts.shell.pages.webhooks,
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/webhooks/webhooks.tsx')),
   },
   { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
   { path: '/webhooks/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
-  { path: '/mine', label: 'My quotas', isFor: users, Page: userTab(myQuotas, overview) },
+  { path: '/mine', label: texts.shell.pages.mine, isFor: users, Page: userTab(myQuotas, overview) },
   { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },
-  { path: '/cost', label: 'Message cost', isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
+  { path: '/cost', label: texts.shell.pages.cost, isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
 ]

@@ -6,6 +6,7 @@ const number = new Intl.NumberFormat('en-GB')
 const formatters: Formatters = {
   units: count => number.format(count),
   timestamp: at => at.slice(0, 10),
+  list: items => new Intl.ListFormat('en-GB').format(items),
   country: code => ({ DE: 'Germany', AT: 'Austria', CH: 'Switzerland' })[code] ?? code,
 }
 

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
-import { formatUnits } from './units.tsx'
+import { formatUnits } from '../formats.ts'
 
 interface Page {
   /** From 1. */

@@ -4,9 +4,8 @@ import type { Api } from '../api/types.ts'
 import { KIND_LABELS, quotaName, type Sort } from './quota-labels.ts'
 import classes from './record-table.module.css'
 import { StatusBadge } from './status-badge.tsx'
-import { Timestamp } from './timestamp.tsx'
-import { Units } from './units.tsx'
 import { UsageBar } from './usage-bar.tsx'
+import { Timestamp, Units } from './values.tsx'
 
 type Quota = Api['SmsQuota']
 

@@ -1,4 +1,4 @@
-import { formatUnits } from './units.tsx'
+import { formatUnits } from '../formats.ts'
 import classes from './usage-bar.module.css'
 
 interface Usage {

@@ -5,8 +5,9 @@ import { Link, useLocation } from 'wouter'
 import type { PageEntry } from '../pages.tsx'
 import { readsAllUsers } from '../session/rights.ts'
 import { useCaller } from '../session/session.ts'
+import { texts } from '../texts/texts.ts'
 import { Account } from './account.tsx'
-import { ColorScheme } from './color-scheme.tsx'
+import { ColorScheme, LanguageChoice } from './appearance.tsx'
 import { GoToUser } from './go-to-user.tsx'
 import iconUrl from './icon.svg'
 import classes from './shell.module.css'
@@ -34,7 +35,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
       transitionDuration={0}
     >
       <a className={classes.skip} href="#content">
-        Skip to content
+        {texts.shell.skip}
       </a>
       <AppShell.Header className={classes.header}>
         <Burger
@@ -42,7 +43,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           onClick={toggle}
           hiddenFrom="sm"
           size="sm"
-          aria-label={isOpen ? 'Close navigation' : 'Open navigation'}
+          aria-label={isOpen ? texts.shell.closeNavigation : texts.shell.openNavigation}
           aria-expanded={isOpen}
           aria-controls="navigation"
         />
@@ -53,11 +54,17 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           </Text>
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
+          <LanguageChoice />
           <ColorScheme />
           <Account />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar id="navigation" data-closed={!isOpen || undefined} className={classes.navbar} aria-label="Pages">
+      <AppShell.Navbar
+        id="navigation"
+        data-closed={!isOpen || undefined}
+        className={classes.navbar}
+        aria-label={texts.shell.navigation}
+      >
         <ul className={classes.pages}>
           {pages.map(
             ({ path, label }) =>

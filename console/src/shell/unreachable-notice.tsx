@@ -1,4 +1,5 @@
 import { useReachable } from '../api/reachability.ts'
+import { texts } from '../texts/texts.ts'
 import classes from './shell.module.css'
 
 /** A banner while the service is not responding. */
@@ -8,7 +9,7 @@ export function UnreachableNotice() {
     <div role="status">
       {!isReachable && (
         <p className={classes.unreachable} style={{ margin: 0 }}>
-          The service is not responding. Retrying automatically; the page shows the last loaded data.
+          {texts.shell.unreachable}
         </p>
       )}
     </div>

@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../country.ts'
+import { countryLabel, formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
-import { Timestamp } from '../timestamp.tsx'
-import { formatUnitCount, formatUnits } from '../units.tsx'
+import { Timestamp } from '../values.tsx'
 import classes from './denial-explanation.module.css'
 import { DENIAL_REASON_TEXTS, verdictText } from './denial-labels.ts'
 import { denialQuery, type Scope, userOf } from './denial-queries.ts'
@@ -70,7 +70,7 @@ function Request({ denial, scope }: { denial: Denial; scope: Scope }) {
 }
 
 function askedText({ units, allow_partial, remaining }: Denial): string {
-  const asked = `${formatUnitCount(units)}${allow_partial ? ' or fewer' : ''}`
+  const asked = `${texts.values.units(units)}${allow_partial ? ' or fewer' : ''}`
   // Null is unlimited, which a denial never is.
   if (remaining === null) return asked
   return `${asked}; ${remaining === 0 ? 'none' : formatUnits(remaining)} could have been sent`

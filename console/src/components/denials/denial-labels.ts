@@ -1,5 +1,5 @@
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../country.ts'
+import { countryLabel } from '../../formats.ts'
 
 type Denial = Api['DenialRecord']
 type Reason = Denial['reason']

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/types.ts'
-import { addDays, dayOf } from './days.ts'
+import { addDays, dayOf } from '../../local-time.ts'
 import type { Group, Measure } from './usage-state.ts'
 
 type Usage = Api['Usage']

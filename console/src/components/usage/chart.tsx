@@ -1,16 +1,13 @@
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
-import { formatUnits } from '../units.tsx'
+import { formatCompact, formatShortDay, formatUnits, formatWeekday } from '../../formats.ts'
 import classes from './chart.module.css'
 import type { ChartData, DayRow } from './chart-data.ts'
-import { fullDay, shortDay } from './days.ts'
 import { seriesColor } from './series-color.ts'
 
 interface ChartProps extends ChartData {
   /** The accessible name. */
   label: string
 }
-
-const compact = new Intl.NumberFormat(undefined, { notation: 'compact' })
 
 /** Units by day as bars and the forecast as a dashed line. In its own chunk, because recharts is larger than all pages. */
 export default function Chart({ series, rows, label }: ChartProps) {
@@ -26,19 +23,13 @@ export default function Chart({ series, rows, label }: ChartProps) {
       <CartesianGrid vertical={false} stroke="var(--line)" />
       <XAxis
         dataKey="at"
-        tickFormatter={shortDay}
+        tickFormatter={formatShortDay}
         tickLine={false}
         axisLine={{ stroke: 'var(--mantine-color-default-border)' }}
         minTickGap={28}
         tickMargin={6}
       />
-      <YAxis
-        tickFormatter={units => compact.format(units)}
-        allowDecimals={false}
-        tickLine={false}
-        axisLine={false}
-        width={44}
-      />
+      <YAxis tickFormatter={formatCompact} allowDecimals={false} tickLine={false} axisLine={false} width={44} />
       <Tooltip
         content={({ active, payload }) => (active ? <Tip row={payload[0]?.payload} series={series} /> : null)}
         cursor={{ fill: 'var(--hover)', stroke: 'none' }}
@@ -75,7 +66,7 @@ function Tip({ row, series }: { row: DayRow | undefined; series: ChartData['seri
   const drawn = parts.filter(({ units }) => units > 0).reverse()
   return (
     <div className={classes.tip} role="status">
-      <div className={classes.day}>{fullDay(row.at)}</div>
+      <div className={classes.day}>{formatWeekday(row.at)}</div>
       {isAhead ? (
         <div>About {formatUnits(Math.round(row.forecast ?? 0))} units forecast</div>
       ) : (

@@ -1,4 +1,4 @@
-import { formatUnits } from '../units.tsx'
+import { formatUnits } from '../../formats.ts'
 import type { Series } from './chart-data.ts'
 import { seriesColor } from './series-color.ts'
 import classes from './usage.module.css'

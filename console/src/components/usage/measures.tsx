@@ -1,6 +1,7 @@
 import { UnstyledButton } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { formatUnits, Units } from '../units.tsx'
+import { formatUnits } from '../../formats.ts'
+import { Units } from '../values.tsx'
 import classes from './usage.module.css'
 import { MEASURE_LABELS } from './usage-labels.ts'
 import { MEASURES, type Measure } from './usage-state.ts'

@@ -1,4 +1,4 @@
-import { countryLabel } from '../country.ts'
+import { countryLabel } from '../../formats.ts'
 import type { Group, Measure } from './usage-state.ts'
 
 export const MEASURE_LABELS: Record<Measure, { label: string; about: string }> = {

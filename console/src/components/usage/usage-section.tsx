@@ -2,6 +2,8 @@ import { Text } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
 import type { Api } from '../../api/types.ts'
+import { formatWeekday, LOCAL_ZONE } from '../../formats.ts'
+import { addDays, dayOf, startOfDay } from '../../local-time.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../field-errors.ts'
@@ -12,7 +14,6 @@ import { formatDailyRate } from '../user/forecast-text.tsx'
 import { useQuotaNames } from '../user/quota-names.ts'
 import { type ViewedUser, viewedUserQuery } from '../user/viewed-user.ts'
 import { chartDataOf, withForecast } from './chart-data.ts'
-import { addDays, dayOf, fullDay, startOfDay, TIME_ZONE } from './days.ts'
 import { Legend } from './legend.tsx'
 import { Measures } from './measures.tsx'
 import classes from './usage.module.css'
@@ -44,7 +45,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
       from: startOfDay(period.first),
       to: startOfDay(addDays(period.last, 1)),
       interval: 'day',
-      time_zone: TIME_ZONE,
+      time_zone: LOCAL_ZONE,
       group_by: state.group_by,
     }),
     placeholderData: keepPreviousData,
@@ -81,7 +82,7 @@ function Approximate({ items }: { items: Api['Usage']['items'] }) {
   if (last === undefined) return null
   return (
     <Text size="xs" c="dimmed">
-      Days up to {fullDay(last.start)} are approximate: usage of that age is kept by the day of another time zone.
+      Days up to {formatWeekday(last.start)} are approximate: usage of that age is kept by the day of another time zone.
     </Text>
   )
 }

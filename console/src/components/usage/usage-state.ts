@@ -1,6 +1,6 @@
 import type { Api } from '../../api/types.ts'
+import { addDays, dayOf } from '../../local-time.ts'
 import { day, oneOf, type StateOf } from '../url-state.ts'
-import { addDays, dayOf } from './days.ts'
 
 /** A counted quantity. */
 export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>

@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { Units } from '../units.tsx'
+import { formatShortDay, formatWeekday } from '../../formats.ts'
+import { Units } from '../values.tsx'
 import { keyOf } from './chart-data.ts'
-import { fullDay, shortDay } from './days.ts'
 import classes from './usage.module.css'
 import { GROUP_LABELS, MEASURE_LABELS } from './usage-labels.ts'
 import { type Group, MEASURES } from './usage-state.ts'
@@ -40,8 +40,8 @@ export function UsageTable({ usage, group, labelOf }: UsageTableProps) {
             return (
               <Table.Tr key={`${item.start} ${JSON.stringify(key)}`}>
                 <Table.Th scope="row">
-                  <time dateTime={item.start} title={fullDay(item.start)}>
-                    {shortDay(item.start)}
+                  <time dateTime={item.start} title={formatWeekday(item.start)}>
+                    {formatShortDay(item.start)}
                   </time>
                 </Table.Th>
                 {group !== null && (

@@ -3,9 +3,8 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { quotaName } from '../quota-labels.ts'
 import { Section } from '../section.tsx'
-import { Timestamp } from '../timestamp.tsx'
-import { Units } from '../units.tsx'
 import { UsageBar } from '../usage-bar.tsx'
+import { Timestamp, Units } from '../values.tsx'
 import classes from './summary.module.css'
 
 type Cap = Api['QuotaSummary']['caps'][number]

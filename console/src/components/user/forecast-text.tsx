@@ -1,12 +1,10 @@
 import type { Api } from '../../api/types.ts'
-import { LongDate } from '../timestamp.tsx'
-
-const format = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 })
-const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
+import { formatRate } from '../../formats.ts'
+import { LongDate } from '../values.tsx'
 
 /** Units per day, rounded to two significant digits below 10. */
 export function formatDailyRate(rate: number): string {
-  const text = rate < 10 ? format.format(rate) : whole.format(rate)
+  const text = formatRate(rate)
   return `About ${text} ${text === '1' ? 'unit' : 'units'} per day`
 }
 

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/types.ts'
-import { LongDate } from '../timestamp.tsx'
-import { formatUnitCount, formatUnits } from '../units.tsx'
+import { formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
+import { LongDate } from '../values.tsx'
 
 type Summary = Api['QuotaSummary']
 
@@ -49,7 +50,7 @@ function NextChange({ summary: { next_reset, next_expiry } }: { summary: Summary
         {' until '}
         <LongDate at={next_reset.at} />
         {next_reset.units > 0 &&
-          `, when ${formatUnitCount(next_reset.units)} ${next_reset.units === 1 ? 'is' : 'are'} restored`}
+          `, when ${texts.values.units(next_reset.units)} ${next_reset.units === 1 ? 'is' : 'are'} restored`}
         .
       </>
     )

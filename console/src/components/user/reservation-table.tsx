@@ -2,11 +2,10 @@ import { Anchor, Table } from '@mantine/core'
 import { Fragment } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../country.ts'
+import { countryLabel, formatUnits } from '../../formats.ts'
 import classes from '../record-table.module.css'
 import { ReservationBadge } from '../reservation-badge.tsx'
-import { Timestamp } from '../timestamp.tsx'
-import { formatUnits, Units } from '../units.tsx'
+import { Timestamp, Units } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']
 

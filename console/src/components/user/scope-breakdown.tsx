@@ -1,8 +1,8 @@
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../country.ts'
+import { countryLabel } from '../../formats.ts'
 import { Section } from '../section.tsx'
-import { Units } from '../units.tsx'
 import { UsageBar } from '../usage-bar.tsx'
+import { Units } from '../values.tsx'
 import classes from './summary.module.css'
 
 type Scope = Api['QuotaSummary']['breakdown'][number]

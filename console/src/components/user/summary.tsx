@@ -2,11 +2,11 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Api } from '../../api/types.ts'
+import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
-import { Timestamp } from '../timestamp.tsx'
-import { formatUnitCount, Units } from '../units.tsx'
 import { UsageBar } from '../usage-bar.tsx'
+import { Timestamp, Units } from '../values.tsx'
 import { Caps } from './caps.tsx'
 import { ForecastText } from './forecast-text.tsx'
 import { Headline } from './headline.tsx'
@@ -70,7 +70,7 @@ function Figures({ summary }: { summary: SummaryOf }) {
       <Figure label="Over the limit">
         <Units value={summary.overage} />
       </Figure>
-      <Figure label="Next reset" about={next_reset && `${formatUnitCount(next_reset.units)} restored`}>
+      <Figure label="Next reset" about={next_reset && `${texts.values.units(next_reset.units)} restored`}>
         <Timestamp at={next_reset?.at ?? null} none="None" />
       </Figure>
       <Figure label="Next expiry" about={next_expiry && expiryHint(next_expiry.units)}>
@@ -81,7 +81,7 @@ function Figures({ summary }: { summary: SummaryOf }) {
 }
 
 function expiryHint(units: number | null): string {
-  return units === null ? 'Unlimited until then' : `${formatUnitCount(units)} would expire`
+  return units === null ? 'Unlimited until then' : `${texts.values.units(units)} would expire`
 }
 
 /** Why `available` differs from `remaining`. */

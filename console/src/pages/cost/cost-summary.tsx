@@ -1,7 +1,8 @@
 import { VisuallyHidden } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
-import { formatUnitCount, formatUnits } from '../../components/units.tsx'
+import { countryLabel, formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 import type { Destination } from './destination.ts'
 
@@ -9,8 +10,6 @@ const ENCODING_DESCRIPTIONS = {
   'GSM-7': 'basic alphabet',
   'UCS-2': 'all scripts, 70 instead of 160 characters',
 }
-
-const countries = new Intl.DisplayNames(undefined, { type: 'region' })
 
 interface CostSummaryProps {
   segmentation: Segmentation
@@ -30,7 +29,7 @@ export function CostSummary({ segmentation, hasText, destination }: CostSummaryP
         <strong>{formatUnits(units)}</strong> {units === 1 ? 'unit' : 'units'}
       </p>
       {/* Announced when the cost changes, not at each key. */}
-      <VisuallyHidden role="status">{hasText && `${formatUnitCount(units)}, ${encoding}`}</VisuallyHidden>
+      <VisuallyHidden role="status">{hasText && `${texts.values.units(units)}, ${encoding}`}</VisuallyHidden>
       <dl className={classes.facts}>
         <Fact name="Segments">{formatUnits(units)}</Fact>
         <Fact name="Encoding" about={ENCODING_DESCRIPTIONS[encoding]}>
@@ -60,5 +59,5 @@ function Fact({ name, about, children }: { name: string; about?: string; childre
 
 function countryText({ country }: Destination): string {
   if (country === undefined) return '–'
-  return country === null ? 'Unknown country' : `${countries.of(country)} (${country})`
+  return country === null ? 'Unknown country' : countryLabel(country)
 }

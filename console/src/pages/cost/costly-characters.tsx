@@ -2,7 +2,8 @@ import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, plainerOf, writePlainly } from '../../../../src/domain/characters.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
-import { formatUnitCount, formatUnits } from '../../components/units.tsx'
+import { formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import { characterName, codePointsOf, isVisible } from './character-names.ts'
 import classes from './cost.module.css'
 
@@ -111,8 +112,8 @@ function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
     <div className={classes.offer}>
       <p>
         {isFewer
-          ? `With replacements, the message takes ${formatUnitCount(offer.segments)} instead of ${formatUnits(units)}.`
-          : `With replacements, the message still takes ${formatUnitCount(units)}, but uses GSM-7 and has more room.`}
+          ? `With replacements, the message takes ${texts.values.units(offer.segments)} instead of ${formatUnits(units)}.`
+          : `With replacements, the message still takes ${texts.values.units(units)}, but uses GSM-7 and has more room.`}
       </p>
       <Button variant="light" size="xs" onClick={() => onReplace(offer.changed)}>
         Replace characters

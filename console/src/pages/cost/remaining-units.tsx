@@ -3,7 +3,8 @@ import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
-import { formatUnitCount, formatUnits } from '../../components/units.tsx'
+import { formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 
 /** The available units of the user, and how many messages of this cost they allow. */
@@ -43,6 +44,6 @@ function Available({ summary: { available, breakdown }, units }: { summary: Api[
 function availableText(available: number | null, units: number): string {
   if (available === null) return 'Unlimited units: enough for any number of these messages.'
   const times = Math.floor(available / units)
-  if (times === 0) return `${formatUnitCount(available)}: not enough for this message.`
-  return `${formatUnitCount(available)}: enough for ${formatUnits(times)} of these messages.`
+  if (times === 0) return `${texts.values.units(available)}: not enough for this message.`
+  return `${texts.values.units(available)}: enough for ${formatUnits(times)} of these messages.`
 }

@@ -3,7 +3,7 @@ import { memo, useMemo, useState } from 'react'
 import type { CostlyCharacter } from '../../../../src/domain/characters.ts'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { formatUnits } from '../../components/units.tsx'
+import { formatUnits } from '../../formats.ts'
 import classes from './cost.module.css'
 import { runsOf } from './runs.ts'
 

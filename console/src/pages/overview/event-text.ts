@@ -1,6 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
-import { formatUnitCount } from '../../components/units.tsx'
+import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -31,7 +31,8 @@ export function eventText({ type, data }: Api['Event']): EventText {
       return { ...quotaSubject(data), tone: 'over', text: 'expired' }
     case 'reservation.expired': {
       const { reservation, released, committed } = data
-      const units = committed > 0 ? `${formatUnitCount(committed)} committed` : `${formatUnitCount(released)} released`
+      const units =
+        committed > 0 ? `${texts.values.units(committed)} committed` : `${texts.values.units(released)} released`
       return { subject: `Reservation ${reservation.id}`, tone: 'over', text: `expired, ${units}` }
     }
     case 'webhook.disabled': {
@@ -56,10 +57,10 @@ function by({ quota }: { quota: Quota }): string {
 }
 
 function remaining({ quota }: { quota: Quota }): string {
-  return quota.remaining === null ? '' : `: ${formatUnitCount(quota.remaining)} left`
+  return quota.remaining === null ? '' : `: ${texts.values.units(quota.remaining)} left`
 }
 
 function allowance({ quota: { limit, period, enabled } }: { quota: Quota }): string {
-  const size = limit === null ? 'unlimited' : formatUnitCount(limit)
+  const size = limit === null ? 'unlimited' : texts.values.units(limit)
   return `${size}${period === null ? '' : ` each ${period}`}${enabled ? '' : ', suspended'}`
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Units } from '../../components/units.tsx'
+import { Units } from '../../components/values.tsx'
 import classes from './overview.module.css'
 
 /** A large number with a caption. */

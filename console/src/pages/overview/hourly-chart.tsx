@@ -1,10 +1,9 @@
 import type { Api } from '../../api/types.ts'
-import { formatUnits } from '../../components/units.tsx'
+import { formatClock, formatUnits } from '../../formats.ts'
 import classes from './hourly-chart.module.css'
 
 type Hour = Api['Usage']['items'][number]
 
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const HOURS_OF_A_DAY = 24
 /** Hours with an axis label. */
 const LABELLED = [0, 6, 12, 18]
@@ -47,7 +46,7 @@ export function HourlyChart({ today, yesterday }: HourlyChartProps) {
 }
 
 const unitsOf = (hour: Hour | undefined) => hour?.committed.units ?? 0
-const startOf = (hour: Hour | undefined) => (hour === undefined ? '\u00a0' : CLOCK.format(new Date(hour.start)))
+const startOf = (hour: Hour | undefined) => (hour === undefined ? '\u00a0' : formatClock(hour.start))
 
 function labelFor(today: readonly Hour[]): string {
   const busiest = today.reduce<Hour | undefined>(

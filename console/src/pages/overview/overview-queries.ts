@@ -3,7 +3,8 @@ import { useRef } from 'react'
 import { request } from '../../api/client.ts'
 import { retryDelayOf } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { daysUntilNow, LOCAL_ZONE, lastHour, type TimeRange, yesterday, yesterdayUntilNow } from './time-ranges.ts'
+import { LOCAL_ZONE } from '../../formats.ts'
+import { daysUntilNow, lastHour, type TimeRange, yesterday, yesterdayUntilNow } from './time-ranges.ts'
 
 type Usage = Api['Usage']
 

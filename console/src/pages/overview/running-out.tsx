@@ -8,8 +8,8 @@ import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
 import { quotaName } from '../../components/quota-labels.ts'
 import { Section } from '../../components/section.tsx'
-import { Timestamp } from '../../components/timestamp.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
+import { Timestamp } from '../../components/values.tsx'
 import { useAlerts } from './overview-queries.ts'
 
 type Alert = Api['QuotaAlerts']['items'][number]

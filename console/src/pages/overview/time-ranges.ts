@@ -9,8 +9,6 @@ export interface TimeRange {
   to: string
 }
 
-export const LOCAL_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
-
 /** From midnight `daysBack` days ago to the end of the current 15 minutes. */
 export function daysUntilNow(daysBack: number, now: Date): TimeRange {
   return timeRange(midnight(now, -daysBack), quarterAfter(now))

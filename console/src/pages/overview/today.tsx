@@ -3,8 +3,8 @@ import { Announcement } from '../../components/announcement.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
-import { TimeOfDay } from '../../components/timestamp.tsx'
-import { formatUnits, Units } from '../../components/units.tsx'
+import { TimeOfDay, Units } from '../../components/values.tsx'
+import { formatPercent, formatUnits } from '../../formats.ts'
 import { HeadlineNumber } from './headline-number.tsx'
 import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
@@ -41,8 +41,6 @@ export function Today() {
   )
 }
 
-const PERCENT = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 })
-
 function Comparison({ units, asOf }: { units: number; asOf: number }) {
   const { data } = useYesterdayUntilNow(new Date(asOf))
   // Keeps the height of the line.
@@ -61,7 +59,7 @@ function compare(units: number, before: number): string {
   const change = (units - before) / before
   if (Math.abs(change) < 0.005) return 'Same as yesterday'
   if (change >= 9) return `${formatUnits(Math.round(units / before))} times as much as yesterday`
-  return `${PERCENT.format(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than yesterday`
+  return `${formatPercent(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than yesterday`
 }
 
 function Detail({ name, count }: { name: string; count: number }) {

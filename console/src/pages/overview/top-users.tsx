@@ -6,8 +6,8 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { Units } from '../../components/units.tsx'
 import { oneOf, useUrlState } from '../../components/url-state.ts'
+import { Units } from '../../components/values.tsx'
 import { TOP_PERIODS, type TopPeriod, useTopUsers } from './overview-queries.ts'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }

@@ -1,9 +1,8 @@
 import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { COUNTRIES } from '../../../../src/domain/country.ts'
-import { countryLabel } from '../../components/country.ts'
-import { formatUtc } from '../../components/timestamp.tsx'
-import { LOCAL_ZONE, toTimestamp } from './local-time.ts'
+import { countryLabel, formatUtc, LOCAL_ZONE } from '../../formats.ts'
+import { toTimestamp } from '../../local-time.ts'
 
 /** The form fields of a quota. */
 interface FieldProps<Value> {

@@ -1,6 +1,6 @@
 import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { toFieldText, toTimestamp } from './local-time.ts'
+import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Terms } from './quota-description.ts'
 
 type Quota = Api['SmsQuota']

@@ -1,7 +1,10 @@
-import { countryName } from '../../components/country.ts'
-import { formatTimestamp } from '../../components/timestamp.tsx'
-import { formatUnits } from '../../components/units.tsx'
+import { countryName, formatList, formatTimestamp, formatUnits } from '../../formats.ts'
 import type { Formatters } from './quota-description.ts'
 
 /** Formatters in the user's locale. */
-export const formatters: Formatters = { units: formatUnits, timestamp: formatTimestamp, country: countryName }
+export const formatters: Formatters = {
+  units: formatUnits,
+  timestamp: formatTimestamp,
+  country: countryName,
+  list: formatList,
+}

@@ -1,7 +1,7 @@
 import { Code } from '@mantine/core'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { Timestamp } from '../../components/timestamp.tsx'
+import { Timestamp } from '../../components/values.tsx'
 import { isSame } from './form-values.ts'
 import classes from './history.module.css'
 import { PagedRecords } from './paged-records.tsx'

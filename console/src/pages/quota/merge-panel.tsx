@@ -1,7 +1,7 @@
 import { Button, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
-import { Timestamp } from '../../components/timestamp.tsx'
+import { Timestamp } from '../../components/values.tsx'
 import { type Editable, type FormValues, settingsOf } from './form-values.ts'
 import { type Difference, differencesOf, merged, type Side } from './merge.ts'
 import classes from './merge-panel.module.css'

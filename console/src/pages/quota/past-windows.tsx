@@ -1,8 +1,7 @@
 import { Table } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { Timestamp } from '../../components/timestamp.tsx'
-import { Units } from '../../components/units.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
+import { Timestamp, Units } from '../../components/values.tsx'
 import { PagedRecords } from './paged-records.tsx'
 import classes from './past-windows.module.css'
 

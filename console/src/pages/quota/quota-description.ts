@@ -25,6 +25,7 @@ export interface Formatters {
   units(count: number): string
   timestamp(at: string): string
   country(code: string): string
+  list(items: readonly string[]): string
 }
 
 /**
@@ -84,20 +85,18 @@ function lifetimeText({ starts_at, expires_at }: Terms, { timestamp }: Formatter
 /** Longer lists are shown as a number. */
 const MAX_NAMED = 5
 
-const list = new Intl.ListFormat('en-GB')
-
-function scopeText({ countries, message_types }: Terms, { country }: Formatters): string {
+function scopeText({ countries, message_types }: Terms, { country, list }: Formatters): string {
   const types =
     message_types === null
       ? ''
       : message_types.length > MAX_NAMED
         ? ` for messages of ${message_types.length} types`
-        : ` for ${list.format(message_types)} messages`
+        : ` for ${list(message_types)} messages`
   const destinations =
     countries === null
       ? ''
       : countries.length > MAX_NAMED
         ? ` to ${countries.length} countries`
-        : ` to ${list.format(countries.map(country))}`
+        : ` to ${list(countries.map(country))}`
   return `${types}${destinations}`
 }

@@ -1,5 +1,5 @@
 import type { Api } from '../../api/types.ts'
-import { Timestamp } from '../../components/timestamp.tsx'
+import { Timestamp } from '../../components/values.tsx'
 import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
 import classes from './settings-list.module.css'
 

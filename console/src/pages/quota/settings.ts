@@ -1,8 +1,7 @@
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../../components/country.ts'
 import { KIND_LABELS } from '../../components/quota-labels.ts'
-import { formatTimestamp } from '../../components/timestamp.tsx'
-import { formatUnitCount } from '../../components/units.tsx'
+import { countryLabel, formatTimestamp } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 
 /** A quota or a recorded version of it. Old records can lack newer settings. */
 type Shown = Api['QuotaAsShown']
@@ -47,15 +46,15 @@ export function settingText(name: Setting, quota: Shown): string {
   if (value === undefined) return 'Not recorded'
   switch (name) {
     case 'limit':
-      return value === null ? 'Unlimited' : formatUnitCount(Number(value))
+      return value === null ? 'Unlimited' : texts.values.units(Number(value))
     case 'period':
       return quota.period ? PERIOD_LABELS[quota.period] : 'One-time (does not reset)'
     case 'kind':
       return quota.kind === undefined ? '' : KIND_LABELS[quota.kind]
     case 'rollover_limit':
-      return value === 0 ? 'None' : `Up to ${formatUnitCount(Number(value))}`
+      return value === 0 ? 'None' : `Up to ${texts.values.units(Number(value))}`
     case 'overage_limit':
-      return value === 0 ? 'None' : `Up to ${formatUnitCount(Number(value))}`
+      return value === 0 ? 'None' : `Up to ${texts.values.units(Number(value))}`
     case 'starts_at':
     case 'expires_at':
       return typeof value === 'string' ? formatTimestamp(value) : 'Never'

@@ -1,5 +1,5 @@
-import { Timestamp } from '../../components/timestamp.tsx'
-import { LOCAL_ZONE } from './local-time.ts'
+import { Timestamp } from '../../components/values.tsx'
+import { LOCAL_ZONE } from '../../formats.ts'
 import { windowsFrom } from './next-windows.ts'
 import type { Terms } from './quota-description.ts'
 import classes from './quota-preview.module.css'

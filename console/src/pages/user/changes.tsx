@@ -7,8 +7,8 @@ import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import classes from '../../components/record-table.module.css'
-import { Timestamp } from '../../components/timestamp.tsx'
 import type { ViewedUser } from '../../components/user/viewed-user.ts'
+import { Timestamp } from '../../components/values.tsx'
 import { type ChangeOfQuota, latestChanges } from './latest-changes.ts'
 
 const COUNT = 20

@@ -7,7 +7,7 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { useFocusFirstError } from '../../components/focus-first-error.ts'
-import { formatUnits } from '../../components/units.tsx'
+import { formatUnits } from '../../formats.ts'
 import classes from './webhook.module.css'
 import { deliveriesKey } from './webhook-queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
-import { Timestamp } from '../../components/timestamp.tsx'
+import { Timestamp } from '../../components/values.tsx'
 
 type Webhook = Api['Webhook']
 

@@ -8,7 +8,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import rows from '../../components/panel-table.module.css'
-import { Timestamp } from '../../components/timestamp.tsx'
+import { Timestamp } from '../../components/values.tsx'
 import { WebhookStatus } from './webhook-status.tsx'
 
 /** The list of webhooks. */

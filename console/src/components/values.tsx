@@ -1,0 +1,50 @@
+import {
+  formatClock,
+  formatDistance,
+  formatLong,
+  formatLongDate,
+  formatShortDay,
+  formatTimestamp,
+  formatUnits,
+  formatUtc,
+  LOCAL_ZONE,
+} from '../formats.ts'
+import { texts } from '../texts/texts.ts'
+import classes from './values.module.css'
+
+/** Numbers and times of the API as people read them. */
+
+/** A number of units in tabular figures. @param value null is unlimited */
+export function Units({ value, none = texts.values.unlimited }: { value: number | null; none?: string }) {
+  return <span className={classes.figures}>{value === null ? none : formatUnits(value)}</span>
+}
+
+/** Date and time. The tooltip says how far away it is, the user's time zone, and the time in UTC. @param none the text for null */
+export function Timestamp({ at, none = '–' }: { at: string | null; none?: string }) {
+  return at === null ? <span>{none}</span> : <Time at={at} text={formatTimestamp(at)} />
+}
+
+/** A date for sentences, with the time unless it is midnight. @param dateOnly for estimates, which are not precise to the hour */
+export function LongDate({ at, dateOnly = false }: { at: string; dateOnly?: boolean }) {
+  return <Time at={at} text={dateOnly ? formatLongDate(at) : formatLong(at)} />
+}
+
+/** The time alone, where the context gives the date. */
+export function TimeOfDay({ at }: { at: string }) {
+  return <Time at={at} text={formatClock(at)} />
+}
+
+/** The time if it is today, otherwise the date. */
+export function TimeOrDate({ at }: { at: string }) {
+  const isToday = new Date(at).toDateString() === new Date().toDateString()
+  return <Time at={at} text={isToday ? formatClock(at) : formatShortDay(at)} />
+}
+
+function Time({ at, text }: { at: string; text: string }) {
+  const hint = `${formatDistance(at, Date.now())} · ${LOCAL_ZONE} · ${formatUtc(at)}`
+  return (
+    <time className={classes.figures} dateTime={at} title={hint}>
+      {text}
+    </time>
+  )
+}

@@ -1,0 +1,7 @@
+import { formatUnits } from '../../formats.ts'
+import type { Texts } from '../en/en.ts'
+
+export const values: Texts['values'] = {
+  unlimited: 'Unbegrenzt',
+  units: count => `${formatUnits(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
+}

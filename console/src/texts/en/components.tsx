@@ -1,0 +1,2 @@
+/** Parts that several pages share: dialogs, errors, lists. */
+export const components = {}

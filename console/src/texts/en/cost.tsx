@@ -1,0 +1,2 @@
+/** What a message costs. */
+export const cost = {}

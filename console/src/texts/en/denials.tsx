@@ -1,0 +1,2 @@
+/** Denials and the life of a message. */
+export const denials = {}

@@ -1,0 +1,34 @@
+import { components } from './components.tsx'
+import { cost } from './cost.tsx'
+import { denials } from './denials.tsx'
+import { overview } from './overview.tsx'
+import { quota } from './quota.tsx'
+import { quotas } from './quotas.tsx'
+import { search } from './search.tsx'
+import { session } from './session.tsx'
+import { shell } from './shell.tsx'
+import { start } from './start.tsx'
+import { usage } from './usage.tsx'
+import { user } from './user.tsx'
+import { values } from './values.tsx'
+import { webhooks } from './webhooks.tsx'
+
+/** The English texts. The other languages have the same keys. */
+export const en = {
+  components,
+  cost,
+  denials,
+  overview,
+  quota,
+  quotas,
+  search,
+  session,
+  shell,
+  start,
+  usage,
+  user,
+  values,
+  webhooks,
+}
+
+export type Texts = typeof en

@@ -1,0 +1,2 @@
+/** The overview of the platform. */
+export const overview = {}

@@ -1,0 +1,2 @@
+/** One quota: its page, forms and dialogs. */
+export const quota = {}

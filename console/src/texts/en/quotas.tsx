@@ -1,0 +1,2 @@
+/** The list of quotas, and changes to many. */
+export const quotas = {}

@@ -1,0 +1,2 @@
+/** Sign-in, and its end. */
+export const session = {}

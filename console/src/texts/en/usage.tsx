@@ -1,0 +1,2 @@
+/** Usage over time. */
+export const usage = {}

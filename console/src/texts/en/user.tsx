@@ -1,0 +1,2 @@
+/** A user's page and “My quotas”. */
+export const user = {}
