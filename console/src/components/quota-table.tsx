@@ -1,7 +1,8 @@
 import { Anchor, Table, UnstyledButton } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
-import { KIND_LABELS, quotaName, type Sort } from './quota-labels.ts'
+import { Kind } from './kind.tsx'
+import { quotaName, type Sort } from './quota-labels.ts'
 import classes from './record-table.module.css'
 import { StatusBadge } from './status-badge.tsx'
 import { UsageBar } from './usage-bar.tsx'
@@ -64,7 +65,7 @@ function Row({ quota, owner }: { quota: Quota; owner: TableProps['owner'] }) {
           </Anchor>
         )}
         <div className={classes.about}>
-          {KIND_LABELS[kind]} · {period === null ? 'one-time' : `each ${period}`}
+          <Kind kind={kind} /> · {period === null ? 'one-time' : `each ${period}`}
         </div>
       </Table.Th>
       {owner === 'all' && (

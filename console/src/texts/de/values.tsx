@@ -4,4 +4,5 @@ import type { Texts } from '../en/en.ts'
 export const values: Texts['values'] = {
   unlimited: 'Unbegrenzt',
   units: count => `${formatUnits(count)} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
+  kinds: { grant: 'Paket', cap: 'Obergrenze' },
 }

@@ -4,4 +4,5 @@ import { formatUnits } from '../../formats.ts'
 export const values = {
   unlimited: 'Unlimited',
   units: (count: number) => `${formatUnits(count)} ${count === 1 ? 'unit' : 'units'}`,
+  kinds: { grant: 'Grant', cap: 'Cap' },
 }
