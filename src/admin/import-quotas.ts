@@ -8,8 +8,8 @@ import { quotaIdOf, shardOf } from '../domain/shard.ts'
 import type { Author } from './author.ts'
 import type { Updated } from './change-quota.ts'
 import type { Created } from './create-quota.ts'
-import { type Decision, type DecisionsOfUser, recordChanges } from './record-change.ts'
-import { forbiddenByOthers } from './user-limits.ts'
+import { type DecisionsOfUser, recordChanges } from './record-change.ts'
+import { UserChanges } from './user-changes.ts'
 
 /** A quota as a row of an import asks for it: to be created, or else to be changed where it differs. */
 export type ImportedQuota = QuotaDraft & { external_ref: string; allow_below_usage?: boolean }
@@ -96,65 +96,35 @@ async function decide(
   // A dry run takes no ids: any that are not in use do.
   const numbers = mode === 'lock' ? await nextQuotaNumbers(tx, rows.length) : rows.map((_, index) => index + 1)
   const outcomes: ImportOutcome[] = []
-  const decided = new Map<number, UserImport>()
+  const decided = new Map<number, UserChanges>()
   for (const [index, row] of rows.entries()) {
     const { user_id } = row
-    const user = decided.get(user_id) ?? new UserImport(stored.get(user_id) ?? [], author)
+    const user = decided.get(user_id) ?? new UserChanges(stored.get(user_id) ?? [], author.now)
     decided.set(user_id, user)
     const id = quotaIdOf(numbers[index] ?? 0, shardOf(user_id))
-    outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : user.apply(row, id))
+    outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : applyRow(user, row, author, id))
   }
   const users = userIds.flatMap(userId => decided.get(userId)?.changes ?? [])
   return { outcomes, users }
 }
 
-/** The quotas of one user while the rows of a step are decided, one after the other. */
-class UserImport {
-  private readonly quotas: Map<number, Quota>
-  private readonly decisions: Decision[] = []
-  private readonly author: Author
+/** @param id of the quota, if it is created */
+function applyRow(user: UserChanges, row: ImportedQuota, author: Author, id: number): ImportOutcome {
+  const stored = user.byReference(row.external_ref)
+  return stored === undefined ? create(user, row, author, id) : update(user, stored, row, author)
+}
 
-  constructor(stored: readonly Quota[], author: Author) {
-    this.quotas = new Map(stored.map(quota => [quota.id, quota]))
-    this.author = author
-  }
+function create(user: UserChanges, row: ImportedQuota, author: Author, id: number): ImportOutcome {
+  const created = createQuota(draftOf(row), { ...author, id })
+  if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
+  const { quota } = created
+  const change = { action: 'created', before: null, after: quota } as const
+  return user.add({ change, closed: [], opening: openingOf(quota) }) ?? { outcome: 'created' }
+}
 
-  /** What was decided; nothing if no row changes anything. */
-  get changes(): DecisionsOfUser[] {
-    if (this.decisions.length === 0) return []
-    const changed = new Set(this.decisions.map(({ change }) => change.after.id))
-    return [{ decisions: this.decisions, others: [...this.quotas.values()].filter(({ id }) => !changed.has(id)) }]
-  }
-
-  /** @param id of the quota, if it is created */
-  apply(row: ImportedQuota, id: number): ImportOutcome {
-    const stored = this.quotas.values().find(quota => quota.external_ref === row.external_ref)
-    return stored === undefined ? this.create(row, id) : this.update(stored, row)
-  }
-
-  private create(row: ImportedQuota, id: number): ImportOutcome {
-    const created = createQuota(draftOf(row), { ...this.author, id })
-    if ('issues' in created) return { outcome: 'invalid', issues: created.issues }
-    const { quota } = created
-    const change = { action: 'created', before: null, after: quota } as const
-    return this.add({ change, closed: [], opening: openingOf(quota) }) ?? { outcome: 'created' }
-  }
-
-  private update(before: Quota, row: ImportedQuota): ImportOutcome {
-    const changed = changeQuota(before, patchOf(row), this.author)
-    if (changed.outcome !== 'changed') return changed
-    const change = { action: 'updated', before, after: changed.quota } as const
-    return this.add({ change, closed: changed.closed }) ?? { outcome: 'updated' }
-  }
-
-  /** Adds a decision, unless the user's other quotas forbid it. */
-  private add(decision: Decision): ImportOutcome | undefined {
-    const { after } = decision.change
-    const others = [...this.quotas.values()].filter(({ id }) => id !== after.id)
-    const forbidden = forbiddenByOthers(after, others, this.author.now)
-    if (forbidden !== undefined) return forbidden
-    this.quotas.set(after.id, after)
-    this.decisions.push(decision)
-    return undefined
-  }
+function update(user: UserChanges, before: Quota, row: ImportedQuota, author: Author): ImportOutcome {
+  const changed = changeQuota(before, patchOf(row), author)
+  if (changed.outcome !== 'changed') return changed
+  const change = { action: 'updated', before, after: changed.quota } as const
+  return user.add({ change, closed: changed.closed }) ?? { outcome: 'updated' }
 }

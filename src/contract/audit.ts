@@ -22,7 +22,8 @@ export const WebhookChange = Type.Object(
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
     request_id: nullable(Type.String(), {
-      description: 'The `X-Request-Id` of the call; null if the service made the change by itself.',
+      description:
+        'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
     }),
     before: nullable(Type.Ref('WebhookAsShown#'), { description: 'null for a creation.' }),
     after: nullable(Type.Ref('WebhookAsShown#'), { description: 'null for a deletion.' }),
@@ -55,7 +56,10 @@ export const AuditQuery = Type.Object(
     action: Type.Optional(Type.Enum([...AUDITED_ACTIONS])),
     actor: Type.Optional(text(255, { minLength: 1, description: 'Only changes by this `sub`, exactly.' })),
     request_id: Type.Optional(
-      Type.String({ pattern: REQUEST_ID, description: 'Only what the call with this `X-Request-Id` changed.' }),
+      Type.String({
+        pattern: REQUEST_ID,
+        description: 'Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed.',
+      }),
     ),
     user_id: Type.Optional(uint({ description: "Only changes of this user's quotas, and the user's erasures." })),
     quota_id: Type.Optional(positive({ description: 'Only changes of this quota.' })),
@@ -80,7 +84,8 @@ export const AuditEntry = Type.Object(
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token; `sms-quota` for the service itself." }),
     request_id: nullable(Type.String(), {
-      description: 'The `X-Request-Id` of the call; null if the service made the change by itself.',
+      description:
+        'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself.',
     }),
     reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
     before: asShown('The quota or webhook as the API showed it before, without secrets; null if there was none.'),

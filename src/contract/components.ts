@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { AUDIT_COMPONENTS } from './audit.ts'
+import { BULK_COMPONENTS } from './bulk.ts'
 import { CALLER_COMPONENTS } from './caller.ts'
 import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
@@ -23,6 +24,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...QUOTA_SUMMARY_COMPONENTS,
   ...QUOTA_HISTORY_COMPONENTS,
   ...IMPORT_COMPONENTS,
+  ...BULK_COMPONENTS,
   ...EXPORT_COMPONENTS,
   ...SENDER_COMPONENTS,
   ...RESERVATION_COMPONENTS,

@@ -18,7 +18,7 @@ export const QuotaChange = Type.Object(
     action: Type.Enum(['created', 'updated', 'deleted']),
     at: time(),
     actor: Type.String({ description: "The `sub` of the administrator's token." }),
-    request_id: Type.String({ description: 'The `X-Request-Id` of the call.' }),
+    request_id: Type.String({ description: 'The `X-Request-Id` of the call, or the `bulk_id` of a bulk change.' }),
     reason: nullable(Type.String(), { description: 'The reason of an adjustment; null for other changes.' }),
     before: nullable(Type.Ref('QuotaAsShown#'), { description: 'null for a creation.' }),
     after: Type.Ref('QuotaAsShown#'),

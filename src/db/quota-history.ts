@@ -36,6 +36,26 @@ export async function insertChanges(
   })
 }
 
+/**
+ * Which of these quotas a request has changed. It looks at the changes of each quota: by the index of requests, it would
+ * read all changes of a request that has changed a million.
+ */
+export async function changedByRequest(
+  tx: Transaction,
+  quotaIds: readonly number[],
+  requestId: string,
+): Promise<Set<number>> {
+  const rows = await tx.query<{ quota_id: number }>({
+    text: `select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
+           where exists (
+             select from (select request_id from quota_change where shard = of_shard and quota_id = of_quota offset 0) c
+             where c.request_id = $3
+           )`,
+    values: [quotaIds.map(shardOfQuota), quotaIds, requestId],
+  })
+  return new Set(rows.map(({ quota_id }) => quota_id))
+}
+
 /** Changes before a version, newest first; undefined if there never was such a quota. */
 export async function changesOf(
   db: Database,

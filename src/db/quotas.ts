@@ -3,6 +3,7 @@ import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, SqlValue, Transaction } from './database.ts'
+import { NOT_DELETED } from './quota-conditions.ts'
 import { fencedSince, unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
 
@@ -79,6 +80,15 @@ export async function findQuota(db: Queryable, id: number): Promise<Quota | unde
     values: [shardOfQuota(id), id],
   })
   return quota
+}
+
+/** Quotas by their ids, deleted or not, as they are stored, without a lock. */
+export function findQuotas(tx: Transaction, ids: readonly number[]): Promise<Quota[]> {
+  return tx.query<Quota>({
+    text: `select ${QUOTA_COLUMNS} from quota
+           where (shard, id) in (select * from unnest($1::smallint[], $2::bigint[]))`,
+    values: [ids.map(shardOfQuota), ids],
+  })
 }
 
 /** Numbers for the ids of quotas to be created. They are not used again: a transaction that fails leaves a gap. */
@@ -166,14 +176,14 @@ export function quotasByReference(tx: Transaction, references: readonly QuotaRef
 }
 
 /**
- * What `lockQuotasOfUser` selects, of many users whose accounts are locked: their unexpired quotas and those with these
- * references. It locks them by user and id, as the engine does.
+ * What `lockQuotasOfUser` selects, of many users whose accounts are locked: their unexpired quotas and those that the
+ * changes concern. It locks them by user and id, as the engine does.
  *
  * @param mode `read` takes no lock, for a transaction that writes nothing
  */
 export function quotasOfUsers(
   tx: Transaction,
-  references: readonly QuotaReference[],
+  concerned: readonly (Concerned & Pick<Quota, 'user_id'>)[],
   now: EpochMs,
   mode: 'lock' | 'read',
 ): Promise<Quota[]> {
@@ -181,23 +191,27 @@ export function quotasOfUsers(
     text: `select ${QUOTA_COLUMNS} from quota where (shard, id) in (
              select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
                select shard, id from quota
-               where shard = of_shard and user_id = of_user and ${unexpiredAt('$4')} offset 0
+               where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} offset 0
              ) q
              union
              select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
                select shard, id from quota
                where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null offset 0
              ) q
+             union
+             select k.* from unnest($1::smallint[], $4::bigint[]) k (of_shard, of_id) cross join lateral (
+               select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} offset 0
+             ) q
            ) order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
-    values: [...referenceValues(references), timestampParam(fencedSince(now))],
+    values: [...referenceValues(concerned), concerned.map(({ id = null }) => id), timestampParam(fencedSince(now))],
   })
 }
 
-function referenceValues(references: readonly QuotaReference[]): SqlValue[] {
+function referenceValues(references: readonly (Concerned & Pick<Quota, 'user_id'>)[]): SqlValue[] {
   return [
     references.map(({ user_id }) => shardOf(user_id)),
     references.map(({ user_id }) => user_id),
-    references.map(({ external_ref }) => external_ref),
+    references.map(({ external_ref = null }) => external_ref),
   ]
 }
 

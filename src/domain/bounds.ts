@@ -31,8 +31,17 @@ export const MAX_BATCH_OPERATIONS = 1_000
 export const MAX_PAGE_SIZE = 200
 export const DEFAULT_PAGE_SIZE = 20
 
-/** Refused rows that the response to an import lists. */
+/** Refused rows that the response to an import lists, and quotas that the response to a bulk change lists. */
 export const MAX_LISTED_FAILURES = 1_000
+
+/** Quotas or users that a bulk change names. */
+export const MAX_BULK_IDS = 10_000
+
+/** Quotas that the dry run of a bulk change shows. */
+export const MAX_SAMPLES = 20
+
+/** A duration of ISO 8601 in years, months, weeks and days. */
+export const DURATION_PATTERN = '^P(?=[0-9])(?:[0-9]{1,3}Y)?(?:[0-9]{1,4}M)?(?:[0-9]{1,4}W)?(?:[0-9]{1,5}D)?$'
 
 /** Intervals in a usage report: about 41 days by hour, 2.7 years by day. */
 export const MAX_USAGE_INTERVALS = 1_000

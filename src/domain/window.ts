@@ -25,6 +25,11 @@ export function timeZoneName(text: string): string | null {
   }
 }
 
+/** A time that is a duration of ISO 8601 later by the calendar of a time zone: the same time of the day, as far as there is one. */
+export function addDuration(at: EpochMs, duration: string, timeZone: string): EpochMs {
+  return zonedAt(timeZone, at).add(duration).epochMilliseconds
+}
+
 /** The first boundary after `at`. */
 export function nextBoundary(period: Period, timeZone: string, at: EpochMs): EpochMs {
   return windowAt(period, timeZone, at).end

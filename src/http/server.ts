@@ -29,8 +29,8 @@ import { compileValidator } from './platform/validation.ts'
 import { quotaChangeRoutes } from './quotas/change-routes.ts'
 import { quotaCheckRoutes } from './quotas/check-routes.ts'
 import { quotaHistoryRoutes } from './quotas/history-routes.ts'
-import { quotaImportRoutes } from './quotas/import-routes.ts'
 import { adminQuotaRoutes, userQuotaRoutes } from './quotas/routes.ts'
+import { quotaStepRoutes } from './quotas/step-routes.ts'
 import { adminReservationRoutes, userReservationRoutes } from './reservations/routes.ts'
 import { searchRoutes } from './search/routes.ts'
 import { senderRoutes } from './sender/routes.ts'
@@ -64,7 +64,7 @@ const API: readonly Scope[] = [
       adminQuotaRoutes,
       quotaCheckRoutes,
       quotaChangeRoutes,
-      quotaImportRoutes,
+      quotaStepRoutes,
       quotaHistoryRoutes,
       adminReservationRoutes,
       adminUsageRoutes,

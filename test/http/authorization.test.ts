@@ -76,6 +76,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
   change: [
     'POST /api/sms/admin/quota',
     'POST /api/sms/admin/quota/import',
+    'POST /api/sms/admin/quota/bulk',
     'PUT /api/sms/admin/quota/:id',
     'DELETE /api/sms/admin/quota/:id',
     'DELETE /api/sms/admin/users/:user_id/data',

@@ -16,6 +16,8 @@ interface Route {
   body?: unknown
   /** Of the body, if it is not JSON. */
   type?: string
+  /** The Idempotency-Key, if it needs one. */
+  key?: string
   /** `anyone`: any valid token is enough. */
   role: 'anyone' | 'user' | 'admin' | 'sender'
 }
@@ -27,12 +29,13 @@ const PERIOD = 'from=2026-03-01T00:00:00Z&to=2026-03-15T00:00:00Z'
 const draw = { user_id: 7, id: 'm', units: 1 }
 const settlement = { user_id: 7, id: 'm' }
 /** What an operation needs besides its path: a query, or a body. */
-const VALID: Record<string, { query?: string; body?: unknown; type?: string }> = {
+const VALID: Record<string, { query?: string; body?: unknown; type?: string; key?: string }> = {
   reportMyUsage: { query: `${PERIOD}&interval=day` },
   search: { query: 'q=7' },
   summarizeQuotasOfUser: { query: 'user_id=7' },
   createQuota: { body: { user_id: 7, limit: 5 } },
   importQuotas: { body: '{"user_id":7,"external_ref":"K-1","limit":5}\n', type: 'application/x-ndjson' },
+  bulkChangeQuotas: { body: { select: { ids: [64] }, change: { action: 'suspend' } }, key: 'every-route' },
   updateQuota: { body: { limit: 5 } },
   reportUsage: { query: `${PERIOD}&interval=day` },
   listTopUsers: { query: PERIOD },
@@ -90,8 +93,12 @@ function tokenFor({ role }: Route, { token }: Service): Promise<string> {
   })
 }
 
-async function ask({ method, url, body, type }: Route, of: Service, token: string | null): Promise<Answer> {
-  const headers = { 'x-request-id': 'every-route', ...(type === undefined ? {} : { 'content-type': type }) }
+async function ask({ method, url, body, type, key }: Route, of: Service, token: string | null): Promise<Answer> {
+  const headers = {
+    'x-request-id': 'every-route',
+    ...(type === undefined ? {} : { 'content-type': type }),
+    ...(key === undefined ? {} : { 'idempotency-key': key }),
+  }
   return of.call(method, url, { token, headers, ...(body === undefined ? {} : { body }) })
 }
 

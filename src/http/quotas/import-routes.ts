@@ -10,21 +10,13 @@ import { allowLongBody } from '../platform/long-bodies.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { compileValidator } from '../platform/validation.ts'
 import { importOf } from './import.ts'
-import { createImportTurns } from './import-turns.ts'
 import { authorOf } from './requests.ts'
+import type { Steps } from './step-turns.ts'
 
 const NDJSON = 'application/x-ndjson'
 
-/** Imports that have begun, rows of a step, and how long a step should take: docs/import-export.md has the figures. */
-const TURNS = { maxImports: 8, minRows: 50, maxRows: 200, targetMs: 100 }
-
-/** The import of quotas: `POST /api/sms/admin/quota/import`. Needs a scope of its own, because it replaces the body parser. */
-export function quotaImportRoutes(server: FastifyInstance, context: RouteContext): void {
-  server.register(async scope => importRoute(scope, context))
-}
-
-function importRoute(server: FastifyInstance, { db, now }: RouteContext): void {
-  const turns = createImportTurns(TURNS)
+/** The import of quotas. Its scope must be its own, because it replaces the body parser. */
+export function importRoute(server: FastifyInstance, { db, now }: RouteContext, { turns, slots }: Steps): void {
   server.removeAllContentTypeParsers()
   // The route reads the body itself, as far as the steps have come.
   server.addContentTypeParser(NDJSON, (request, stream, done) => {
@@ -57,13 +49,7 @@ function importRoute(server: FastifyInstance, { db, now }: RouteContext): void {
     async (request, reply) => {
       const body: unknown = request.body
       if (!(body instanceof Readable)) throw new Problem('invalid_request', 'The body is empty: send one quota a line.')
-      if (!turns.tryBegin()) {
-        throw new Problem(
-          'overloaded',
-          `At most ${TURNS.maxImports} imports run at a time. Nothing was done; repeat the call.`,
-        )
-      }
-      reply.raw.once('close', () => turns.end())
+      slots.hold(reply)
       allowLongBody(request.raw)
       const records = importOf(body, {
         db,

@@ -7,14 +7,14 @@ import {
   referenceOf,
 } from '../../admin/import-quotas.ts'
 import type { ImportRecord } from '../../contract/import.ts'
-import { concernsRows, type Database } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { linesOf } from '../platform/lines.ts'
 import { problemOf } from '../platform/problems.ts'
 import { createRowReader, MAX_LINE_BYTES } from './import-row.ts'
-import type { ImportTurns } from './import-turns.ts'
 import { refusal } from './responses.ts'
+import type { StepTurns } from './step-turns.ts'
 
 /** The maximum size of a step's lines, in bytes: with the rows, what an import holds in memory. */
 const MAX_STEP_BYTES = 256 * 1024
@@ -27,7 +27,7 @@ export interface ImportOptions {
   mode: ImportMode
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
-  turns: ImportTurns
+  turns: StepTurns
   /** Called with an error that stops the import. */
   onStopped(error: unknown): void
 }
@@ -115,7 +115,9 @@ class Import {
     this.bytes = 0
     let outcomes: ImportOutcome[]
     try {
-      outcomes = await this.outcomesOf(rows.map(({ quota }) => quota))
+      const { db, mode, author, turns } = this.options
+      const quotas = rows.map(({ quota }) => quota)
+      outcomes = await turns.run(quotas, part => importStep(db, part, author(), mode))
     } catch (error) {
       if (!this.isBegun) throw error
       yield this.stop(error)
@@ -132,19 +134,6 @@ class Import {
     if (performance.now() - this.reportedAt < PROGRESS_MS) return
     this.reportedAt = performance.now()
     yield { record: 'progress', line: last.line, ...this.counts }
-  }
-
-  /** A step whose rows take too long, or are locked by others, is divided. */
-  private async outcomesOf(quotas: readonly ImportedQuota[]): Promise<ImportOutcome[]> {
-    const { db, mode, author, turns } = this.options
-    try {
-      return await turns.run(quotas.length, () => importStep(db, quotas, author(), mode))
-    } catch (error) {
-      if (quotas.length === 1 || !concernsRows(error)) throw error
-      const half = Math.ceil(quotas.length / 2)
-      const first = await this.outcomesOf(quotas.slice(0, half))
-      return [...first, ...(await this.outcomesOf(quotas.slice(half)))]
-    }
   }
 
   private stop(error: unknown): ImportRecord {

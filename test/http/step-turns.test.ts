@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest'
-import { createImportTurns } from '../../src/http/quotas/import-turns.ts'
+import { createStepTurns } from '../../src/http/quotas/step-turns.ts'
 
-const LIMITS = { maxImports: 2, minRows: 10, maxRows: 100, targetMs: 50 }
+const LIMITS = { minRows: 10, maxRows: 100, targetMs: 50 }
 
 test('a step that takes too long makes the next one smaller, and a fast one lets it grow', async () => {
   let now = 0
-  const turns = createImportTurns({ ...LIMITS, now: () => now })
+  const turns = createStepTurns({ ...LIMITS, now: () => now })
   const sizes: number[] = []
   for (const ms of [25, 100, 100, 100, 100, 100, 5, 5, 5, 5]) {
-    await turns.run(turns.rows, async () => {
+    await turns.run(Array.from({ length: turns.rows }), async () => {
       now += ms
+      return []
     })
     sizes.push(turns.rows)
   }
@@ -17,14 +18,15 @@ test('a step that takes too long makes the next one smaller, and a fast one lets
 })
 
 test('one step runs at a time, in the order of the calls, also after one has failed', async () => {
-  const turns = createImportTurns(LIMITS)
+  const turns = createStepTurns(LIMITS)
   const order: string[] = []
   const step = (name: string) =>
-    turns.run(1, async () => {
+    turns.run([1], async () => {
       order.push(`${name} begins`)
       await Promise.resolve()
       order.push(`${name} ends`)
       if (name === 'a') throw new Error('a fails')
+      return []
     })
   const results = await Promise.allSettled([step('a'), step('b')])
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])

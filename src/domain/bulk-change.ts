@@ -1,0 +1,48 @@
+import { type Adjustment, adjustQuota } from './adjust.ts'
+import { changeQuota, deleteQuota, type Quota, type QuotaChange } from './quota.ts'
+import { type EpochMs, LATEST } from './time.ts'
+import { addDuration } from './window.ts'
+
+export const BULK_ACTIONS = ['suspend', 'resume', 'extend', 'adjust', 'delete'] as const
+export type BulkAction = (typeof BULK_ACTIONS)[number]
+
+/** One change, to be made to many quotas. */
+export type BulkChange =
+  | { action: 'suspend' | 'resume' | 'delete' }
+  /** Moves the expiry to a time, or by a duration of ISO 8601 without hours, such as `P1M`. */
+  | { action: 'extend'; expires_at: EpochMs | null }
+  | { action: 'extend'; by: string }
+  | ({ action: 'adjust'; reason: string } & Adjustment)
+
+/** Makes the change to a quota that is not deleted, under the rules of single changes. */
+export function applyBulkChange(
+  current: Quota,
+  change: BulkChange,
+  context: { now: EpochMs; actor: string },
+): QuotaChange {
+  switch (change.action) {
+    case 'suspend':
+      return changeQuota(current, { enabled: false }, context)
+    case 'resume':
+      return changeQuota(current, { enabled: true }, context)
+    case 'extend':
+      if ('expires_at' in change) return changeQuota(current, { expires_at: change.expires_at }, context)
+      return extend(current, change.by, context)
+    case 'adjust':
+      return adjustQuota(current, change, context)
+    case 'delete':
+      return { outcome: 'changed', ...deleteQuota(current, context) }
+  }
+}
+
+function extend(current: Quota, by: string, context: { now: EpochMs; actor: string }): QuotaChange {
+  const { expires_at: expiresAt, time_zone: timeZone } = current
+  if (expiresAt === null) return invalid('needs a quota that expires; this one never does')
+  const extended = addDuration(expiresAt, by, timeZone)
+  if (extended > LATEST) return invalid('moves the expiry past the end of the year 9999')
+  return changeQuota(current, { expires_at: extended }, context)
+}
+
+function invalid(message: string): QuotaChange {
+  return { outcome: 'invalid', issues: [{ path: '/change/by', message }] }
+}
