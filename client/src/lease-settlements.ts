@@ -82,19 +82,20 @@ export function createSettlements(calls: SettlementCalls, userId: number, later:
     /**
      * Settles what is left, and refunds units that were given back after their slices were settled.
      *
+     * @param given units that were given back; what is refunded is taken off
      * @throws what the service answers; then it may be called again
      */
-    async finish(spare: number): Promise<void> {
+    async finish(given: { spare: number }): Promise<void> {
       cancel?.()
       cancel = undefined
       await Promise.all([...open].map(settle))
       for (const slice of remembered.toReversed()) {
-        const units = Math.min(spare, slice.charged)
+        const units = Math.min(given.spare, slice.charged)
         if (units === 0) continue
         await calls.refund({ userId, id: slice.id, totalUnits: slice.refunded + units })
         slice.charged -= units
         slice.refunded += units
-        spare -= units
+        given.spare -= units
       }
     },
   }

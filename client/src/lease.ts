@@ -6,7 +6,7 @@
  *
  * | slice    | meaning                                        | entered by              | left by                       |
  * |----------|------------------------------------------------|-------------------------|-------------------------------|
- * | asked    | the service has not answered for certain       | `refill`                | an answer to the same request |
+ * | asked    | the service has not answered for certain       | a refill                | an answer to the same request |
  * | held     | units are spent from it                        | a grant                 | all is spent, its age, `close` |
  * | open     | what was spent is committed, the rest released | the end of `held`       | an answer                     |
  */
@@ -55,6 +55,14 @@ export interface Lease {
   close(): Promise<void>
 }
 
+/** A lease as the client and the agent use it. */
+export interface OwnLease extends Lease {
+  /** Asks for a slice ahead if few units are left. */
+  prepare(): void
+  /** The request for a slice that is under way; it rejects as `spend` does. */
+  refilling(): Promise<unknown> | undefined
+}
+
 export interface LeaseCalls extends SettlementCalls {
   reserve(input: ReserveReq): Promise<Granted | Denied>
 }
@@ -62,17 +70,17 @@ export interface LeaseCalls extends SettlementCalls {
 const TTL_SECONDS = 60
 /** A slice has at most this part of what its quotas have left, so that leases of several processes share the end. */
 const PART_OF_REST = 4
-/** After a denial no slice is asked for ahead for so long. */
+/** After a denial or a failure no slice is asked for ahead for so long. */
 const DRY_MS = 1_000
 /** With more slices to settle, no further ones are asked for: the service has trouble. */
 const MAX_OPEN = 16
 
-export function createLease(calls: LeaseCalls, input: LeaseInput, clockwork: Clockwork): Lease {
+export function createLease(calls: LeaseCalls, input: LeaseInput, clockwork: Clockwork): OwnLease {
   assertUnits(input.units)
   return new SlicedLease(calls, input, clockwork)
 }
 
-class SlicedLease implements Lease {
+class SlicedLease implements OwnLease {
   private readonly calls: LeaseCalls
   private readonly input: LeaseInput
   private readonly now: () => number
@@ -86,9 +94,11 @@ class SlicedLease implements Lease {
   /** Units that callers wait for. */
   private awaited = 0
   private asked: { request: ReserveReq; at: number } | undefined
-  private refilling: Promise<Granted | Denied> | undefined
+  private refill: Promise<Granted | Denied> | undefined
   private dryUntil = Number.NEGATIVE_INFINITY
   private isClosed = false
+  /** What `close` does, one call after the other. */
+  private closing: Promise<void> = Promise.resolve()
 
   constructor(calls: LeaseCalls, input: LeaseInput, { now, later }: Clockwork) {
     this.calls = calls
@@ -109,9 +119,18 @@ class SlicedLease implements Lease {
     assertUnits(units)
     // Those who wait already come first.
     const isTaken = this.awaited === 0 && this.slices.take(units)
-    const isLow = this.slices.held < this.size / 2
-    if (isLow && this.refilling === undefined && this.now() >= this.dryUntil) this.refill().catch(() => {})
+    this.prepare()
     return isTaken
+  }
+
+  prepare(): void {
+    this.assertOpen()
+    const isLow = this.slices.held < this.size / 2
+    if (isLow && this.refill === undefined && this.now() >= this.dryUntil) this.startRefill().catch(() => {})
+  }
+
+  refilling(): Promise<unknown> | undefined {
+    return this.refill
   }
 
   async spend(units = 1): Promise<{ granted: true } | Denied> {
@@ -119,7 +138,7 @@ class SlicedLease implements Lease {
     this.awaited += units
     try {
       for (;;) {
-        const answer = await this.refill()
+        const answer = await this.startRefill()
         this.assertOpen()
         if (this.slices.take(units)) return { granted: true }
         if (!answer.granted) return answer
@@ -135,20 +154,24 @@ class SlicedLease implements Lease {
     this.slices.giveBack(units)
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.isClosed = true
-    await this.refilling?.catch(() => {})
-    if (this.asked !== undefined) await this.refill()
-    this.slices.endAll()
-    await this.settlements.finish(this.slices.spare)
-    this.slices.spare = 0
+    this.closing = this.closing.catch(() => {}).then(() => this.settle())
+    return this.closing
   }
 
-  private refill(): Promise<Granted | Denied> {
-    this.refilling ??= this.askForSlice().finally(() => {
-      this.refilling = undefined
+  private async settle(): Promise<void> {
+    await this.refill?.catch(() => {})
+    if (this.asked !== undefined) await this.startRefill()
+    this.slices.endAll()
+    await this.settlements.finish(this.slices)
+  }
+
+  private startRefill(): Promise<Granted | Denied> {
+    this.refill ??= this.askForSlice().finally(() => {
+      this.refill = undefined
     })
-    return this.refilling
+    return this.refill
   }
 
   /** A request without a final answer is repeated as it was: it may have reserved a slice. */
@@ -159,6 +182,7 @@ class SlicedLease implements Lease {
     this.asked ??= { request: this.nextRequest(), at: this.now() }
     const { request, at } = this.asked
     const answer = await this.calls.reserve(request).catch(error => {
+      this.dryUntil = this.now() + DRY_MS
       if (!(error instanceof UnavailableError && error.mayHaveTakenEffect)) this.asked = undefined
       throw error
     })

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { createLease, type LeaseInput } from '../../client/src/lease.ts'
 import { createClient, UnavailableError } from '../../client/src/main.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { createClockwork } from '../support/clockwork.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -32,29 +33,6 @@ async function user(limit: number | null): Promise<number> {
 async function counted(userId: number): Promise<{ used: number; reserved: number }> {
   const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
   return { used, reserved }
-}
-
-/** The clock of a process, which a test moves. */
-function createClockwork() {
-  let time = 0
-  const timers = new Map<object, { at: number; run: () => void }>()
-  return {
-    now: () => time,
-    later(ms: number, run: () => void) {
-      const timer = {}
-      timers.set(timer, { at: time + ms, run })
-      return () => timers.delete(timer)
-    },
-    pass(ms: number) {
-      time += ms
-      for (const [timer, { at, run }] of timers) {
-        if (at > time) continue
-        timers.delete(timer)
-        run()
-      }
-    },
-    timers: () => timers.size,
-  }
 }
 
 function leaseOf(input: LeaseInput, clockwork = createClockwork()) {

@@ -1,0 +1,131 @@
+/** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
+import type { Clockwork, Later } from './clockwork.ts'
+import { createLease, type LeaseCalls, type LeaseInput, type OwnLease } from './lease.ts'
+
+export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
+
+export interface LeasePoolOptions {
+  readonly calls: LeaseCalls
+  /** What a lease reserves at a time, and for how long. */
+  readonly lease: Pick<LeaseInput, 'units' | 'ttlSeconds'>
+  readonly maxLeases: number
+  /** A lease that is not used for so long is closed. */
+  readonly idleMs: number
+  readonly clockwork: Clockwork
+}
+
+export interface PooledLease {
+  readonly lease: OwnLease
+  /** False when it is closed, or is being closed. */
+  readonly isOpen: boolean
+}
+
+export interface LeasePool {
+  /** The open lease of a scope, which counts as a use. */
+  find(scope: LeaseScope): PooledLease | undefined
+  /**
+   * Opens a lease for a scope that has none. Undefined if there is no room; then the lease that has not been used for the
+   * longest time is closed, so that there is room soon.
+   */
+  open(scope: LeaseScope): PooledLease | undefined
+  /** Closes all. @returns how many the service has not settled; what these hold is charged when it expires */
+  close(): Promise<number>
+}
+
+const CLOSE_AGAIN_MS = 5_000
+
+interface Entry extends PooledLease {
+  isOpen: boolean
+  usedAt: number
+}
+
+export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwork }: LeasePoolOptions): LeasePool {
+  const { now, later } = clockwork
+  /** The one that was used last comes last. */
+  const open = new Map<string, Entry>()
+  const closing = createClosing(later)
+  let cancelIdle: (() => void) | undefined
+
+  function retire(key: string, entry: Entry): void {
+    entry.isOpen = false
+    open.delete(key)
+    closing.add(entry.lease)
+  }
+
+  /** One timer, for the lease that was not used for the longest time. */
+  function watchIdle(): void {
+    const [oldest] = open.values()
+    if (oldest === undefined || cancelIdle !== undefined) return
+    cancelIdle = later(Math.max(0, oldest.usedAt + idleMs - now()), () => {
+      cancelIdle = undefined
+      for (const [key, entry] of open) {
+        if (entry.usedAt + idleMs > now()) break
+        retire(key, entry)
+      }
+      watchIdle()
+    })
+  }
+
+  return {
+    find(scope) {
+      const key = keyOf(scope)
+      const entry = open.get(key)
+      if (entry === undefined) return undefined
+      entry.usedAt = now()
+      open.delete(key)
+      open.set(key, entry)
+      return entry
+    },
+
+    open(scope) {
+      if (open.size + closing.size() >= maxLeases) {
+        const [oldest] = open
+        if (closing.size() === 0 && oldest !== undefined) retire(...oldest)
+        return undefined
+      }
+      const entry: Entry = { lease: createLease(calls, { ...scope, ...size }, clockwork), isOpen: true, usedAt: now() }
+      open.set(keyOf(scope), entry)
+      watchIdle()
+      return entry
+    },
+
+    async close() {
+      cancelIdle?.()
+      for (const [key, entry] of open) retire(key, entry)
+      return closing.end()
+    },
+  }
+}
+
+/** Leases that are being closed: each again and again until the service has settled it. */
+function createClosing(later: Later) {
+  /** With what cancels the next try. */
+  const leases = new Map<OwnLease, () => void>()
+
+  function add(lease: OwnLease): void {
+    leases.set(lease, () => {})
+    lease.close().then(
+      () => leases.delete(lease),
+      () =>
+        leases.set(
+          lease,
+          later(CLOSE_AGAIN_MS, () => add(lease)),
+        ),
+    )
+  }
+
+  return {
+    size: () => leases.size,
+    add,
+    /** Tries once more. @returns how many are not settled */
+    async end(): Promise<number> {
+      const results = await Promise.allSettled(Array.from(leases.keys(), lease => lease.close()))
+      for (const cancel of leases.values()) cancel()
+      return results.filter(({ status }) => status === 'rejected').length
+    },
+  }
+}
+
+function keyOf({ userId, country = '', messageType = '' }: LeaseScope): string {
+  return `${userId} ${country} ${messageType}`
+}
