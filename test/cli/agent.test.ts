@@ -1,21 +1,17 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import type { Readable } from 'node:stream'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/src/main.ts'
 import { type Agent, type AgentOptions, startAgent } from '../../src/cli/remote/agent/agent.ts'
+import { type Answer, post, SENDER_PATHS, spawnAgent } from '../support/agent.ts'
 import { startService } from '../support/service.ts'
 import { run } from '../support/terminal.ts'
 import { linesOf, paste } from '../support/walk.ts'
-
-const BIN = resolve(import.meta.dirname, '../../bin/sms-quota')
-const PREFIX = '/api/sms/sender/quota'
 
 const service = await startService()
 const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
@@ -50,6 +46,7 @@ async function start(options: Partial<AgentOptions> = {}): Promise<Running> {
     service: { url, token: service.senderToken },
     place: { host: '127.0.0.1', port: 0 },
     debts: undefined,
+    leases: undefined,
     // The machine may be busy.
     timeoutMs: 20_000,
     log: line => lines.push(line),
@@ -79,23 +76,6 @@ const debts = (path: string, onUnknown: 'charge' | 'release' = 'charge') => ({
   types: ['otp'],
   onUnknown,
 })
-
-interface Answer {
-  status: number
-  retryAfter: string | null
-  type: string | null
-  body: ReturnType<typeof JSON.parse>
-}
-
-async function post(base: string, path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-  const answer = await fetch(`${base}${path.startsWith('/') ? path : `${PREFIX}/${path}`}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-  const { status, headers: own } = answer
-  return { status, retryAfter: own.get('retry-after'), type: own.get('content-type'), body: await answer.json() }
-}
 
 const admin = createClient({ url, token: service.adminToken })
 let users = 0
@@ -174,7 +154,7 @@ test('answers health, and nothing that a page of the web asks', async () => {
   const { port } = new URL(agent.address)
   const rebound = httpRequest({
     port,
-    path: `${PREFIX}/check`,
+    path: `${SENDER_PATHS}/check`,
     method: 'POST',
     headers: { host: `evil.example:${port}` },
   })
@@ -255,17 +235,8 @@ async function createGate() {
   return { gate, close: () => server.close().closeAllConnections() }
 }
 
-/** An agent as a process, and where it listens. */
-async function spawnAgent(
-  url: string,
-  journal: string,
-): Promise<[ChildProcessByStdio<null, Readable, Readable>, string]> {
-  const words = ['agent', '--listen', '127.0.0.1:0', '--url', url, '--journal', journal, '--allow-with-debt', 'otp']
-  const env = { ...process.env, SMS_QUOTA_TOKEN: service.senderToken }
-  const child = spawn(BIN, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const [line] = await once(child.stdout, 'data')
-  return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']
-}
+const spawnWithJournal = (url: string, journal: string) =>
+  spawnAgent(url, service.senderToken, ['--journal', journal, '--allow-with-debt', 'otp'])
 
 describe('while the service is away', () => {
   test('a call is answered 503, and is not a denial', async () => {
@@ -352,7 +323,7 @@ describe('while the service is away', () => {
   }) => {
     const { gate, close } = await createGate()
     const journal = newPath()
-    const [other, [child, address]] = await Promise.all([start(), spawnAgent(gate.url, journal)])
+    const [other, [child, address]] = await Promise.all([start(), spawnWithJournal(gate.url, journal)])
     const scarce = await user(25)
     const [sent, open] = [await user(10), await user(10)]
 
@@ -374,7 +345,7 @@ describe('while the service is away', () => {
     })
 
     // The next agent does not know what became of the reserved one, and cannot release it any more.
-    const [next, again] = await spawnAgent(gate.url, journal)
+    const [next, again] = await spawnWithJournal(gate.url, journal)
     const stderr = text(next.stderr)
     expect(await post(again, 'release', { user_id: open, id: 'm' })).toMatchObject({ status: 503 })
     expect(await post(again, 'reserve', otp(open))).toMatchObject({ body: { granted: true, replayed: true } })
@@ -404,6 +375,9 @@ describe('the command', () => {
     ['--allow-with-debt otp', '--allow-with-debt needs --journal FILE'],
     ['--journal /tmp/j', '--journal needs --allow-with-debt'],
     ['--journal /tmp/j --allow-with-debt otp,', '"" is none'],
+    ['--lease-units 5', '--lease-units needs --lease'],
+    ['--lease OTP', '--lease is a list of message types, such as otp,alert, or all; "OTP" is none'],
+    ['--lease all --lease-units 0', '--lease-units is a whole number from 1 to 1000000000, not "0"'],
     ['--journal /tmp/j --allow-with-debt all --on-unknown ask', '--on-unknown is charge or release, not "ask"'],
   ])('refuses %s', async (words, message) => {
     const { code, stderr } = await run(['agent', ...words.split(' ')], { env })
@@ -417,7 +391,7 @@ describe('the command', () => {
     const curls = lines.filter(({ command }) => command.startsWith('curl '))
     expect(curls.map(({ expected }) => expected)).not.toContain(null)
     const starts = lines.filter(({ command }) => command.startsWith('sms-quota agent'))
-    expect([curls.length, starts.length, lines.length]).toEqual([2, 4, 6])
+    expect([curls.length, starts.length, lines.length]).toEqual([2, 5, 7])
     const here = curls.map(line => ({
       ...line,
       command: line.command.replaceAll('http://127.0.0.1:8090', agent.address),

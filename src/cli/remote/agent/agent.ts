@@ -10,6 +10,7 @@ import { FAILED } from '../failures.ts'
 import type { Address } from '../profiles.ts'
 import { type DebtOptions, openDebts } from './debts.ts'
 import { createForward } from './forward.ts'
+import { createLeases, type LeaseOptions } from './leases.ts'
 import { createAgentServer } from './server.ts'
 
 const MAX_CALLS = 10_000
@@ -23,6 +24,8 @@ export interface AgentOptions {
   readonly place: Place
   /** Undefined: nothing is allowed while the service is away. */
   readonly debts: DebtOptions | undefined
+  /** Undefined: each message is passed on to the service. */
+  readonly leases: LeaseOptions | undefined
   /** Gets lines for the operator, without a line break. */
   readonly log: (line: string) => void
   /** Calls that it holds at most, as connections and as operations that wait for a batch; 10,000 if left out. */
@@ -31,8 +34,10 @@ export interface AgentOptions {
   readonly timeoutMs?: number
   /** In place of the platform's. */
   readonly fetch?: typeof fetch
-  /** In place of the platform's timers, for the time of allowed messages. */
+  /** In place of the platform's timers, for the time of allowed messages and of leases. */
   readonly later?: Later
+  /** In place of the platform's clock, for leases; in milliseconds. */
+  readonly now?: () => number
 }
 
 export interface Agent {
@@ -68,11 +73,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     service,
     place,
     debts: owed,
+    leases: leased,
     log,
     maxCalls = MAX_CALLS,
     timeoutMs = TIMEOUT_MS,
     fetch,
     later = afterMs,
+    now = () => performance.now(),
   } = options
   const client = createClient({
     ...service,
@@ -81,12 +88,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     ...(fetch === undefined ? {} : { fetch }),
   })
   const debts = owed && (await openDebts(owed, { client, log, later }))
+  const leases = leased && createLeases(leased, { calls: client, log, clockwork: { now, later } })
   const front = createFront()
   front.server.maxConnections = maxCalls
   try {
     const app = await createAgentServer({
       front,
-      forward: createForward({ client, debts, log }),
+      forward: createForward({ client, debts, leases, log }),
       isSocket: 'path' in place,
       log,
     })
@@ -96,6 +104,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       async close() {
         await app.close()
         await freeSocket()
+        await leases?.close()
         await debts?.close()
       },
     }

@@ -1,12 +1,15 @@
 import { isIP } from 'node:net'
+import { MAX_RESERVED_UNITS } from '../../../domain/bounds.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Command } from '../../command.ts'
 import { EXIT_CODES, HELP_OPTION } from '../../help.ts'
 import { CONNECTION_OPTIONS, readAddress } from '../profiles.ts'
 import type { Place } from './agent.ts'
 import type { DebtOptions } from './debts.ts'
+import type { LeaseOptions } from './leases.ts'
 
 const DEFAULT_LISTEN = '127.0.0.1:8090'
+const DEFAULT_LEASE_UNITS = 100
 const ON_UNKNOWN = ['charge', 'release'] as const
 
 /** The command `agent`. */
@@ -15,7 +18,8 @@ export const AGENT_COMMAND: Command = {
   summary:
     'Runs an agent until SIGTERM or SIGINT: it takes the calls of senders on this machine, and passes them on as batches.',
   more: () => `Its callers need no token, so it listens on this machine only. With a journal, it allows messages while the service is away,
-and charges them when it is back, for which its token also needs the role force. More: docs/agent.md
+and charges them when it is back, for which its token also needs the role force. With --lease, it answers for busy users from units that it
+has reserved ahead, and the service has no record of each message. More: docs/agent.md
 
 ${EXIT_CODES}`,
   options: {
@@ -34,6 +38,15 @@ ${EXIT_CODES}`,
       values: ON_UNKNOWN,
       means: 'what to do with an allowed message that is neither committed nor released in time; default charge',
     },
+    lease: {
+      value: 'TYPES',
+      means:
+        'for users who send often, reserve units ahead and answer consume from these, for messages of these types, or all; read docs/agent.md first',
+    },
+    'lease-units': {
+      value: 'UNITS',
+      means: `how many units to reserve ahead at a time, of a user, country and type; default ${DEFAULT_LEASE_UNITS}; needs --lease`,
+    },
     ...CONNECTION_OPTIONS,
     ...HELP_OPTION,
   },
@@ -41,13 +54,16 @@ ${EXIT_CODES}`,
     'sms-quota agent',
     'sms-quota agent --socket /run/sms-quota/agent.sock --profile production',
     'sms-quota agent --journal /var/lib/sms-quota/agent.journal --allow-with-debt otp,alert',
+    'sms-quota agent --lease marketing --lease-units 500',
   ],
   async run(args, terminal) {
     const service = readAddress(args, terminal.env)
     const place = placeOf(args)
     const debts = debtsOf(args)
+    const leases = leasesOf(args)
     const { runAgent } = await import('./agent.ts')
-    return runAgent({ service, place, debts, log: line => terminal.complain(`sms-quota agent: ${line}`) }, terminal)
+    const log = (line: string) => terminal.complain(`sms-quota agent: ${line}`)
+    return runAgent({ service, place, debts, leases, log }, terminal)
   },
 }
 
@@ -89,10 +105,30 @@ function debtsOf(args: Arguments): DebtOptions | undefined {
   if (list === undefined) {
     throw new UsageError('--journal needs --allow-with-debt with the types of messages to allow, such as otp, or all')
   }
+  return { path, types: typesOf('allow-with-debt', list), onUnknown: known ?? 'charge' }
+}
+
+/** @throws UsageError */
+function leasesOf(args: Arguments): LeaseOptions | undefined {
+  const list = args.one('lease')
+  const digits = args.one('lease-units')
+  if (list === undefined) {
+    if (digits !== undefined) throw new UsageError('--lease-units needs --lease with the types of messages, or all')
+    return undefined
+  }
+  const units = Number(digits ?? DEFAULT_LEASE_UNITS)
+  if (!(Number.isSafeInteger(units) && units >= 1 && units <= MAX_RESERVED_UNITS)) {
+    throw new UsageError(`--lease-units is a whole number from 1 to ${MAX_RESERVED_UNITS}, not "${digits}"`)
+  }
+  return { types: typesOf('lease', list), units }
+}
+
+/** @throws UsageError */
+function typesOf(option: string, list: string): readonly string[] | 'all' {
   const types = list.split(',')
   const wrong = types.find(type => !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(type))
   if (wrong !== undefined) {
-    throw new UsageError(`--allow-with-debt is a list of message types, such as otp,alert, or all; "${wrong}" is none`)
+    throw new UsageError(`--${option} is a list of message types, such as otp,alert, or all; "${wrong}" is none`)
   }
-  return { path, types: types.includes('all') ? 'all' : types, onUnknown: known ?? 'charge' }
+  return types.includes('all') ? 'all' : types
 }

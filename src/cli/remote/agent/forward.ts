@@ -1,10 +1,11 @@
-/** Passes a sender's operation on to the service, or to the journal, and makes an answer of what comes back. */
+/** Passes a sender's operation on to the service, to a lease or to the journal, and makes an answer of what comes back. */
 import { type Client, QuotaError, UnavailableError } from '../../../../client/src/main.ts'
 import { toCamel, toSnake } from '../../../../client/src/names.ts'
 import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
 import { ERRORS, Problem } from '../../../errors.ts'
 import { problemBody, problemOf } from '../../../http/platform/problems.ts'
 import type { Debts } from './debts.ts'
+import type { Leases } from './leases.ts'
 
 /** The maximum size of an operation, in bytes: that of the service's bodies. */
 export const MAX_OPERATION_BYTES = 64 * 1024
@@ -22,11 +23,13 @@ interface ForwardParts {
   readonly client: Client
   /** Undefined: nothing is allowed while the service is away. */
   readonly debts: Debts | undefined
+  /** Undefined: each message is passed on to the service. */
+  readonly leases: Leases | undefined
   /** Gets lines for the operator. */
   readonly log: (line: string) => void
 }
 
-export function createForward({ client, debts, log }: ForwardParts): Forward {
+export function createForward({ client, debts, leases, log }: ForwardParts): Forward {
   let isTokenAccepted = true
 
   async function ask(op: SenderOp, request: SenderRequest): Promise<object> {
@@ -39,9 +42,14 @@ export function createForward({ client, debts, log }: ForwardParts): Forward {
   }
 
   async function perform(op: SenderOp, request: SenderRequest): Promise<object> {
-    const known = debts?.answer(op, request)
+    const settled = () => leases?.answer(op, request) ?? debts?.answer(op, request)
+    const known = settled()
     if (known !== undefined) return known
     try {
+      const units = leases?.awaitUnits(op, request)
+      // Meanwhile the same message may have been paid for another call.
+      const paid = (units && (await units.then(settled))) ?? leases?.pay(op, request)
+      if (paid !== undefined) return paid
       return await ask(op, request)
     } catch (error) {
       const allowed = error instanceof UnavailableError ? debts?.allow(op, request) : undefined

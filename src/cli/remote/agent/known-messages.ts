@@ -1,0 +1,79 @@
+/**
+ * The messages of the last ten minutes: which of them a lease has paid, and which were passed on to the service. A repeated
+ * call must take the way of the first one, otherwise its message would be charged twice.
+ */
+import type { PooledLease } from '../../../../client/src/lease-pool.ts'
+
+/** For how long a message is known. */
+export const KNOWN_MS = 600_000
+/** They take some 100 MB. */
+const MAX_KNOWN = 500_000
+
+/** A message that a lease has paid. */
+export interface PaidMessage {
+  readonly lease: PooledLease
+  readonly units: number
+  readonly country: string | null
+  readonly messageType: string | null
+  refunded: number
+}
+
+interface Known {
+  readonly at: number
+  /** Null: the message was passed on to the service. */
+  readonly paid: PaidMessage | null
+}
+
+export interface KnownMessages {
+  /** Undefined if the message is not known, null if it was passed on. */
+  find(userId: number, id: string): PaidMessage | null | undefined
+  /**
+   * Whether leases may pay messages that are not known: there is room for them, and no message of the last ten minutes was
+   * passed on unknown.
+   */
+  mayPay(): boolean
+  add(userId: number, id: string, paid: PaidMessage | null): void
+}
+
+export interface KnownMessagesOptions {
+  readonly now: () => number
+  /** Called when there is no room, at most once in ten minutes. */
+  readonly onFull: () => void
+  readonly max?: number
+}
+
+export function createKnownMessages({ now, onFull, max = MAX_KNOWN }: KnownMessagesOptions): KnownMessages {
+  /** The oldest first. */
+  const known = new Map<string, Known>()
+  let blindUntil = Number.NEGATIVE_INFINITY
+
+  function forgetOld(): void {
+    for (const [key, { at }] of known) {
+      if (at + KNOWN_MS > now()) return
+      known.delete(key)
+    }
+  }
+
+  return {
+    find(userId, id) {
+      forgetOld()
+      return known.get(keyOf(userId, id))?.paid
+    },
+    mayPay() {
+      forgetOld()
+      return known.size < max && now() >= blindUntil
+    },
+    add(userId, id, paid) {
+      if (known.size < max) {
+        known.set(keyOf(userId, id), { at: now(), paid })
+        return
+      }
+      if (now() >= blindUntil) onFull()
+      blindUntil = now() + KNOWN_MS
+    },
+  }
+}
+
+function keyOf(userId: number, id: string): string {
+  return `${userId}:${id}`
+}

@@ -1,0 +1,208 @@
+/**
+ * Pays messages of users who send often from leases, without a round trip. Only `consume` is answered so, since its answer
+ * asks for no further call: what a `reserve` promises must outlive the agent. What follows on a paid message is decided by
+ * the rules of the service, on the reservation that the message would be there.
+ */
+import type { Clockwork } from '../../../../client/src/clockwork.ts'
+import type { LeaseCalls } from '../../../../client/src/lease.ts'
+import { createLeasePool, type LeaseScope } from '../../../../client/src/lease-pool.ts'
+import { UnavailableError } from '../../../../client/src/main.ts'
+import type { SenderOp, SenderRequest } from '../../../contract/sender.ts'
+import type { Command, DrawCommand, Outcome } from '../../../domain/command.ts'
+import { decide } from '../../../domain/decide.ts'
+import { createDraft } from '../../../domain/draft.ts'
+import type { Reservation } from '../../../domain/reservation.ts'
+import { Problem } from '../../../errors.ts'
+import { commandOf, type SenderCall } from '../../../http/sender/requests.ts'
+import { answerOf } from '../../../http/sender/responses.ts'
+import { createBusyScopes } from './busy-scopes.ts'
+import { createKnownMessages, KNOWN_MS, type PaidMessage } from './known-messages.ts'
+
+const MAX_LEASES = 1_000
+
+export interface LeaseOptions {
+  /** The types of messages that leases pay. */
+  readonly types: readonly string[] | 'all'
+  /** What a lease reserves at a time. */
+  readonly units: number
+}
+
+export interface Leases {
+  /**
+   * Answers an operation on a message that a lease has paid; undefined if none has.
+   *
+   * @throws Problem
+   */
+  answer(op: SenderOp, request: SenderRequest): object | undefined
+  /**
+   * Resolves when the lease of a message has what it asks for at this time; undefined if it has enough or does not ask.
+   * Passed on now, the message would meet quotas from which the lease has just taken the last units.
+   *
+   * @throws UnavailableError
+   */
+  awaitUnits(op: SenderOp, request: SenderRequest): Promise<unknown> | undefined
+  /** Pays a message; undefined if it has to be passed on to the service. Call it for each message that is not known. */
+  pay(op: SenderOp, request: SenderRequest): object | undefined
+  /** Gives back what the leases hold. */
+  close(): Promise<void>
+}
+
+interface Surroundings {
+  readonly calls: LeaseCalls
+  /** Gets lines for the operator. */
+  readonly log: (line: string) => void
+  readonly clockwork: Clockwork
+}
+
+export function createLeases({ types, units }: LeaseOptions, { calls, log, clockwork }: Surroundings): Leases {
+  // As long as a message is known, it can be refunded to its lease.
+  const pool = createLeasePool({ calls, lease: { units }, maxLeases: MAX_LEASES, idleMs: KNOWN_MS, clockwork })
+  const isBusy = createBusyScopes(clockwork.now)
+  const known = createKnownMessages({
+    now: clockwork.now,
+    onFull: () => log('too many messages within ten minutes to know them all: leases pay none until they are fewer'),
+  })
+
+  /** Undefined for what leases do not pay. */
+  function payable(op: SenderOp, request: SenderRequest): SenderCall | undefined {
+    if (op !== 'consume' && op !== 'reserve') return undefined
+    const { user_id, id = '', message_type = '' } = request
+    if (types !== 'all' && !types.includes(message_type)) return undefined
+    return known.find(user_id, id) === undefined ? callOf(op, request) : undefined
+  }
+
+  function payFrom({ command }: SenderCall): PaidMessage | null {
+    if (!isPlainConsume(command) || !known.mayPay()) return null
+    const scope = scopeOf(command)
+    const pooled = pool.find(scope) ?? (isBusy(scope) ? pool.open(scope) : undefined)
+    if (pooled === undefined) return null
+    const { lease } = pooled
+    const { units, country, message_type: messageType } = command
+    if (lease.held() >= units && lease.trySpend(units))
+      return { lease: pooled, units, country, messageType, refunded: 0 }
+    // The message goes first: it shall not meet quotas that the slice has emptied.
+    queueMicrotask(() => pooled.isOpen && lease.prepare())
+    return null
+  }
+
+  return {
+    answer(op, request) {
+      const paid = request.id === undefined ? undefined : known.find(request.user_id, request.id)
+      if (paid === undefined || paid === null) return undefined
+      return answerFor(callOf(op, request), paid)
+    },
+
+    awaitUnits(op, request) {
+      const command = payable(op, request)?.command
+      if (command === undefined || !isPlainConsume(command)) return undefined
+      const lease = pool.find(scopeOf(command))?.lease
+      if (lease === undefined || lease.held() >= command.units) return undefined
+      return lease.refilling()?.catch(error => {
+        if (!(error instanceof UnavailableError)) return
+        // It may become a debt, which the service gets.
+        const { user_id, id } = command
+        if (known.find(user_id, id) === undefined) known.add(user_id, id, null)
+        const { message, cause } = error
+        throw new UnavailableError(message, { mayHaveTakenEffect: false, cause })
+      })
+    },
+
+    pay(op, request) {
+      const call = payable(op, request)
+      if (call === undefined) return undefined
+      const { user_id, id } = call.command
+      const paid = payFrom(call)
+      known.add(user_id, id, paid)
+      return paid === null ? undefined : answerWith(call, grantedOf(call.command, paid))
+    },
+
+    async close() {
+      const unsettled = await pool.close()
+      if (unsettled > 0) log(`${unsettled} leases could not be settled: what they hold is charged when it expires`)
+    },
+  }
+}
+
+function callOf(op: SenderOp, request: SenderRequest): SenderCall {
+  // No one is recorded for what the service does not see. Whether it requires a country, it says when a slice is reserved.
+  return commandOf(op, request, { origin: { principal: '', requestId: '' }, requireCountry: false })
+}
+
+function isPlainConsume(command: Command): command is DrawCommand {
+  return command.op === 'consume' && !command.force && !command.allow_partial && !command.explain
+}
+
+function scopeOf({ user_id, country, message_type }: DrawCommand): LeaseScope {
+  return {
+    userId: user_id,
+    ...(country === null ? {} : { country }),
+    ...(message_type === null ? {} : { messageType: message_type }),
+  }
+}
+
+/** @throws Problem */
+function answerFor(call: SenderCall, paid: PaidMessage): object {
+  const { command } = call
+  const draft = createDraft(command.user_id, [], [reservationOf(command, paid)])
+  const outcome = decide(draft, command, 0, { observe: false })
+  const refunded = draft.reservations.get(command.id)?.refunded ?? 0
+  if (refunded > paid.refunded) {
+    if (!paid.lease.isOpen) {
+      const detail = 'The lease that paid the message is closed, so its units cannot be given back.'
+      throw new Problem('reservation_closed', detail)
+    }
+    paid.lease.lease.giveBack(refunded - paid.refunded)
+    paid.refunded = refunded
+  }
+  return answerWith(call, outcome)
+}
+
+/** The reservation that a paid message would be at the service. */
+function reservationOf({ user_id, id }: Command, { units, country, messageType, refunded }: PaidMessage): Reservation {
+  return {
+    user_id,
+    id,
+    op: 'consume',
+    asked: units,
+    country,
+    message_type: messageType,
+    allow_partial: false,
+    force: false,
+    would_deny: null,
+    units,
+    committed: units,
+    released: 0,
+    refunded,
+    on_expiry: 'release',
+    expired: false,
+    draws: [],
+    created_at: 0,
+    expires_at: 0,
+  }
+}
+
+function grantedOf(command: Command, paid: PaidMessage): Outcome {
+  const reservation = reservationOf(command, paid)
+  return { outcome: 'granted', reservation, remaining: null, replayed: false, would_deny: null, explanation: null }
+}
+
+/** @throws Problem */
+function answerWith(call: SenderCall, outcome: Outcome): object {
+  try {
+    return marked(answerOf(call, outcome))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const { reservation } = error.members
+    const members = { ...error.members, ...(isObject(reservation) ? { reservation: marked(reservation) } : {}) }
+    throw new Problem(error.code, error.message, { members })
+  }
+}
+
+/** The slices have the draws, and only the service knows what remains. */
+function marked(answer: object): object {
+  return { ...answer, unfunded: 0, ...('remaining' in answer ? { remaining: null } : {}), lease: true }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

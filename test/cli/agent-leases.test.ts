@@ -1,0 +1,231 @@
+/** An agent that pays messages of busy users from leases. */
+import { once } from 'node:events'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createClient } from '../../client/src/main.ts'
+import { type Agent, startAgent } from '../../src/cli/remote/agent/agent.ts'
+import { createKnownMessages } from '../../src/cli/remote/agent/known-messages.ts'
+import { createSweeper } from '../../src/jobs/sweeper.ts'
+import { post, spawnAgent } from '../support/agent.ts'
+import { createClockwork } from '../support/clockwork.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const agents: Agent[] = []
+afterAll(async () => {
+  for (const agent of agents) await agent.close()
+  await service.app.close()
+})
+
+const admin = createClient({ url, token: service.adminToken })
+let users = 0
+async function user(limit: number): Promise<number> {
+  users += 1
+  await admin.createQuota({ userId: users, limit })
+  return users
+}
+
+async function counted(userId: number): Promise<{ used: number; reserved: number }> {
+  const { used, reserved } = await admin.summarizeQuotasOfUser({ userId })
+  return { used, reserved }
+}
+
+async function start() {
+  const clockwork = createClockwork()
+  const running = { isAway: false, calls: 0 }
+  const agent = await startAgent({
+    service: { url, token: service.senderToken },
+    place: { host: '127.0.0.1', port: 0 },
+    debts: undefined,
+    leases: { types: ['otp'], units: 20 },
+    // The machine may be busy.
+    timeoutMs: 20_000,
+    log: expect.unreachable,
+    async fetch(input, init) {
+      if (running.isAway) return new Response('', { status: 503, headers: { 'retry-after': '60' } })
+      running.calls += 1
+      return fetch(input, init)
+    },
+    ...clockwork,
+  })
+  agents.push(agent)
+  return { agent, address: agent.address, running, clockwork }
+}
+
+const consume = (address: string, user_id: number, id: string, more: object = {}) =>
+  post(address, 'consume', { user_id, id, units: 1, message_type: 'otp', ...more })
+
+/** Sends until a lease pays. @returns how many messages the service has consumed */
+async function warmUp(address: string, userId: number, prefix = 'warm'): Promise<number> {
+  for (let n = 0; ; n++) {
+    const { body } = await consume(address, userId, `${prefix}-${n}`)
+    expect(body).toMatchObject({ granted: true })
+    if (body.lease === true) return n
+  }
+}
+
+describe('a busy user', () => {
+  test('is answered from a lease, with the fields of the service, once per message', async () => {
+    const { address, running } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    // Ten within ten seconds make a user busy; then the first slice is reserved.
+    expect(asked).toBeGreaterThanOrEqual(10)
+    running.calls = 0
+    const text = { to: '+4915112345678', text: 'Hello' }
+    const first = { granted: true, state: 'committed', units: 2, committed: 2, draws: [], unfunded: 0, replayed: false }
+    expect(await consume(address, owner, 'm', { units: 2 })).toMatchObject({
+      status: 200,
+      body: { ...first, user_id: owner, id: 'm', remaining: null, expires_at: null, lease: true },
+    })
+    expect((await consume(address, owner, 'm', { units: 2 })).body).toMatchObject({ ...first, replayed: true })
+    const settling = (op: string, more: object = {}) => post(address, op, { user_id: owner, id: 'm', ...more })
+    expect(await settling('commit')).toMatchObject({ status: 200, body: { state: 'committed', replayed: true } })
+    expect(await consume(address, owner, 'm', { units: 3 })).toMatchObject({
+      status: 409,
+      body: { code: 'idempotency_mismatch', errors: [{ path: '/units' }] },
+    })
+    const open = { code: 'reservation_closed', reservation: { state: 'committed', unfunded: 0, lease: true } }
+    expect(await settling('release')).toMatchObject({ status: 409, body: open })
+    expect(await settling('commit', { total_units: 3 })).toMatchObject({
+      status: 422,
+      body: { code: 'exceeds_reservation' },
+    })
+    expect(running.calls).toBe(0)
+    // Another type, a country, and what only the service can do, take the way to the service.
+    const others = [{ message_type: 'news' }, { units: undefined, message: text }, { force: true }, { explain: true }]
+    for (const [n, more] of others.entries()) {
+      const { body } = await consume(address, owner, `other-${n}`, more)
+      expect(body).toMatchObject({ granted: true, draws: [{ units: 1 }] })
+      expect(body).not.toHaveProperty('lease')
+    }
+    expect(await post(address, 'reserve', { user_id: owner, id: 'r', units: 1, message_type: 'otp' })).toMatchObject({
+      body: { state: 'reserved', draws: [{ units: 1 }] },
+    })
+    expect(running.calls).toBe(5)
+  })
+
+  test('a refund goes back to the lease, and with it to the quota', async () => {
+    const { agent, address } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    await consume(address, owner, 'm', { units: 5 })
+    const refund = (total_units: number) => post(address, 'refund', { user_id: owner, id: 'm', total_units })
+    expect((await refund(2)).body).toMatchObject({ state: 'committed', refunded: 2, replayed: false, lease: true })
+    expect((await refund(2)).body).toMatchObject({ refunded: 2, replayed: true })
+    expect((await refund(5)).body).toMatchObject({ state: 'refunded', refunded: 5 })
+    expect((await consume(address, owner, 'm', { units: 5 })).body).toMatchObject({ code: 'reservation_closed' })
+    await agent.close()
+    expect(await counted(owner)).toEqual({ used: asked + 1, reserved: 0 })
+  })
+
+  test('a message that was passed on stays with the service', async () => {
+    const { address, running } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    for (let n = 0; n < asked; n++) {
+      expect((await consume(address, owner, `warm-${n}`)).body).toMatchObject({ replayed: true, draws: [{ units: 1 }] })
+    }
+    expect(running.calls).toBeGreaterThan(asked)
+  })
+
+  test('while the service is away, the lease pays until it is used up', async () => {
+    const { agent, address, running } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    await expect.poll(() => counted(owner)).toMatchObject({ reserved: 20 })
+    running.isAway = true
+    let granted = 1
+    for (; ; granted++) {
+      const { status, body } = await consume(address, owner, `away-${granted}`)
+      if (status === 503) break
+      expect(body).toMatchObject({ granted: true, lease: true })
+    }
+    expect(granted).toBe(20)
+    running.isAway = false
+    await agent.close()
+    expect(await counted(owner)).toEqual({ used: asked + 20, reserved: 0 })
+  })
+
+  test('who stops sending gets the units back, and the lease is closed', async () => {
+    const { agent, address, clockwork } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    clockwork.pass(30_000)
+    await expect.poll(() => counted(owner)).toEqual({ used: asked + 1, reserved: 0 })
+    clockwork.pass(600_000)
+    expect(clockwork.timers()).toBe(0)
+    // Nothing is known any more.
+    expect((await post(address, 'refund', { user_id: owner, id: `warm-${asked}` })).body).toMatchObject({
+      code: 'not_found',
+    })
+    await agent.close()
+  })
+})
+
+test('an agent that cannot know all messages passes on those that it does not know', () => {
+  let now = 0
+  let full = 0
+  const known = createKnownMessages({ now: () => now, onFull: () => (full += 1), max: 2 })
+  known.add(1, 'a', null)
+  known.add(1, 'b', null)
+  expect([known.find(1, 'a'), known.find(2, 'a'), known.mayPay()]).toEqual([null, undefined, false])
+  now = 1_000
+  known.add(1, 'c', null)
+  known.add(1, 'd', null)
+  expect([known.find(1, 'c'), full]).toEqual([undefined, 1])
+  now = 600_999
+  // The first two are forgotten. But c may be asked for again.
+  expect([known.mayPay(), known.find(1, 'a')]).toEqual([false, undefined])
+  now = 601_000
+  expect(known.mayPay()).toBe(true)
+})
+
+test('two agents with leases on one user, one of them killed: nothing is oversold or booked twice', async () => {
+  const options = ['--lease', 'otp', '--lease-units', '20']
+  const [[killed, one], [other, two]] = await Promise.all([
+    spawnAgent(url, service.senderToken, options),
+    spawnAgent(url, service.senderToken, options),
+  ])
+  const limit = 300
+  const owner = await user(limit)
+  const granted = new Map<string, boolean>()
+  const ask = async (address: string, id: string) => {
+    const { body } = await consume(address, owner, id)
+    if (body.granted === true) granted.set(id, body.lease === true)
+    return body
+  }
+  for (const [name, address] of Object.entries({ one, two })) {
+    for (let n = 0; n < 60; n++) await ask(address, `${name}-${n}`)
+  }
+  expect(granted.size).toBe(120)
+  expect([...granted.values()].filter(isLeased => isLeased).length).toBeGreaterThan(60)
+  // Asked again at the agent that lives, nothing is charged: otherwise the rest below would be too small.
+  const again = await Promise.all([...granted.keys()].filter(id => id.startsWith('two')).map(id => ask(two, id)))
+  expect(again.every(({ replayed }) => replayed)).toBe(true)
+
+  killed.kill('SIGKILL')
+  await once(killed, 'exit')
+  // The other one sells what is left, but for what the killed one had reserved.
+  for (let n = 60; (await ask(two, `two-${n}`)).granted; n++);
+  other.kill('SIGTERM')
+  expect(await once(other, 'exit')).toEqual([0, null])
+  const { used, reserved } = await counted(owner)
+  expect(reserved).toBeGreaterThan(0)
+  // A slice and a half that were not spent, at most.
+  const paid = granted.size
+  expect(used + reserved).toBe(limit)
+  expect(limit - paid).toBeLessThanOrEqual(30)
+  expect(limit - paid).toBeGreaterThan(0)
+
+  service.clock.now += 60_000
+  const log = { info() {}, warn() {}, error() {} }
+  const sweeper = createSweeper({ db: service.db, engine: service.engine, now: () => service.clock.now, log })
+  while ((await sweeper.sweepOnce(service.clock.now)).pending !== 'none');
+  expect(await counted(owner)).toEqual({ used: limit, reserved: 0 })
+  const { items } = await admin.listEvents({ userId: owner, types: 'reservation.expired' })
+  expect(items.length).toBeGreaterThan(0)
+  for (const { data } of items) {
+    expect(data).toMatchObject({ reservation: { id: expect.stringMatching(/^lease:/) }, released: 0 })
+  }
+})

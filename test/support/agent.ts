@@ -1,0 +1,43 @@
+/** Calls of an agent, and an agent as a process. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable } from 'node:stream'
+import { PROJECT } from './process.ts'
+
+export const SENDER_PATHS = '/api/sms/sender/quota'
+
+export interface Answer {
+  status: number
+  retryAfter: string | null
+  type: string | null
+  body: ReturnType<typeof JSON.parse>
+}
+
+/** @param path with a leading slash, or the name of a sender's operation */
+export async function post(
+  base: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const answer = await fetch(`${base}${path.startsWith('/') ? path : `${SENDER_PATHS}/${path}`}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const { status, headers: own } = answer
+  return { status, retryAfter: own.get('retry-after'), type: own.get('content-type'), body: await answer.json() }
+}
+
+/** An agent as a process, and where it listens. */
+export async function spawnAgent(
+  url: string,
+  token: string,
+  words: readonly string[],
+): Promise<[ChildProcessByStdio<null, Readable, Readable>, string]> {
+  const all = ['agent', '--listen', '127.0.0.1:0', '--url', url, ...words]
+  const env = { ...process.env, SMS_QUOTA_TOKEN: token }
+  const child = spawn(`${PROJECT}/bin/sms-quota`, all, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [line] = await once(child.stdout, 'data')
+  return [child, / at (\S+), /.exec(String(line))?.[1] ?? '']
+}
