@@ -179,6 +179,30 @@ export type QuotaSummary = {
   readonly unlimited: boolean
   /** The largest reservation without country and message type that would be granted now, caps applied; null if nothing bounds it. */
   readonly available: number | null
+  /** Why `check` would deny one unit without country and message type now; null if it would be granted. In observe mode, such messages are granted all the same. */
+  readonly denial: {
+    readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+    /** The blocking cap with the lowest id, else the last matching grant. */
+    readonly limitingQuotaId: number | null
+    /** When it could be granted, as far as time alone decides; null if waiting does not help. */
+    readonly retryAt: string | null
+  } | null
+  /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units. */
+  readonly availableUntil: { readonly at: string; readonly units: number } | null
+  /** The answers to messages that name a country or message type which quotas list: `available` and `denial` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most 50 rows. */
+  readonly scopes: ReadonlyArray<{
+    readonly countries: ReadonlyArray<string> | null
+    readonly messageTypes: ReadonlyArray<string> | null
+    readonly available: number | null
+    /** As for messages without country and message type. */
+    readonly denial: {
+      readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      /** The blocking cap with the lowest id, else the last matching grant. */
+      readonly limitingQuotaId: number | null
+      /** When it could be granted, as far as time alone decides; null if waiting does not help. */
+      readonly retryAt: string | null
+    } | null
+  }>
   /** The number of quotas of each status. */
   readonly byStatus: {
     readonly expired?: number
@@ -199,6 +223,10 @@ export type QuotaSummary = {
     readonly reserved: number
     readonly remaining: number | null
     readonly windowEnd: string | null
+    readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+    readonly timeZone: string
+    readonly countries: ReadonlyArray<string> | null
+    readonly messageTypes: ReadonlyArray<string> | null
   }>
   /** One row for each scope, including the grants without one. The rows add up to the totals. */
   readonly breakdown: ReadonlyArray<{

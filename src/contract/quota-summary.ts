@@ -1,5 +1,7 @@
 import Type, { type Static, type TInteger, type TSchema } from 'typebox'
-import { DEFAULT_PAGE_SIZE, MAX_ALERTS } from '../domain/bounds.ts'
+import { DEFAULT_PAGE_SIZE, MAX_ALERTS, MAX_SENDING_SCOPES } from '../domain/bounds.ts'
+import { DENIAL_REASONS } from '../domain/reservation.ts'
+import { PERIODS } from '../domain/window.ts'
 import { type SmsQuota, VISIBLE_STATUSES } from './quotas.ts'
 import { closed, cursorQuery, nextCursor, nullable, time, uint } from './schemas.ts'
 
@@ -23,6 +25,24 @@ const totals = {
 const unitsAt = <Units extends TSchema>(units: Units, description: string) =>
   nullable(Type.Object({ at: time(), units }), { description })
 
+const scope = {
+  countries: nullable(Type.Array(Type.String())),
+  message_types: nullable(Type.Array(Type.String())),
+}
+const denial = (description: string) =>
+  nullable(
+    Type.Object({
+      reason: Type.Enum([...DENIAL_REASONS]),
+      limiting_quota_id: nullable(uint(), {
+        description: 'The blocking cap with the lowest id, else the last matching grant.',
+      }),
+      retry_at: nullable(time(), {
+        description: 'When it could be granted, as far as time alone decides; null if waiting does not help.',
+      }),
+    }),
+    { description },
+  )
+
 export const QuotaSummary = Type.Object(
   {
     user_id: uint(),
@@ -34,6 +54,23 @@ export const QuotaSummary = Type.Object(
       description:
         'The largest reservation without country and message type that would be granted now, caps applied; null if nothing bounds it.',
     }),
+    denial: denial(
+      'Why `check` would deny one unit without country and message type now; null if it would be granted. In observe mode, such messages are granted all the same.',
+    ),
+    available_until: unitsAt(
+      uint(),
+      'The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units.',
+    ),
+    scopes: Type.Array(
+      Type.Object({
+        ...scope,
+        available: nullable(uint()),
+        denial: denial('As for messages without country and message type.'),
+      }),
+      {
+        description: `The answers to messages that name a country or message type which quotas list: \`available\` and \`denial\` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most ${MAX_SENDING_SCOPES} rows.`,
+      },
+    ),
     by_status: Type.Partial(
       Type.Object(Object.fromEntries(VISIBLE_STATUSES.map(status => [status, uint()])) as Record<string, TInteger>),
       { description: 'The number of quotas of each status.' },
@@ -52,16 +89,14 @@ export const QuotaSummary = Type.Object(
         reserved: uint(),
         remaining: nullable(uint()),
         window_end: nullable(time()),
+        period: nullable(Type.Enum([...PERIODS])),
+        time_zone: Type.String(),
+        ...scope,
       }),
     ),
-    breakdown: Type.Array(
-      Type.Object({
-        countries: nullable(Type.Array(Type.String())),
-        message_types: nullable(Type.Array(Type.String())),
-        ...totals,
-      }),
-      { description: 'One row for each scope, including the grants without one. The rows add up to the totals.' },
-    ),
+    breakdown: Type.Array(Type.Object({ ...scope, ...totals }), {
+      description: 'One row for each scope, including the grants without one. The rows add up to the totals.',
+    }),
     forecast: nullable(Type.Object({ daily_rate: Type.Number({ minimum: 0 }), runs_out_at: nullable(time()) }), {
       description:
         'null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message.',

@@ -57,6 +57,9 @@ export const USAGE_DAYS_KEPT = 400
 /** The longest period of a report of the top users. */
 export const MAX_TOP_USERS_DAYS = 366
 
+/** Scopes that a summary answers separately. */
+export const MAX_SENDING_SCOPES = 50
+
 /** Quotas in the list of those that are about to run out. */
 export const MAX_ALERTS = 100
 

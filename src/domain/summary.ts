@@ -1,8 +1,6 @@
 import { forecast, type PastUsage } from './forecast.ts'
 import {
-  headroomOf,
   isLive,
-  isUnscoped,
   overageOf,
   type Quota,
   type QuotaStatus,
@@ -11,6 +9,7 @@ import {
   shownWindowEnd,
   statusOf,
 } from './quota.ts'
+import { type Sending, sendingOf } from './sending.ts'
 import { type EpochMs, formatTimestamp, formatTimestampOrNull } from './time.ts'
 
 /**
@@ -26,13 +25,23 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
   const grants = live.filter(quota => quota.kind === 'grant')
   const caps = live.filter(quota => quota.kind === 'cap')
   const unlimited = grants.some(quota => quota.limit === null)
+  const sending = sendingOf(userId, rolled, now)
   return {
     user_id: userId,
     as_of: formatTimestamp(now),
     ...totalsOf(grants),
     overage: sum(grants, overageOf),
     unlimited,
-    available: availableOf(grants, caps),
+    ...sendingView(sending),
+    available_until: sending.available_until && {
+      ...sending.available_until,
+      at: formatTimestamp(sending.available_until.at),
+    },
+    scopes: sending.scopes.map(({ countries, message_types, ...answer }) => ({
+      countries,
+      message_types,
+      ...sendingView(answer),
+    })),
     by_status: countStatuses(rolled, expired, now),
     next_reset: nextReset(grants),
     next_expiry: nextExpiry(grants),
@@ -44,6 +53,10 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       reserved: cap.reserved,
       remaining: remainingOf(cap),
       window_end: formatTimestampOrNull(shownWindowEnd(cap)),
+      period: cap.period,
+      time_zone: cap.time_zone,
+      countries: cap.countries,
+      message_types: cap.message_types,
     })),
     breakdown: breakdownOf(grants),
     forecast: forecast(rolled, past, now),
@@ -60,15 +73,8 @@ function totalsOf(grants: readonly Quota[]) {
   }
 }
 
-/**
- * The largest reservation without country and message type that would be granted now: what the unscoped grants can
- * still pay, overage included, within the tightest unscoped cap. Null if unlimited.
- */
-function availableOf(grants: readonly Quota[], caps: readonly Quota[]): number | null {
-  const payable = sum(grants.filter(isUnscoped), grant => Math.max(0, headroomOf(grant)))
-  const ceilings = caps.filter(isUnscoped).map(cap => Math.max(0, headroomOf(cap)))
-  const available = Math.min(payable, ...ceilings)
-  return Number.isFinite(available) ? available : null
+function sendingView({ available, denial }: Sending) {
+  return { available, denial: denial && { ...denial, retry_at: formatTimestampOrNull(denial.retry_at) } }
 }
 
 function countStatuses(quotas: readonly Quota[], expired: number, now: EpochMs): Partial<Record<QuotaStatus, number>> {

@@ -36,6 +36,9 @@ const NOTHING = {
   overage: 0,
   unlimited: false,
   available: 0,
+  denial: { reason: 'no_quota', limiting_quota_id: null, retry_at: null },
+  available_until: null,
+  scopes: [],
   by_status: {},
   next_reset: null,
   next_expiry: null,
@@ -107,6 +110,33 @@ describe('available is what one unscoped reservation could draw', () => {
     const user = 1000 + what.length
     for (const [body, counters] of quotas as [object, object?][]) await create({ user_id: user, ...body }, counters)
     expect((await summaryOf(user)).available).toBe(expected)
+  })
+})
+
+test('says why nothing can be sent, until when, and for which messages that differs', async () => {
+  const user = 6
+  await create({ user_id: user, limit: 5_000, period: 'month' }, { used: 100 })
+  const cap = await create({ user_id: user, limit: 100, kind: 'cap', period: 'day', name: 'Daily' }, { used: 100 })
+  await create({ user_id: user, limit: 0, kind: 'cap', countries: ['NG'] })
+  const denial = { reason: 'cap_reached', limiting_quota_id: cap, retry_at: '2026-03-16T00:00:00.000Z' }
+  expect(await summaryOf(user)).toMatchObject({
+    remaining: 4_900,
+    available: 0,
+    denial,
+    // 16 days with 100 units each.
+    available_until: { at: '2026-04-01T00:00:00.000Z', units: 1_600 },
+    scopes: [{ countries: ['NG'], message_types: null, available: 0, denial: { ...denial, retry_at: null } }],
+    caps: [
+      { quota_id: cap, period: 'day', time_zone: 'UTC', countries: null, message_types: null },
+      { period: null, countries: ['NG'] },
+    ],
+  })
+  const raised = await call('PUT', `/api/sms/admin/quota/${cap}`, { body: { limit: 150 } })
+  expect(raised.status).toBe(200)
+  expect(await summaryOf(user)).toMatchObject({
+    available: 50,
+    denial: null,
+    scopes: [{ countries: ['NG'], denial: { reason: 'cap_reached' } }],
   })
 })
 
