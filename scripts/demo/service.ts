@@ -1,0 +1,213 @@
+/** The service of the demo: the real one, on a clock that first runs through the past month. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import { type Client, createClient } from '../../client/src/main.ts'
+import { createApp } from '../../src/app.ts'
+import { type Config, ConfigError, loadConfig } from '../../src/config/config.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import { dropRoot } from '../../src/drop-root.ts'
+import { ownSecret } from '../../src/http/auth/secrets.ts'
+import { mintToken } from '../../src/http/auth/tokens.ts'
+import { addressOf, createFront } from '../../src/http/front.ts'
+import { type Customer, codesTo, customersAt, type Message, messagesOf } from './platform.ts'
+import { createRandom, type Random } from './random.ts'
+
+/** Tokens are valid from the earliest past that a demo may have, to a day after its start. */
+const MAX_PAST_MS = 366 * DAY_MS
+/** The past is sent in steps of this length. */
+const STEP_MS = HOUR_MS
+/** Calls at the same time: enough for full batches. */
+const CALLS = 256
+/** Every second, the messages of this time are sent, so that something happens. */
+const LIVE_MS = 60_000
+/** Parts of the messages that the provider refuses, and of those sent that do not arrive. */
+const REFUSED = 0.01
+const LOST = 0.01
+
+export interface Demo {
+  /** Where the service is, without a final slash. */
+  url: string
+  /** A link to its console that signs an administrator in, for a day. */
+  console: string
+  close(): Promise<void>
+}
+
+interface DemoOptions {
+  /** 0: any free one. */
+  port: number
+  /** How much of the past the demo has: at most 366. */
+  pastDays: number
+  onProgress: (text: string) => void
+  /** Ends the start. */
+  signal?: AbortSignal
+}
+
+/**
+ * Starts a service and sends the messages of the past; resolves when the present is reached. The data is in a temporary
+ * folder, which is deleted at the end, also if the start fails.
+ */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const stops: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const stop of stops.splice(0).reverse()) await stop()
+  }
+  try {
+    return { ...(await start(options, stops)), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): Promise<Omit<Demo, 'close'>> {
+  const { port, pastDays, onProgress } = options
+  const folder = await mkdtemp(join(tmpdir(), 'sms-quota-demo-'))
+  stops.push(() => rm(folder, { recursive: true, force: true }))
+  const receivers = await startReceivers()
+  stops.push(receivers.close)
+  const config = configOf(port, folder)
+  const started = Date.now()
+  let behind = pastDays * DAY_MS
+  const now = () => Date.now() - behind
+  onProgress('Starting PostgreSQL and the service …')
+  const url = await serve(config, now, stops)
+  const admin = createClient({ url, token: await tokenOf(config, 1, ['admin'], started), timeoutMs: 60_000 })
+  const senders = await createSenders(url, config, started)
+
+  const random = createRandom(4_711)
+  const customers = customersAt(started, random)
+  onProgress(`Creating the quotas of ${customers.length} customers …`)
+  for (const { userId, quotas } of customers) {
+    await Promise.all(quotas.map(quota => admin.createQuota({ userId, ...quota })))
+  }
+  const types = ['quota.threshold_reached', 'quota.updated'] as const
+  await admin.createWebhook({ url: receivers.healthy, types: [...types], description: 'Customer relations' })
+
+  onProgress(`Sending the messages of ${pastDays} days …`)
+  while (behind > 0) {
+    options.signal?.throwIfAborted()
+    const from = now()
+    await sendAll(messagesOf(customers, from, STEP_MS, started, random), senders, from, random)
+    behind = Math.max(0, behind - STEP_MS)
+  }
+  await admin.createWebhook({ url: receivers.failing, types: [...types], description: 'Billing (its receiver fails)' })
+  // Whatever the time of day: the daily cap of 4711 is used up.
+  await sendAll(codesTo(4_711, 100), senders, now(), random)
+
+  stops.push(startTraffic(customers, senders, random))
+  return { url, console: `${url}/console/#token=${await tokenOf(config, 1, ['admin'], Date.now())}` }
+}
+
+/** Starts the service on a clock. @returns its address */
+async function serve(config: Config, now: () => EpochMs, stops: (() => Promise<unknown>)[]): Promise<string> {
+  const log = pino({ level: 'warn', base: null }, pino.destination(2))
+  const front = createFront()
+  stops.push(() => front.close())
+  await front.listen(config.host, config.port)
+  await dropRoot(config, log)
+  const app = await createApp(config, log, { front, now })
+  stops.push(() => app.close())
+  return addressOf(front).url
+}
+
+function configOf(port: number, dataDir: string): Config {
+  const loaded = loadConfig({
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    WEBHOOK_ALLOW_PRIVATE: 'true',
+    RATE_LIMIT_PER_MINUTE: '0',
+  })
+  if ('issues' in loaded) throw new ConfigError(loaded.issues)
+  return loaded.config
+}
+
+/** A token of the service's own secret that is valid through the past and a day after. */
+async function tokenOf(
+  { auth, dataDir }: Config,
+  owner: number | string,
+  roles: ('admin' | 'sender')[],
+  at: EpochMs,
+): Promise<string> {
+  const isUser = typeof owner === 'number'
+  return mintToken({
+    ...auth,
+    secret: await ownSecret(dataDir),
+    userId: isUser ? owner : null,
+    subject: String(owner),
+    roles: roles.map(role => (role === 'admin' ? auth.adminRole : auth.senderRole)),
+    ttlSeconds: (MAX_PAST_MS + DAY_MS) / 1_000,
+    now: at - MAX_PAST_MS,
+  })
+}
+
+/** A machine for each type of message. */
+type Senders = ReadonlyMap<string, Client>
+
+const SENDERS = { otp: 'login-codes', notification: 'order-updates', alert: 'order-updates', marketing: 'newsletter' }
+
+async function createSenders(url: string, config: Config, at: EpochMs): Promise<Senders> {
+  const clients = Object.entries(SENDERS).map(async ([type, name]) => {
+    const token = await tokenOf(config, name, ['sender'], at)
+    return [type, createClient({ url, token, senderTimeoutMs: 30_000 })] as const
+  })
+  return new Map(await Promise.all(clients))
+}
+
+/** Sends messages as a platform does: most arrive, some are refused by the provider, some are lost on their way. */
+async function sendAll(messages: readonly Message[], senders: Senders, at: EpochMs, random: Random): Promise<void> {
+  for (let first = 0; first < messages.length; first += CALLS) {
+    const calls = messages.slice(first, first + CALLS).map(async ({ messageType, ...message }, nth) => {
+      const sender = senders.get(messageType)
+      if (sender === undefined) throw new RangeError(`no machine sends ${messageType}`)
+      const id = `${at.toString(36)}-${first + nth}`
+      const input = { ...message, messageType, id }
+      const luck = random.next()
+      if (luck < REFUSED) {
+        const reserved = await sender.reserve(input)
+        if (reserved.granted) await sender.release({ userId: input.userId, id })
+        return
+      }
+      const sent = await sender.withReservation(input, () => 'accepted')
+      if (sent.granted && luck > 1 - LOST) await sender.refund({ userId: input.userId, id })
+    })
+    await Promise.all(calls)
+  }
+}
+
+/** Goes on as the past did, faster. @returns a function that stops it */
+function startTraffic(customers: readonly Customer[], senders: Senders, random: Random): () => Promise<void> {
+  const stopped = new AbortController()
+  const running = (async () => {
+    while (!stopped.signal.aborted) {
+      const at = Date.now()
+      const messages = messagesOf(customers, at, LIVE_MS, at, random)
+      await sendAll(messages, senders, at, random).catch(error => {
+        if (!stopped.signal.aborted) process.stderr.write(`demo: ${String(error)}\n`)
+      })
+      await pause(1_000, undefined, { signal: stopped.signal }).catch(() => {})
+    }
+  })()
+  return () => {
+    stopped.abort()
+    return running
+  }
+}
+
+/** Receivers of webhooks on this machine: one that takes every delivery, and one that takes none. */
+async function startReceivers() {
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => response.writeHead(request.url === '/failing' ? 503 : 204).end())
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    healthy: `${url}/healthy`,
+    failing: `${url}/failing`,
+    close: () => new Promise(resolve => server.close(resolve)),
+  }
+}
