@@ -38,6 +38,7 @@ const app = await createServer({
   logClientAddress: 'off',
   requireCountry: false,
   supportAdjustLimit: 0,
+  exportSlots: { hold: unused },
   oidc: null,
 })
 await app.ready()

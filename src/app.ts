@@ -16,6 +16,7 @@ import { createFeed } from './events/feed.ts'
 import { createAuthenticator } from './http/auth/authenticator.ts'
 import { createFront, type Front } from './http/front.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
+import { createSlots } from './http/platform/slots.ts'
 import { createServer } from './http/server.ts'
 import { createAlertCleaner } from './jobs/alert-cleaner.ts'
 import { createAuditRetention } from './jobs/audit-retention.ts'
@@ -44,6 +45,9 @@ import { VERSION } from './version.ts'
  */
 const JOB_CONNECTIONS = 4
 const PING_CONNECTIONS = 1
+
+/** Half of people's connections: an export uses one nearly all the time, and lists must still be answered. */
+const maxExportsOf = (connections: number) => Math.max(1, Math.floor(connections / 2))
 
 /** Limits of the connection for readiness, in milliseconds: a check must fail before the next but one is due. */
 const PING_LIMITS = { statementTimeout: 1_500, connectTimeout: 2_000 }
@@ -110,9 +114,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     await assertConnectionsFit(db, connectionsOf(config))
     await (config.migrate === 'auto' ? migrate({ url, log }) : assertMigrated({ url }))
     metrics.build({ version: VERSION, node: process.version, ...(await readServerVersions(db)) })
-    warnOfPlainSecrets(config, log)
-    const secretKeys = await readSecretKeys(config)
-    await requireFittingKeys(db, secretKeys)
+    const secretKeys = await provideSecretKeys(config, db, log)
     const jobsDb = open('jobs', { maxConnections: JOB_CONNECTIONS })
     const clock = createClock(overrides.machine)
     await synchronize(clock, pingDb)
@@ -151,6 +153,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       logClientAddress: config.logClientAddress,
       requireCountry: config.requireCountry,
       supportAdjustLimit: config.supportAdjustLimit,
+      exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
       oidc: config.consoleOidc,
     })
     stops.push(() => server.close())
@@ -184,6 +187,13 @@ async function provideTracer({ tracing: { endpoint, ratio } }: Config, stops: St
   const tracing = await startTracing({ endpoint, ratio, version: VERSION })
   stops.push(() => tracing.close())
   return tracing
+}
+
+async function provideSecretKeys(config: Config, db: Database, log: FastifyBaseLogger): Promise<SecretKeys> {
+  warnOfPlainSecrets(config, log)
+  const keys = await readSecretKeys(config)
+  await requireFittingKeys(db, keys)
+  return keys
 }
 
 function openPool(pool: PoolName, options: DatabaseOptions, metrics: Metrics, stops: Stop[]): Database {

@@ -19,9 +19,6 @@ export type ImportOutcome =
   | { outcome: 'created' | 'updated' | 'unchanged' }
   | Exclude<Created | Updated, { quota: Quota } | { outcome: 'not_found' | 'version_mismatch' }>
 
-/** `dry-run` decides from what is stored, and writes nothing. */
-export type ImportMode = 'write' | 'dry-run'
-
 /** What identifies a row: no two rows of a step may be equal in it. */
 export const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | 'external_ref'>): string =>
   `${user_id} ${external_ref}`
@@ -35,15 +32,7 @@ export const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | '
  *
  * @returns what became of each row, in their order
  */
-export function importStep(
-  db: Database,
-  rows: readonly ImportedQuota[],
-  author: Author,
-  mode: ImportMode,
-): Promise<ImportOutcome[]> {
-  if (mode === 'dry-run') {
-    return db.transaction(async tx => (await decide(tx, rows, author, 'read')).outcomes, 'keyed snapshot')
-  }
+export function importStep(db: Database, rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS_IN_ORDER })
     const differing = await rowsThatDiffer(tx, rows, author)
@@ -56,7 +45,11 @@ export function importStep(
       return rows.map(() => ({ outcome: 'unchanged' }))
     }
     await lockAccounts(tx, usersOf(differing))
-    const { outcomes, users } = await decide(tx, differing, author, 'lock')
+    const { outcomes, users } = decide(differing, author, {
+      erased: await usersBeingErased(tx, usersOf(differing)),
+      stored: await quotasOfUsers(tx, differing, author.now, 'lock'),
+      numbers: await nextQuotaNumbers(tx, differing.length),
+    })
     if (users.length > 0) await recordChanges(tx, users, author)
     const outcomeOf = new Map(differing.map((row, index) => [row, outcomes[index]]))
     return rows.map(row => outcomeOf.get(row) ?? { outcome: 'unchanged' })
@@ -80,31 +73,37 @@ const patchOf = ({ opening_used: _, ...patch }: ImportedQuota) => patch
 const draftOf = ({ allow_below_usage: _, ...draft }: ImportedQuota) => draft
 
 /** Ascending: the order in which accounts are locked and rows are written. */
-function usersOf(rows: readonly ImportedQuota[]): number[] {
+export function usersOf(rows: readonly ImportedQuota[]): number[] {
   return [...new Set(rows.map(({ user_id }) => user_id))].sort((one, other) => one - other)
 }
 
-async function decide(
-  tx: Transaction,
+/** What the rows of a step are compared with. */
+interface Known {
+  /** The users whose data is being erased. */
+  erased: ReadonlySet<number>
+  /** What the rows depend on (`quotasOfUsers`). */
+  stored: readonly Quota[]
+  /** A number for the id of each row, if it creates a quota. */
+  numbers: readonly number[]
+}
+
+/** Decides the rows one after the other, each on what those before it have left. */
+export function decide(
   rows: readonly ImportedQuota[],
   author: Author,
-  mode: 'lock' | 'read',
-): Promise<{ outcomes: ImportOutcome[]; users: DecisionsOfUser[] }> {
-  const userIds = usersOf(rows)
-  const erased = await usersBeingErased(tx, userIds)
-  const stored = Map.groupBy(await quotasOfUsers(tx, rows, author.now, mode), quota => quota.user_id)
-  // A dry run takes no ids: any that are not in use do.
-  const numbers = mode === 'lock' ? await nextQuotaNumbers(tx, rows.length) : rows.map((_, index) => index + 1)
+  { erased, stored, numbers }: Known,
+): { outcomes: ImportOutcome[]; users: DecisionsOfUser[] } {
+  const ofUser = Map.groupBy(stored, ({ user_id }) => user_id)
   const outcomes: ImportOutcome[] = []
   const decided = new Map<number, UserChanges>()
   for (const [index, row] of rows.entries()) {
     const { user_id } = row
-    const user = decided.get(user_id) ?? new UserChanges(stored.get(user_id) ?? [], author.now)
+    const user = decided.get(user_id) ?? new UserChanges(ofUser.get(user_id) ?? [], author.now)
     decided.set(user_id, user)
     const id = quotaIdOf(numbers[index] ?? 0, shardOf(user_id))
     outcomes.push(erased.has(user_id) ? { outcome: 'being_erased' } : applyRow(user, row, author, id))
   }
-  const users = userIds.flatMap(userId => decided.get(userId)?.changes ?? [])
+  const users = usersOf(rows).flatMap(userId => decided.get(userId)?.changes ?? [])
   return { outcomes, users }
 }
 

@@ -10,7 +10,8 @@ export const ImportQuery = Type.Object(
     dry_run: Type.Optional(
       Type.Enum(['true', 'false'], {
         default: 'false',
-        description: 'Whether to only report what would change. Each step is compared with what is stored now.',
+        description:
+          'Whether to only report what would change. Rows are compared with what is stored now, and with what the first 10,000 earlier rows that change something would make of it.',
       }),
     ),
   },

@@ -11,6 +11,7 @@ import type { Metrics } from '../metrics.ts'
 import type { Tracer } from '../tracing.ts'
 import type { Authenticator } from './auth/authenticator.ts'
 import type { Front } from './front.ts'
+import type { Slots } from './platform/slots.ts'
 
 /** What the routes use. */
 export interface RouteContext {
@@ -26,6 +27,8 @@ export interface RouteContext {
   authenticator: Authenticator
   /** The maximum number of units by which a token without `change` moves a limit in one call; 0: none. */
   supportAdjustLimit: number
+  /** Bounds the exports that run at a time, of lists and of users. */
+  exportSlots: Slots
   /** Whether senders must name the destination. */
   requireCountry: boolean
 }

@@ -97,3 +97,18 @@ test('an unknown filter is refused', async () => {
   const answer = await call('GET', '/api/sms/admin/export/quotas?page=2')
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
 })
+
+test('at most five exports run at a time, of lists and of users', async () => {
+  const many = Array.from({ length: 12 }, (_, n) =>
+    call('GET', n % 2 === 0 ? '/api/sms/admin/export/quotas' : '/api/sms/admin/users/7/data'),
+  )
+  const answers = await Promise.all(many)
+  const refused = answers.filter(({ status }) => status !== 200)
+  expect(refused).toHaveLength(7)
+  for (const { status, headers, body } of refused) {
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'overloaded' })
+    expect(headers['retry-after']).toBe('1')
+    expect(body.detail).toContain('At most 5 exports run at a time')
+  }
+  expect(await exported('quotas')).toHaveLength(USERS)
+})

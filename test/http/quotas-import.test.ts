@@ -235,6 +235,25 @@ test('a dry run reports the same and writes nothing', async () => {
   expect(await importRows(rows)).toEqual(records)
 })
 
+test('a dry run compares a row with what earlier rows would make of its quota', async () => {
+  const [stored, fresh] = [someone(), someone()]
+  await importRows([{ user_id: stored, external_ref: 'A', limit: 1 }])
+  const rows = [
+    ...[1, 1, 2].map(limit => ({ user_id: fresh, external_ref: 'A', limit })),
+    ...[1, 2, 2].map(limit => ({ user_id: stored, external_ref: 'A', limit })),
+    { user_id: fresh, external_ref: 'B', limit: 1 },
+    { user_id: fresh, external_ref: 'B', limit: 1, kind: 'cap' },
+    ...Array.from({ length: 199 }, (_, n) => ({ user_id: fresh, external_ref: `C-${n}`, limit: n })),
+  ]
+  const records = await importRows(rows, { dryRun: true })
+  expect(records).toEqual([
+    expect.objectContaining({ line: 8, code: 'immutable_field' }),
+    expect.objectContaining({ line: rows.length, code: 'too_many_quotas' }),
+    counts(200, 2, 3, 2),
+  ])
+  expect(await importRows(rows)).toEqual(records)
+})
+
 test('lists the first 1,000 refused rows, and counts all', async () => {
   const records = await importRows(Array.from({ length: 1_100 }, () => '{}'))
   expect(records).toHaveLength(1_001)

@@ -62,6 +62,7 @@ const app = await createServer({
   logClientAddress: 'off',
   requireCountry: false,
   supportAdjustLimit: 0,
+  exportSlots: { hold() {} },
   oidc: null,
 })
 await app.ready()

@@ -16,7 +16,16 @@ const AS_READ =
   'As newline-delimited JSON, read page by page: each record is as of its reading. A response that breaks off does not end as HTTP demands, so clients report it.'
 
 /** What lists show, whole: `/api/sms/admin/export/…`. */
-export function exportRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function exportRoutes(server: FastifyInstance, context: RouteContext): void {
+  server.addHook('preHandler', (_request, reply, done) => {
+    context.exportSlots.hold(reply)
+    done()
+  })
+  quotaExports(server, context)
+  messageExports(server, context)
+}
+
+function quotaExports(server: FastifyInstance, { db, now }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   app.get(
@@ -50,6 +59,11 @@ export function exportRoutes(server: FastifyInstance, { db, now }: RouteContext)
     },
     ({ query }, reply) => send(reply, usagePages(db, query)),
   )
+}
+
+function messageExports(server: FastifyInstance, { db }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+
   app.get(
     '/denials',
     {
@@ -89,7 +103,7 @@ export function exportRoutes(server: FastifyInstance, { db, now }: RouteContext)
 
 function linesOf(schema: string): Record<number, unknown> {
   const lines = { description: 'One JSON object a line.', content: { [NDJSON]: { schema: Type.Ref(`${schema}#`) } } }
-  return { ...readResponses(Type.Ref(`${schema}#`)), 200: lines }
+  return { ...readResponses(Type.Ref(`${schema}#`), ['overloaded']), 200: lines }
 }
 
 /** Sends pages as lines. What fails before the first page is answered like any other call. */

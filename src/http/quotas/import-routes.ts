@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
+import { createImportPreview } from '../../admin/import-preview.ts'
+import { importStep } from '../../admin/import-quotas.ts'
 import { ImportQuery } from '../../contract/import.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
@@ -52,8 +54,8 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
       slots.hold(reply)
       allowLongBody(request.raw)
       const records = importOf(body, {
-        db,
-        mode: request.query.dry_run === 'true' ? 'dry-run' : 'write',
+        step:
+          request.query.dry_run === 'true' ? createImportPreview(db) : (rows, author) => importStep(db, rows, author),
         author: () => authorOf(request, now()),
         turns,
         onStopped: error => request.log.error({ err: error }, 'http: import stopped'),

@@ -1,13 +1,6 @@
 import type { Author } from '../../admin/author.ts'
-import {
-  type ImportedQuota,
-  type ImportMode,
-  type ImportOutcome,
-  importStep,
-  referenceOf,
-} from '../../admin/import-quotas.ts'
+import { type ImportedQuota, type ImportOutcome, referenceOf } from '../../admin/import-quotas.ts'
 import type { ImportRecord } from '../../contract/import.ts'
-import type { Database } from '../../db/database.ts'
 import { MAX_LISTED_FAILURES } from '../../domain/bounds.ts'
 import { invalidRequest, type Problem, type ValidationIssue } from '../../errors.ts'
 import { linesOf } from '../platform/lines.ts'
@@ -23,8 +16,8 @@ const MAX_STEP_BYTES = 256 * 1024
 const PROGRESS_MS = 1_000
 
 export interface ImportOptions {
-  db: Database
-  mode: ImportMode
+  /** Imports rows in one transaction, or in a dry run decides what would become of them. */
+  step(rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]>
   /** Who imports, as of now: each step has a time of its own. */
   author: () => Author
   turns: StepTurns
@@ -115,9 +108,9 @@ class Import {
     this.bytes = 0
     let outcomes: ImportOutcome[]
     try {
-      const { db, mode, author, turns } = this.options
+      const { step, author, turns } = this.options
       const quotas = rows.map(({ quota }) => quota)
-      outcomes = await turns.run(quotas, part => importStep(db, part, author(), mode))
+      outcomes = await turns.run(quotas, part => step(part, author()))
     } catch (error) {
       if (!this.isBegun) throw error
       yield this.stop(error)

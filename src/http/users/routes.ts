@@ -72,7 +72,7 @@ export function userRoutes(server: FastifyInstance, { db, now }: RouteContext): 
 }
 
 /** Everything of a user: `GET /api/sms/admin/users/{user_id}/data`. */
-export function userDataRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function userDataRoutes(server: FastifyInstance, { db, now, exportSlots }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const lines = {
     description: 'One JSON object a line.',
@@ -91,10 +91,11 @@ export function userDataRoutes(server: FastifyInstance, { db, now }: RouteContex
         ),
         params: UserParams,
         querystring: NoQuery,
-        response: { ...readResponses(Type.Ref('ExportRecord#'), ['not_found']), 200: lines },
+        response: { ...readResponses(Type.Ref('ExportRecord#'), ['not_found', 'overloaded']), 200: lines },
       },
     },
     async (request, reply) => {
+      exportSlots.hold(reply)
       const { user_id: userId } = request.params
       if (!(await isKnownUser(db, userId))) throw noSuchUser(userId)
       return reply
