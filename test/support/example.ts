@@ -1,7 +1,7 @@
 /** Runs an example as its README says: in a folder of its own, with the client package installed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -12,12 +12,19 @@ import { PROJECT } from './process.ts'
 /**
  * Starts a program of an example; it ends after the tests. Call this where tests are declared: in a hook, nothing would end it.
  *
+ * @param packages what the README installs beside the client; the project's own are taken
  * @returns the first line that it prints
  */
-export async function startExample(name: string, program: string, env: Record<string, string>): Promise<string> {
+export async function startExample(
+  name: string,
+  program: string,
+  env: Record<string, string>,
+  packages: string[] = [],
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sms-quota-example-'))
   await cp(join(PROJECT, 'examples', name), folder, { recursive: true })
   await installClient(folder)
+  for (const name of packages) await symlink(join(PROJECT, 'node_modules', name), join(folder, 'node_modules', name))
   const child = spawn(join(PROJECT, 'bin/node'), [program], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', ...env },

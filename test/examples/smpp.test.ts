@@ -1,0 +1,222 @@
+/**
+ * The proxy before an SMSC. The ESME and the SMSC are real ones on both sides, made with the package `smpp`, over TCP. Trials with
+ * other programs are in examples/smpp/README.md.
+ */
+/// <reference path="../../examples/smpp/smpp.d.ts" />
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import smpp, { type Pdu, type Session } from 'smpp'
+import { afterAll, expect, test } from 'vitest'
+import { startExample } from '../support/example.ts'
+import { startService } from '../support/service.ts'
+
+const { app, call, senderToken } = await startService()
+
+const { ESME_RINVDSTADR } = smpp.errors
+/** A number that the SMSC refuses. */
+const REFUSED = '4915100000000'
+/** An optional parameter that the package does not know. */
+const VENDOR_PARAMETER = '5120'
+smpp.addTLV(VENDOR_PARAMETER, { id: 5120, type: smpp.types.tlv.buffer })
+
+/** What the SMSC got, in order. */
+const submitted: Pdu[] = []
+/** The SMSC's side of each session, by its system_id. */
+const sessions = new Map<string, Session>()
+
+const smsc = smpp.createServer(session => {
+  session.on('error', () => session.destroy())
+  session.on('pdu', (pdu: Pdu) => {
+    if (pdu.command === 'bind_transceiver') {
+      if (pdu.password !== 'right') {
+        session.send(pdu.response({ command_status: smpp.errors.ESME_RBINDFAIL }))
+        return
+      }
+      sessions.set(String(pdu.system_id), session)
+      session.send(pdu.response({ system_id: 'smsc' }))
+    } else if (pdu.command === 'submit_sm') {
+      submitted.push(pdu)
+      if (pdu.destination_addr === REFUSED) session.send(pdu.response({ command_status: ESME_RINVDSTADR }))
+      else session.send(pdu.response({ message_id: `m${submitted.length}` }))
+    } else if (!pdu.isResponse()) session.send(pdu.response())
+  })
+})
+smsc.listen(0, '127.0.0.1')
+await once(smsc, 'listening')
+const { port } = smsc.address() as AddressInfo
+
+const line = await startExample(
+  'smpp',
+  'proxy.ts',
+  {
+    PORT: '0',
+    USERS: '{"alice":7,"bob":8}',
+    SMSC_URL: `smpp://127.0.0.1:${port}`,
+    SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+    SMS_QUOTA_TOKEN: senderToken,
+  },
+  ['smpp'],
+)
+const proxy = new URL(line.replace('the proxy is at ', ''))
+await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 8, period: 'month' } })
+afterAll(() => smsc.close())
+
+interface Esme {
+  /** The answers of the SMSC or the proxy to these messages, in the order of the messages. */
+  submit(...messages: object[]): Promise<Pdu[]>
+  request(pdu: Pdu): Promise<Pdu>
+  /** What was delivered to it. */
+  delivered: Pdu[]
+  session: Session
+}
+
+async function bind(systemId: string, password = 'right'): Promise<Esme & { bound: Pdu }> {
+  const session = smpp.connect({ host: proxy.hostname, port: Number(proxy.port) })
+  afterAll(() => session.destroy())
+  const request = (pdu: Pdu) => new Promise<Pdu>(resolve => session.send(pdu, resolve))
+  const submit = (message: object) =>
+    request(new smpp.PDU('submit_sm', { destination_addr: '4915112345678', registered_delivery: 1, ...message }))
+  const delivered: Pdu[] = []
+  session.on('deliver_sm', (pdu: Pdu) => {
+    delivered.push(pdu)
+    session.send(pdu.response())
+  })
+  const bound = await request(new smpp.PDU('bind_transceiver', { system_id: systemId, password }))
+  return { session, request, delivered, bound, submit: (...messages) => Promise.all(messages.map(submit)) }
+}
+
+/** Delivers a receipt from the SMSC to the ESME, and resolves to the answer. */
+function receipt(systemId: string, id: string, stat: string, fields: object = {}): Promise<Pdu> {
+  const short_message = `id:${id} sub:001 dlvrd:001 submit date:2603151200 done date:2603151200 stat:${stat} err:000 text:Hello`
+  const pdu = new smpp.PDU('deliver_sm', { esm_class: 4, short_message, ...fields })
+  return new Promise(resolve => sessions.get(systemId)?.send(pdu, resolve))
+}
+
+async function counters(): Promise<object> {
+  const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=7')
+  return { used: body.used, reserved: body.reserved, remaining: body.remaining }
+}
+
+const alice = await bind('alice')
+
+test('units are reserved before a message, and settled by its receipts', async () => {
+  const answers = await alice.submit({ short_message: 'one' }, { short_message: 'two' }, { short_message: 'three' })
+  expect(answers.map(answer => [answer.command_status, answer.message_id])).toEqual([
+    [0, 'm1'],
+    [0, 'm2'],
+    [0, 'm3'],
+  ])
+  expect(await counters()).toEqual({ used: 0, reserved: 3, remaining: 5 })
+
+  // Enroute is not final.
+  for (const [id, stat] of [
+    ['m1', 'ENROUTE'],
+    ['m1', 'DELIVRD'],
+    ['m2', 'UNDELIV'],
+    ['m3', 'EXPIRED'],
+  ] as const) {
+    expect((await receipt('alice', id, stat)).command_status).toBe(0)
+  }
+  expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 7 })
+  // Repeated and late receipts reach the ESME, too, and change nothing.
+  await receipt('alice', 'm1', 'UNDELIV')
+  await receipt('alice', 'm2', 'DELIVRD')
+  expect(await counters()).toEqual({ used: 1, reserved: 0, remaining: 7 })
+  expect(alice.delivered.map(pdu => /stat:(\w+)/.exec(JSON.stringify(pdu.short_message))?.[1])).toEqual([
+    'ENROUTE',
+    'DELIVRD',
+    'UNDELIV',
+    'EXPIRED',
+    'UNDELIV',
+    'DELIVRD',
+  ])
+})
+
+test('a message without a receipt is charged when the SMSC takes it, one that it refuses is free', async () => {
+  const before = await counters()
+  const [taken, refused] = await alice.submit(
+    { short_message: 'Hello', registered_delivery: 0 },
+    { short_message: 'Hello', destination_addr: REFUSED },
+  )
+  expect([taken?.command_status, refused?.command_status]).toEqual([0, ESME_RINVDSTADR])
+  expect(await counters()).toEqual({ ...before, used: 2, remaining: 6 })
+})
+
+test('a message that looks like a receipt settles nothing', async () => {
+  const [answer] = await alice.submit({ short_message: 'Hello' })
+  const before = await counters()
+  await receipt('alice', String(answer?.message_id), 'UNDELIV', { esm_class: 0 })
+  expect(await counters()).toEqual(before)
+  // Receipts can name the message in optional parameters. 5 is undeliverable.
+  const fields = { receipted_message_id: answer?.message_id, message_state: 5, short_message: '' }
+  await receipt('alice', '', '', fields)
+  expect(await counters()).toEqual({ used: 2, reserved: 0, remaining: 6 })
+})
+
+/** A part of a long message: a header of six octets, then the text. */
+const part = (number: number, text: string) => ({
+  esm_class: 0x40,
+  short_message: Buffer.concat([Buffer.from([5, 0, 3, 7, 2, number]), Buffer.from(text, 'latin1')]),
+})
+
+test.each([
+  ['160 characters of GSM-7', { data_coding: 0, short_message: 'x'.repeat(160) }, 1],
+  ['161 characters of GSM-7', { data_coding: 0, short_message: 'x'.repeat(161) }, 2],
+  ['70 characters of UCS-2', { data_coding: 8, short_message: 'ж'.repeat(70) }, 1],
+  ['71 characters of UCS-2', { data_coding: 8, short_message: 'x'.repeat(71) }, 2],
+  ['140 octets', { data_coding: 4, short_message: Buffer.alloc(140, 200) }, 1],
+  ['a part of a long message', { data_coding: 0, ...part(1, 'x'.repeat(153)) }, 1],
+  ['a text in message_payload', { data_coding: 0, message_payload: Buffer.alloc(459, 'x') }, 3],
+])('%s', async (_, message, units) => {
+  const before = await counters()
+  const [answer] = await alice.submit(message)
+  expect(await counters()).toMatchObject({ reserved: units })
+  await receipt('alice', String(answer?.message_id), 'UNDELIV')
+  expect(await counters()).toEqual(before)
+})
+
+test('the SMSC gets the octets of the ESME', async () => {
+  const message = {
+    ...part(2, 'Gr\xfc\xdfe'),
+    data_coding: 3,
+    validity_period: '000003000000000R',
+    source_addr: '456',
+    // Of a vendor.
+    [VENDOR_PARAMETER]: Buffer.from('id-1'),
+  }
+  await alice.submit(message)
+  const sent = submitted.at(-1)
+  expect(sent).toMatchObject({ data_coding: 3, esm_class: 0x40, source_addr: '456' })
+  expect(sent?.short_message).toEqual({ udh: [Buffer.from([0, 3, 7, 2, 2])], message: 'Grüße' })
+  expect(sent?.[VENDOR_PARAMETER]).toEqual(Buffer.from('id-1'))
+})
+
+test('a denied message does not reach the SMSC', async () => {
+  const before = submitted.length
+  const [long, invalid, ...rest] = await alice.submit(
+    { message_payload: Buffer.alloc(153 * 9, 'x') },
+    { short_message: 'Hello', destination_addr: 'nobody' },
+  )
+  expect([long?.command_status, invalid?.command_status, rest]).toEqual([
+    smpp.errors.ESME_RSUBMITFAIL,
+    ESME_RINVDSTADR,
+    [],
+  ])
+  const bob = await bind('bob')
+  expect((await bob.submit({ short_message: 'Hello' }))[0]?.command_status).toBe(smpp.errors.ESME_RSUBMITFAIL)
+  const multi = new smpp.PDU('submit_multi', { short_message: 'Hello' })
+  expect(await bob.request(multi)).toMatchObject({ command_status: smpp.errors.ESME_RINVCMDID })
+  expect(submitted.length).toBe(before)
+})
+
+test('the SMSC checks passwords, and the proxy knows whose quotas pay', async () => {
+  expect((await bind('bob', 'wrong')).bound.command_status).toBe(smpp.errors.ESME_RBINDFAIL)
+  expect((await bind('mallory')).bound.command_status).toBe(smpp.errors.ESME_RINVSYSID)
+})
+
+test('both connections are checked and end together', async () => {
+  expect((await alice.request(new smpp.PDU('enquire_link'))).command).toBe('enquire_link_resp')
+  const closed = once(alice.session, 'close')
+  sessions.get('alice')?.close()
+  await closed
+})
