@@ -179,30 +179,6 @@ export type QuotaSummary = {
   readonly unlimited: boolean
   /** The largest reservation without country and message type that would be granted now, caps applied; null if nothing bounds it. */
   readonly available: number | null
-  /** Why `check` would deny one unit without country and message type now; null if it would be granted. In observe mode, such messages are granted all the same. */
-  readonly denial: {
-    readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
-    /** The blocking cap with the lowest id, else the last matching grant. */
-    readonly limitingQuotaId: number | null
-    /** When it could be granted, as far as time alone decides; null if waiting does not help. */
-    readonly retryAt: string | null
-  } | null
-  /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units. */
-  readonly availableUntil: { readonly at: string; readonly units: number } | null
-  /** The answers to messages that name a country or message type which quotas list: `available` and `denial` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most 50 rows. */
-  readonly scopes: ReadonlyArray<{
-    readonly countries: ReadonlyArray<string> | null
-    readonly messageTypes: ReadonlyArray<string> | null
-    readonly available: number | null
-    /** As for messages without country and message type. */
-    readonly denial: {
-      readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
-      /** The blocking cap with the lowest id, else the last matching grant. */
-      readonly limitingQuotaId: number | null
-      /** When it could be granted, as far as time alone decides; null if waiting does not help. */
-      readonly retryAt: string | null
-    } | null
-  }>
   /** The number of quotas of each status. */
   readonly byStatus: {
     readonly expired?: number
@@ -223,10 +199,6 @@ export type QuotaSummary = {
     readonly reserved: number
     readonly remaining: number | null
     readonly windowEnd: string | null
-    readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
-    readonly timeZone: string
-    readonly countries: ReadonlyArray<string> | null
-    readonly messageTypes: ReadonlyArray<string> | null
   }>
   /** One row for each scope, including the grants without one. The rows add up to the totals. */
   readonly breakdown: ReadonlyArray<{
@@ -322,7 +294,7 @@ export type QuotaChange = {
   readonly at: string
   /** The `sub` of the administrator's token. */
   readonly actor: string
-  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change. */
+  /** The `X-Request-Id` of the call. */
   readonly requestId: string
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
@@ -454,126 +426,6 @@ export type ImportRecord =
       readonly updated: number
       readonly unchanged: number
       /** Rows that were refused. */
-      readonly failed: number
-    }
-
-/** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
-export type BulkSelection = {
-  /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
-  /** Only quotas of these users. Excludes `user_id`. */
-  readonly userIds?: ReadonlyArray<number>
-  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-  readonly kind?: 'grant' | 'cap'
-  /** Only quotas whose name begins with this text; case is ignored. */
-  readonly name?: string
-  /** Only quotas with exactly this `external_ref`. */
-  readonly externalRef?: string
-  /** Only quotas that expire at this time or later. Those that never expire are not among them. */
-  readonly expiresAfter?: string
-  /** Only quotas that expire before this time. */
-  readonly expiresBefore?: string
-  /** Only this user's quotas. */
-  readonly userId?: number
-  /** Only quotas that have this status when they are read. */
-  readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-}
-
-/** One change, and the quotas to make it to. */
-export type BulkReq = {
-  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
-  readonly select: {
-    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
-    /** Only quotas of these users. Excludes `user_id`. */
-    readonly userIds?: ReadonlyArray<number>
-    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-    readonly kind?: 'grant' | 'cap'
-    /** Only quotas whose name begins with this text; case is ignored. */
-    readonly name?: string
-    /** Only quotas with exactly this `external_ref`. */
-    readonly externalRef?: string
-    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
-    readonly expiresAfter?: string
-    /** Only quotas that expire before this time. */
-    readonly expiresBefore?: string
-    /** Only this user's quotas. */
-    readonly userId?: number
-    /** Only quotas that have this status when they are read. */
-    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-  }
-  readonly change:
-    | { readonly action: 'suspend' }
-    | { readonly action: 'resume' }
-    | {
-        readonly action: 'extend'
-        /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
-        readonly expiresAt?: string | null
-        /** A duration of ISO 8601 in years, months, weeks and days, such as `P1M` or `P30D`, added to the quota's `expires_at` by the calendar of its time zone. A quota that never expires is refused. */
-        readonly by?: string
-      }
-    | {
-        readonly action: 'adjust'
-        /** The units to add to the limit, or to subtract if negative; not 0. The result must be a valid limit. */
-        readonly delta: number
-        /** Your reason. The history shows it. */
-        readonly reason: string
-        /** Allows a limit below `used` + `reserved`. No units are taken back. */
-        readonly allowBelowUsage?: boolean
-      }
-    | { readonly action: 'delete' }
-}
-
-/** A line of the response to a bulk change. Check that the last line is `end`. */
-export type BulkRecord =
-  | {
-      readonly record: 'begin'
-      /** The `request_id` of all changes of this bulk change in histories and in the audit, also of repeated calls. */
-      readonly bulkId: string
-    }
-  | {
-      readonly record: 'failed'
-      readonly quotaId: number
-      /** null if there is no such quota. */
-      readonly userId: number | null
-      /** A code of the error catalog. */
-      readonly code: string
-      /** What was wrong. */
-      readonly detail: string
-    }
-  | { readonly record: 'sample'; readonly before: SmsQuota; readonly after: SmsQuota }
-  | {
-      readonly record: 'progress'
-      /** Quotas that this call changed; in a dry run, that would change. */
-      readonly changed: number
-      /** Quotas that an earlier call with the same key changed: they are left alone. */
-      readonly changedBefore: number
-      /** Quotas that already are as the change would make them. */
-      readonly unchanged: number
-      /** Quotas that could not be changed. */
-      readonly failed: number
-    }
-  | {
-      readonly record: 'stopped'
-      /** Quotas that this call changed; in a dry run, that would change. */
-      readonly changed: number
-      /** Quotas that an earlier call with the same key changed: they are left alone. */
-      readonly changedBefore: number
-      /** Quotas that already are as the change would make them. */
-      readonly unchanged: number
-      /** Quotas that could not be changed. */
-      readonly failed: number
-      /** A code of the error catalog. */
-      readonly code: string
-      readonly detail: string
-    }
-  | {
-      readonly record: 'end'
-      /** Quotas that this call changed; in a dry run, that would change. */
-      readonly changed: number
-      /** Quotas that an earlier call with the same key changed: they are left alone. */
-      readonly changedBefore: number
-      /** Quotas that already are as the change would make them. */
-      readonly unchanged: number
-      /** Quotas that could not be changed. */
       readonly failed: number
     }
 
@@ -1133,6 +985,49 @@ export type ReservationRecord = {
   readonly settledBy?: string | null
 }
 
+/** A reservation with its original request, and when it was last changed. */
+export type ReservationDetail = {
+  /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
+  /** The user whose message it is. */
+  readonly userId: number
+  readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
+  /** Units granted. */
+  readonly units: number
+  /** Units of these that were committed, including refunded ones. */
+  readonly committed: number
+  /** Units of these given back uncommitted, by the sender or at expiry. */
+  readonly released: number
+  /** Committed units given back. */
+  readonly refunded: number
+  /** Units booked by force that no grant pays for. */
+  readonly unfunded: number
+  /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
+  readonly draws: ReadonlyArray<{
+    readonly quotaId: number
+    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+    readonly kind: 'grant' | 'cap'
+    readonly units: number
+    /** The start of the window that counts the units. */
+    readonly windowStart: string
+  }>
+  /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
+  readonly expiresAt: string | null
+  /** The operation that created it. */
+  readonly op: 'reserve' | 'consume'
+  /** Units asked for. `units` is less after a partial grant. */
+  readonly asked: number
+  /** The destination; null if the sender did not name one. */
+  readonly country: string | null
+  readonly messageType: string | null
+  readonly allowPartial: boolean
+  /** Whether it was booked past any limit. */
+  readonly force: boolean
+  readonly onExpiry: 'release' | 'commit'
+  readonly createdAt: string
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  readonly changedAt: string
+}
+
 /** A reservation with its original request, and which senders made, settled, forced and refunded it. */
 export type AuthoredRecord = {
   /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
@@ -1172,6 +1067,8 @@ export type AuthoredRecord = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  readonly changedAt: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null
   /** The sender that last committed, released or refunded units; null if none did, or if that is not known. */
@@ -1756,7 +1653,7 @@ export type WebhookChange = {
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
   readonly actor: string
-  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
+  /** The `X-Request-Id` of the call; null if the service made the change by itself. */
   readonly requestId: string | null
   /** null for a creation. */
   readonly before: WebhookAsShown | null
@@ -1787,7 +1684,7 @@ export type AuditEntry = {
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
   readonly actor: string
-  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
+  /** The `X-Request-Id` of the call; null if the service made the change by itself. */
   readonly requestId: string | null
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
@@ -1940,6 +1837,8 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<ReservationPage>
+  /** Read a reservation of mine. */
+  getMyReservation(input: { readonly id: string }, options?: Options): Promise<ReservationDetail>
   /**
    * List my denied messages.
    *
@@ -2028,6 +1927,8 @@ export interface Api<Options> {
   listAlerts(
     input?: {
       readonly limit?: number
+      /** Only quotas whose highest reached percentage is below this, such as 100 for those not used up. */
+      readonly belowPercent?: number
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
     },
@@ -2134,17 +2035,6 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<TopUsers>
-  /**
-   * Change many quotas at once.
-   *
-   * Makes one change to all quotas that are selected, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A quota that cannot be changed does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`, and each quota is changed at most once. Check that the last line of the response is `end`.
-   */
-  bulkChangeQuotas(
-    input: {
-      /** Whether to only report how many quotas would change, with examples. */ readonly dryRun?: 'true' | 'false'
-    } & BulkReq,
-    options?: Options,
-  ): Promise<AsyncIterable<BulkRecord>>
   /**
    * List users.
    *
@@ -2350,7 +2240,7 @@ export interface Api<Options> {
         | 'erased'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
-      /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
+      /** Only what the call with this `X-Request-Id` changed. */
       readonly requestId?: string
       /** Only changes of this user's quotas, and the user's erasures. */
       readonly userId?: number
@@ -2520,6 +2410,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/quota/reservations',
     query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to'],
   },
+  getMyReservation: { method: 'GET', path: '/api/sms/quota/reservations/{id}' },
   listMyDenials: {
     method: 'GET',
     path: '/api/sms/quota/denials',
@@ -2547,7 +2438,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   getQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}' },
   updateQuota: { method: 'PUT', path: '/api/sms/admin/quota/{id}', hasBody: true, takesKey: true },
   deleteQuota: { method: 'DELETE', path: '/api/sms/admin/quota/{id}' },
-  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'cursor'] },
+  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'belowPercent', 'cursor'] },
   checkQuotasOfUser: { method: 'POST', path: '/api/sms/admin/quota/check', hasBody: true },
   createQuota: { method: 'POST', path: '/api/sms/admin/quota', hasBody: true, takesKey: true },
   adjustQuota: { method: 'POST', path: '/api/sms/admin/quota/{id}/adjust', hasBody: true, takesKey: true },
@@ -2565,14 +2456,6 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     query: ['from', 'to', 'interval', 'timeZone', 'userId', 'groupBy'],
   },
   listTopUsers: { method: 'GET', path: '/api/sms/admin/quota/usage/top', query: ['from', 'to', 'limit'] },
-  bulkChangeQuotas: {
-    method: 'POST',
-    path: '/api/sms/admin/quota/bulk',
-    query: ['dryRun'],
-    hasBody: true,
-    takesKey: true,
-    isLines: true,
-  },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
   getUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}' },
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },

@@ -110,6 +110,13 @@ export const QuotaSummary = Type.Object(
 export const AlertsQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ALERTS, default: DEFAULT_PAGE_SIZE })),
+    below_percent: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: 100,
+        description: 'Only quotas whose highest reached percentage is below this, such as 100 for those not used up.',
+      }),
+    ),
     cursor: cursorQuery.cursor,
   },
   closed,

@@ -115,10 +115,9 @@ const recordFields = {
 }
 
 /** An opening reservation of the service has an id that begins with `_`. */
-export const AdminReservationParams = Type.Object({
-  user_id: uint(),
-  id: Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$' }),
-})
+const anyId = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$' })
+export const AdminReservationParams = Type.Object({ user_id: uint(), id: anyId })
+export const UserReservationParams = Type.Object({ id: anyId })
 
 export const ReservationRecord = Type.Object(
   {
@@ -133,8 +132,20 @@ export const ReservationRecord = Type.Object(
   },
 )
 
+const changedAt = time({
+  description: 'When units of it were last reserved, committed, released or refunded, or when it expired.',
+})
+
+export const ReservationDetail = Type.Object(
+  { ...recordFields, changed_at: changedAt },
+  {
+    $id: 'ReservationDetail',
+    description: 'A reservation with its original request, and when it was last changed.',
+  },
+)
+
 export const AuthoredRecord = Type.Object(
-  { ...recordFields, ...authors, actions },
+  { ...recordFields, changed_at: changedAt, ...authors, actions },
   {
     $id: 'AuthoredRecord',
     description: 'A reservation with its original request, and which senders made, settled, forced and refunded it.',
@@ -152,6 +163,7 @@ export const RESERVATION_COMPONENTS = {
   Reservation,
   AuthoredReservation,
   ReservationRecord,
+  ReservationDetail,
   AuthoredRecord,
   ReservationPage,
 } satisfies Record<string, TSchema>
@@ -160,5 +172,6 @@ export type Reservation = Static<typeof Reservation>
 export type UserReservationsQuery = Static<typeof UserReservationsQuery>
 export type AdminReservationsQuery = Static<typeof AdminReservationsQuery>
 export type AuthoredRecord = Static<typeof AuthoredRecord>
+export type ReservationDetail = Static<typeof ReservationDetail>
 export type ReservationRecord = Static<typeof ReservationRecord>
 export type ReservationPage = Static<typeof ReservationPage, { 'ReservationRecord#': typeof ReservationRecord }>

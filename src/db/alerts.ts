@@ -29,6 +29,11 @@ export interface AlertKey {
   id: number
 }
 
+/** The place before the first alert with less than a percent: no mark has the quota id 0. */
+export function firstBelow(percent: number): AlertKey {
+  return { percent, at: 0, id: 0 }
+}
+
 export interface AlertSlice {
   alerts: Alert[]
   /** Null on the last page. A page with a key may hold fewer alerts than were asked for, even none. */

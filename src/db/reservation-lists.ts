@@ -29,6 +29,9 @@ export interface ReservationKey {
 /** A reservation with the senders that made and settled it. */
 export type ListedReservation = Reservation & Pick<Authorship, 'made_by' | 'settled_by'>
 
+/** A reservation with who made and settled it, and when it was last changed. */
+export type DetailedReservation = Reservation & Authorship & { changed_at: EpochMs }
+
 export interface ReservationSlice {
   reservations: ListedReservation[]
   /** Null on the last page. A page with a key may hold fewer reservations than were asked for, even none. */
@@ -90,10 +93,10 @@ export async function findReservation(
   db: Queryable,
   userId: number,
   id: string,
-): Promise<(Reservation & Authorship) | undefined> {
-  const [row] = await db.query<Omit<Reservation & Authorship, 'draws'> & { draws: number[] }>({
+): Promise<DetailedReservation | undefined> {
+  const [row] = await db.query<Omit<DetailedReservation, 'draws'> & { draws: number[] }>({
     name: 'find-reservation',
-    text: `select ${RESERVATION_COLUMNS.join(', ')}, ${AUTHORSHIP} from reservation r
+    text: `select ${RESERVATION_COLUMNS.join(', ')}, changed_at, ${AUTHORSHIP} from reservation r
       where shard = $1 and user_id = $2 and id = $3`,
     values: [shardOf(userId), userId, id],
   })

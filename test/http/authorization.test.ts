@@ -37,6 +37,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /api/sms/quota/summary',
     'GET /api/sms/quota/usage',
     'GET /api/sms/quota/reservations',
+    'GET /api/sms/quota/reservations/:id',
     'GET /api/sms/quota/denials',
     'GET /api/sms/quota/denials/:denial_id',
   ],

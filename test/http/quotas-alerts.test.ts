@@ -98,6 +98,7 @@ describe('a quota is listed', () => {
       cursor = body.next_cursor
     }
     expect(paged).toEqual(all)
+    expect(await alerts('?below_percent=100&limit=100')).toEqual(all.filter(({ percent }) => percent < 100))
   })
 
   test('however many others have reached percentages since', async () => {

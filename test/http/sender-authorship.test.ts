@@ -22,12 +22,17 @@ test('senders and administrators see who made, settled, forced and refunded a re
   const asSender = await call('GET', `${SENDER}/${path}`, { token: senderToken })
   expect(asSender.body).toMatchObject({ id: 'm1', units: 20, ...authors, actions })
   const asAdmin = await call('GET', `/api/sms/admin/quota/${path}`)
-  expect(asAdmin.body).toMatchObject({ ...asSender.body, op: 'consume', asked: 20, force: true })
+  const changed_at = action.at
+  expect(asAdmin.body).toMatchObject({ ...asSender.body, op: 'consume', asked: 20, force: true, changed_at })
   const listed = await call('GET', `/api/sms/admin/quota/reservations?user_id=${user}`)
   expect(listed.body.items).toEqual([expect.objectContaining({ id: 'm1', ...authors })])
   const own = await call('GET', '/api/sms/quota/reservations', { token: await userToken(user) })
   expect(own.body.items).toHaveLength(1)
-  for (const field of ['made_by', 'settled_by', 'actions']) expect(own.body.items[0]).not.toHaveProperty(field)
+  const detail = await call('GET', '/api/sms/quota/reservations/m1', { token: await userToken(user) })
+  expect(detail.body).toEqual({ ...own.body.items[0], changed_at })
+  for (const field of ['made_by', 'settled_by', 'actions']) expect(detail.body).not.toHaveProperty(field)
+  const other = await call('GET', '/api/sms/quota/reservations/m1', { token: await userToken(someone()) })
+  expect([other.status, other.body.detail]).toEqual([404, 'You have no reservation "m1".'])
 })
 
 test('a batch names its sender and its request on each operation', async () => {

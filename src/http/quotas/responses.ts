@@ -5,7 +5,7 @@ import type { Deleted } from '../../admin/delete-quota.ts'
 import type { Repeated } from '../../admin/idempotency.ts'
 import type { AlertsQuery } from '../../contract/quota-summary.ts'
 import type { AdminListQuery } from '../../contract/quotas.ts'
-import { listAlerts } from '../../db/alerts.ts'
+import { firstBelow, listAlerts } from '../../db/alerts.ts'
 import type { Database } from '../../db/database.ts'
 import { listQuotas, MAX_SKIPPED, type Total } from '../../db/quota-lists.ts'
 import { quotasOfUser } from '../../db/quotas.ts'
@@ -60,8 +60,11 @@ function tooDeep(page: number): Problem {
 }
 
 /** The quotas that are running out as of `at`, the highest percent first. @throws Problem `invalid_request` for a bad cursor */
-export async function alertsOf(db: Database, { limit = DEFAULT_PAGE_SIZE, cursor }: AlertsQuery, at: EpochMs) {
-  const after = cursor === undefined ? undefined : alertCursors.read(cursor)
+export async function alertsOf(db: Database, query: AlertsQuery, at: EpochMs) {
+  const { limit = DEFAULT_PAGE_SIZE, below_percent, cursor } = query
+  const start = below_percent === undefined ? undefined : firstBelow(below_percent)
+  // A cursor lies behind the start of its list.
+  const after = cursor === undefined ? start : alertCursors.read(cursor)
   const { alerts, next } = await listAlerts(db, after, limit, at)
   return {
     items: alerts.map(alert => ({

@@ -1,12 +1,14 @@
 import type {
   AdminReservationsQuery,
   AuthoredRecord,
+  ReservationDetail,
   ReservationPage,
   ReservationRecord,
 } from '../../contract/reservations.ts'
 import type { Database } from '../../db/database.ts'
 import { findQuota } from '../../db/quotas.ts'
 import {
+  type DetailedReservation,
   findReservation,
   type ListedReservation,
   listReservations,
@@ -65,7 +67,18 @@ function authoredViewOf(reservation: ListedReservation): ReservationRecord {
 export async function authoredRecord(db: Database, userId: number, id: string): Promise<AuthoredRecord> {
   const found = await findReservation(db, userId, id)
   if (found === undefined) throw new Problem('not_found', `User ${userId} has no reservation "${id}".`)
-  return { ...recordViewOf(found), ...authorshipViewOf(found) }
+  return { ...detailViewOf(found), ...authorshipViewOf(found) }
+}
+
+/** One reservation of the user who asks. @throws Problem `not_found` */
+export async function ownReservation(db: Database, userId: number, id: string): Promise<ReservationDetail> {
+  const found = await findReservation(db, userId, id)
+  if (found === undefined) throw new Problem('not_found', `You have no reservation "${id}".`)
+  return detailViewOf(found)
+}
+
+function detailViewOf(reservation: DetailedReservation): ReservationDetail {
+  return { ...recordViewOf(reservation), changed_at: formatTimestamp(reservation.changed_at) }
 }
 
 /** A reservation with its request, as lists and exports show it. */

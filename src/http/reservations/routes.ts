@@ -1,16 +1,22 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
-import { AdminReservationParams, AdminReservationsQuery, UserReservationsQuery } from '../../contract/reservations.ts'
+import {
+  AdminReservationParams,
+  AdminReservationsQuery,
+  UserReservationParams,
+  UserReservationsQuery,
+} from '../../contract/reservations.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { userIdOf } from '../auth/guard.ts'
 import type { RouteContext } from '../context.ts'
 import { operation, readResponses } from '../platform/openapi.ts'
-import { authoredRecord, reservationPage } from './responses.ts'
+import { authoredRecord, ownReservation, reservationPage } from './responses.ts'
 
-/** A user's own reservations: `/api/sms/quota/reservations`. */
+/** A user's own reservations: `/api/sms/quota/reservations…`. */
 export function userReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
-  server.withTypeProvider<TypeBoxTypeProvider>().get(
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
+  app.get(
     '/reservations',
     {
       schema: {
@@ -26,9 +32,21 @@ export function userReservationRoutes(server: FastifyInstance, { db }: RouteCont
     },
     request => reservationPage(db, request.query, { role: 'user', userId: userIdOf(request) }),
   )
+  app.get(
+    '/reservations/:id',
+    {
+      schema: {
+        ...operation('User', 'getMyReservation', 'Read a reservation of mine'),
+        params: UserReservationParams,
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('ReservationDetail#'), ['not_found']),
+      },
+    },
+    request => ownReservation(db, userIdOf(request), request.params.id),
+  )
 }
 
-/** The reservations of all users: `/api/sms/admin/quota/reservations`. */
+/** The reservations of all users: `/api/sms/admin/quota/reservations…`. */
 export function adminReservationRoutes(server: FastifyInstance, { db }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   app.get(
