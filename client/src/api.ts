@@ -179,6 +179,30 @@ export type QuotaSummary = {
   readonly unlimited: boolean
   /** The largest reservation without country and message type that would be granted now, caps applied; null if nothing bounds it. */
   readonly available: number | null
+  /** Why `check` would deny one unit without country and message type now; null if it would be granted. In observe mode, such messages are granted all the same. */
+  readonly denial: {
+    readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+    /** The blocking cap with the lowest id, else the last matching grant. */
+    readonly limitingQuotaId: number | null
+    /** When it could be granted, as far as time alone decides; null if waiting does not help. */
+    readonly retryAt: string | null
+  } | null
+  /** The next start, reset or end of a grant for messages without country and message type, within 366 days, and the most units that can be sent of them until then, in all windows of the caps; null if there is none, or if nothing bounds the units. */
+  readonly availableUntil: { readonly at: string; readonly units: number } | null
+  /** The answers to messages that name a country or message type which quotas list: `available` and `denial` of one unit. A message belongs to the row that names most of its country and type, otherwise to the fields above. null: any value, or none. At most 50 rows. */
+  readonly scopes: ReadonlyArray<{
+    readonly countries: ReadonlyArray<string> | null
+    readonly messageTypes: ReadonlyArray<string> | null
+    readonly available: number | null
+    /** As for messages without country and message type. */
+    readonly denial: {
+      readonly reason: 'no_quota' | 'cap_reached' | 'quota_exhausted'
+      /** The blocking cap with the lowest id, else the last matching grant. */
+      readonly limitingQuotaId: number | null
+      /** When it could be granted, as far as time alone decides; null if waiting does not help. */
+      readonly retryAt: string | null
+    } | null
+  }>
   /** The number of quotas of each status. */
   readonly byStatus: {
     readonly expired?: number
@@ -199,6 +223,10 @@ export type QuotaSummary = {
     readonly reserved: number
     readonly remaining: number | null
     readonly windowEnd: string | null
+    readonly period: 'hour' | 'day' | 'week' | 'month' | 'year' | null
+    readonly timeZone: string
+    readonly countries: ReadonlyArray<string> | null
+    readonly messageTypes: ReadonlyArray<string> | null
   }>
   /** One row for each scope, including the grants without one. The rows add up to the totals. */
   readonly breakdown: ReadonlyArray<{
@@ -294,7 +322,7 @@ export type QuotaChange = {
   readonly at: string
   /** The `sub` of the administrator's token. */
   readonly actor: string
-  /** The `X-Request-Id` of the call. */
+  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change. */
   readonly requestId: string
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
@@ -426,6 +454,126 @@ export type ImportRecord =
       readonly updated: number
       readonly unchanged: number
       /** Rows that were refused. */
+      readonly failed: number
+    }
+
+/** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
+export type BulkSelection = {
+  /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
+  /** Only quotas of these users. Excludes `user_id`. */
+  readonly userIds?: ReadonlyArray<number>
+  /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+  readonly kind?: 'grant' | 'cap'
+  /** Only quotas whose name begins with this text; case is ignored. */
+  readonly name?: string
+  /** Only quotas with exactly this `external_ref`. */
+  readonly externalRef?: string
+  /** Only quotas that expire at this time or later. Those that never expire are not among them. */
+  readonly expiresAfter?: string
+  /** Only quotas that expire before this time. */
+  readonly expiresBefore?: string
+  /** Only this user's quotas. */
+  readonly userId?: number
+  /** Only quotas that have this status when they are read. */
+  readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+}
+
+/** One change, and the quotas to make it to. */
+export type BulkReq = {
+  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
+  readonly select: {
+    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
+    /** Only quotas of these users. Excludes `user_id`. */
+    readonly userIds?: ReadonlyArray<number>
+    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+    readonly kind?: 'grant' | 'cap'
+    /** Only quotas whose name begins with this text; case is ignored. */
+    readonly name?: string
+    /** Only quotas with exactly this `external_ref`. */
+    readonly externalRef?: string
+    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
+    readonly expiresAfter?: string
+    /** Only quotas that expire before this time. */
+    readonly expiresBefore?: string
+    /** Only this user's quotas. */
+    readonly userId?: number
+    /** Only quotas that have this status when they are read. */
+    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  }
+  readonly change:
+    | { readonly action: 'suspend' }
+    | { readonly action: 'resume' }
+    | {
+        readonly action: 'extend'
+        /** Exclusive. A time at or before now ends the quota; moving it later again revives the quota. */
+        readonly expiresAt?: string | null
+        /** A duration of ISO 8601 in years, months, weeks and days, such as `P1M` or `P30D`, added to the quota's `expires_at` by the calendar of its time zone. A quota that never expires is refused. */
+        readonly by?: string
+      }
+    | {
+        readonly action: 'adjust'
+        /** The units to add to the limit, or to subtract if negative; not 0. The result must be a valid limit. */
+        readonly delta: number
+        /** Your reason. The history shows it. */
+        readonly reason: string
+        /** Allows a limit below `used` + `reserved`. No units are taken back. */
+        readonly allowBelowUsage?: boolean
+      }
+    | { readonly action: 'delete' }
+}
+
+/** A line of the response to a bulk change. Check that the last line is `end`. */
+export type BulkRecord =
+  | {
+      readonly record: 'begin'
+      /** The `request_id` of all changes of this bulk change in histories and in the audit, also of repeated calls. */
+      readonly bulkId: string
+    }
+  | {
+      readonly record: 'failed'
+      readonly quotaId: number
+      /** null if there is no such quota. */
+      readonly userId: number | null
+      /** A code of the error catalog. */
+      readonly code: string
+      /** What was wrong. */
+      readonly detail: string
+    }
+  | { readonly record: 'sample'; readonly before: SmsQuota; readonly after: SmsQuota }
+  | {
+      readonly record: 'progress'
+      /** Quotas that this call changed; in a dry run, that would change. */
+      readonly changed: number
+      /** Quotas that an earlier call with the same key changed: they are left alone. */
+      readonly changedBefore: number
+      /** Quotas that already are as the change would make them. */
+      readonly unchanged: number
+      /** Quotas that could not be changed. */
+      readonly failed: number
+    }
+  | {
+      readonly record: 'stopped'
+      /** Quotas that this call changed; in a dry run, that would change. */
+      readonly changed: number
+      /** Quotas that an earlier call with the same key changed: they are left alone. */
+      readonly changedBefore: number
+      /** Quotas that already are as the change would make them. */
+      readonly unchanged: number
+      /** Quotas that could not be changed. */
+      readonly failed: number
+      /** A code of the error catalog. */
+      readonly code: string
+      readonly detail: string
+    }
+  | {
+      readonly record: 'end'
+      /** Quotas that this call changed; in a dry run, that would change. */
+      readonly changed: number
+      /** Quotas that an earlier call with the same key changed: they are left alone. */
+      readonly changedBefore: number
+      /** Quotas that already are as the change would make them. */
+      readonly unchanged: number
+      /** Quotas that could not be changed. */
       readonly failed: number
     }
 
@@ -1653,7 +1801,7 @@ export type WebhookChange = {
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
   readonly actor: string
-  /** The `X-Request-Id` of the call; null if the service made the change by itself. */
+  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
   /** null for a creation. */
   readonly before: WebhookAsShown | null
@@ -1684,7 +1832,7 @@ export type AuditEntry = {
   readonly at: string
   /** The `sub` of the administrator's token; `sms-quota` for the service itself. */
   readonly actor: string
-  /** The `X-Request-Id` of the call; null if the service made the change by itself. */
+  /** The `X-Request-Id` of the call, or the `bulk_id` of a bulk change; null if the service made the change by itself. */
   readonly requestId: string | null
   /** The reason of an adjustment; null for other changes. */
   readonly reason: string | null
@@ -2036,6 +2184,17 @@ export interface Api<Options> {
     options?: Options,
   ): Promise<TopUsers>
   /**
+   * Change many quotas at once.
+   *
+   * Makes one change to all quotas that are selected, in small steps, each a transaction, and reports progress and failures as newline-delimited JSON. A quota that cannot be changed does not affect the others. If the call breaks off, whole steps have taken effect: repeat it with the same `Idempotency-Key`, and each quota is changed at most once. Check that the last line of the response is `end`.
+   */
+  bulkChangeQuotas(
+    input: {
+      /** Whether to only report how many quotas would change, with examples. */ readonly dryRun?: 'true' | 'false'
+    } & BulkReq,
+    options?: Options,
+  ): Promise<AsyncIterable<BulkRecord>>
+  /**
    * List users.
    *
    * By ascending id.
@@ -2240,7 +2399,7 @@ export interface Api<Options> {
         | 'erased'
       /** Only changes by this `sub`, exactly. */
       readonly actor?: string
-      /** Only what the call with this `X-Request-Id` changed. */
+      /** Only what the call with this `X-Request-Id`, or the bulk change with this `bulk_id`, changed. */
       readonly requestId?: string
       /** Only changes of this user's quotas, and the user's erasures. */
       readonly userId?: number
@@ -2456,6 +2615,14 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     query: ['from', 'to', 'interval', 'timeZone', 'userId', 'groupBy'],
   },
   listTopUsers: { method: 'GET', path: '/api/sms/admin/quota/usage/top', query: ['from', 'to', 'limit'] },
+  bulkChangeQuotas: {
+    method: 'POST',
+    path: '/api/sms/admin/quota/bulk',
+    query: ['dryRun'],
+    hasBody: true,
+    takesKey: true,
+    isLines: true,
+  },
   listUsers: { method: 'GET', path: '/api/sms/admin/users', query: ['pageSize', 'cursor'] },
   getUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}' },
   exportUser: { method: 'GET', path: '/api/sms/admin/users/{user_id}/data', isLines: true },

@@ -32,7 +32,8 @@ const user = () => import('./pages/user/user-page.tsx')
 const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
 const overview = () => import('./components/user/overview.tsx')
 const reservations = () => import('./components/user/reservations.tsx')
-const denials = () => import('./components/denials/user-denials.tsx')
+const denials = () => import('./components/denials/denials.tsx')
+const message = () => import('./pages/message/message-page.tsx')
 const changes = () => import('./pages/user/changes.tsx')
 
 /** All pages, in the order of the navigation. The first one that a caller may see is the caller's start page. */
@@ -60,6 +61,7 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/users/:id', isFor: readsAllUsers, Page: userTab(user, overview) },
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },
   { path: '/users/:id/denials', isFor: readsAllUsers, Page: userTab(user, denials) },
+  { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
   { path: '/users/:id/changes', isFor: readsAllUsers, Page: userTab(user, changes) },
   {
     path: '/webhooks',
@@ -72,5 +74,10 @@ export const PAGES: readonly PageEntry[] = [
   { path: '/mine', label: texts.shell.pages.mine, isFor: users, Page: userTab(myQuotas, overview) },
   { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },
+  {
+    path: '/mine/messages/:message_id',
+    isFor: users,
+    Page: lazy(async () => ({ default: (await message()).OwnMessage })),
+  },
   { path: '/cost', label: texts.shell.pages.cost, isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
 ]

@@ -32,6 +32,8 @@ const EXAMPLES: Record<string, string> = {
   '/users/:id': '/users/7',
   '/users/:id/reservations': '/users/7/reservations',
   '/users/:id/denials': '/users/7/denials',
+  '/users/:id/messages/:message_id': '/users/7/messages/msg-1',
+  '/mine/messages/:message_id': '/mine/messages/msg-1',
   '/users/:id/changes': '/users/7/changes',
   '/webhooks/:id': `/webhooks/${webhook}`,
 }

@@ -74,12 +74,12 @@ test('an administrator sees the denials of a user with reason, quota and when to
     'Quota exhaustedThe grants for this message had too few units left.Explain',
     '60',
     'France (FR)otp',
-    'Codes',
+    'Grant Codes',
     '1 Apr 2026, 02:00',
   ])
   const capped = row(page, 'capped')
   await capped.getByText('Waiting does not help').waitFor()
-  expect(await capped.getByRole('link').getAttribute('href')).toBe(`/console/quotas/${ceiling}`)
+  expect(await capped.getByRole('link', { name: HOSTILE }).getAttribute('href')).toBe(`/console/quotas/${ceiling}`)
   await row(page, 'exhausted').getByRole('link', { name: 'Codes' }).click()
   await page.waitForURL(`${site.url}/console/quotas/${codes}`)
 })
@@ -113,12 +113,12 @@ test('by keyboard: opens what was considered, in plain words, and returns to the
   await button.focus()
   await page.keyboard.press('Enter')
   expect(await verdicts(page)).toEqual([
-    `${HOSTILE}Had enough room`,
-    'CodesHad units left, but too few',
-    'GermanyDoes not cover France (FR)',
-    'SummerHad not started yet',
-    'PausedWas suspended',
-    'TrialHad ended on 15 Mar 2026, 13:00',
+    `Cap ${HOSTILE}Had enough room`,
+    'Grant CodesCovers the message, but had too few units left',
+    'Grant GermanyDid not count: does not cover France (FR)',
+    'Grant SummerDid not count: had not started yet',
+    'Grant PausedDid not count: suspended',
+    'Grant TrialDid not count: ended on 15 Mar 2026, 13:00',
   ])
   const dialog = explanation(page)
   await dialog.getByText('60 units; 50 could have been sent').waitFor()
@@ -131,7 +131,7 @@ test('by keyboard: opens what was considered, in plain words, and returns to the
   // The link leads to the explanation.
   await page.goto(link)
   await dialog.getByText('The grants for this message had too few units left.').waitFor()
-  await dialog.getByRole('link', { name: 'Codes' }).click()
+  await dialog.getByRole('listitem').getByRole('link', { name: 'Codes' }).click()
   await page.waitForURL(`${site.url}/console/quotas/${codes}`)
   await page.getByRole('heading', { level: 1, name: 'Codes' }).waitFor()
 })
@@ -140,22 +140,24 @@ test('explains what a message without country or type lacks, and what a cap bloc
   const page = await site.visit('/users/7/denials')
   await page.getByRole('button', { name: 'Explain: uncovered' }).click()
   expect(await verdicts(page)).toEqual([
-    `${HOSTILE}Had enough room`,
-    'CodesCovers certain message types; the message named none',
-    'GermanyCovers certain countries; the message named none',
-    'SummerHad not started yet',
-    'PausedWas suspended',
-    expect.stringMatching(/^TrialHad ended/),
+    `Cap ${HOSTILE}Had enough room`,
+    'Grant CodesDid not count: covers certain message types, and the message named none',
+    'Grant GermanyDid not count: covers certain countries, and the message named none',
+    'Grant SummerDid not count: had not started yet',
+    'Grant PausedDid not count: suspended',
+    expect.stringMatching(/^Grant TrialDid not count: ended/),
   ])
+  const help = explanation(page).getByRole('link', { name: 'Create a grant that covers this message' })
+  expect(await help.getAttribute('href')).toBe('/console/quotas/new?kind=grant&user_id=7')
   await explanation(page).getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: `Explain: ${LONGEST_ID}` }).click()
   await soon(() => verdicts(page)).toEqual([
-    `${HOSTILE}Had too little room`,
-    'GermanyHad units left',
-    `CodesDoes not cover the type ${'t'.repeat(64)}`,
-    'SummerHad not started yet',
-    'PausedWas suspended',
-    expect.stringMatching(/^TrialHad ended/),
+    `Cap ${HOSTILE}Stopped the message: too little room`,
+    'Grant GermanyCovers the message and had units left',
+    `Grant CodesDid not count: does not cover the type ${'t'.repeat(64)}`,
+    'Grant SummerDid not count: had not started yet',
+    'Grant PausedDid not count: suspended',
+    expect.stringMatching(/^Grant TrialDid not count: ended/),
   ])
   await expectAccessibleInEachLayout(page)
 })
@@ -168,10 +170,12 @@ test('users see their own denials, and ask for nothing else', async () => {
   })
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Denials' }).click()
   await row(page, 'exhausted').getByText('Codes').waitFor()
+  await row(page, 'exhausted').filter({ hasText: 'Used upYour packages' }).waitFor()
   await page.getByRole('button', { name: 'Explain: exhausted' }).click()
-  expect(await verdicts(page)).toContain('CodesHad units left, but too few')
+  expect(await verdicts(page)).toContain('CodesCovers the message, but had too few units left')
+  await explanation(page).getByText('Ask your administrator for more units.').waitFor()
   expect(await page.getByRole('main').getByRole('link', { name: 'Codes' }).count()).toBe(0)
-  expect(await explanation(page).getByRole('link').count()).toBe(0)
+  expect(await explanation(page).getByRole('link').allTextContents()).toEqual(['exhausted'])
   expect(asked).toContain('/api/sms/quota/denials')
   expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
 
@@ -210,8 +214,26 @@ test('the denials of all users have a page, which leads to the user and the quot
   await soon(() => ids(page)).toEqual(['exhausted'])
   await row(page, 'exhausted').getByRole('link', { name: 'Codes' }).waitFor()
   await page.getByRole('button', { name: 'Explain: exhausted' }).click()
-  expect(await verdicts(page)).toContain('CodesHad units left, but too few')
+  expect(await verdicts(page)).toContain('Grant CodesCovers the message, but had too few units left')
   await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Country').selectOption('France (FR)')
+  await soon(() => ids(page)).toEqual(['exhausted'])
+  await page.getByLabel('User id').fill('8')
+  await page.keyboard.press('Enter')
+  await page.getByText('No denial matches these filters.').waitFor()
+  await page.getByLabel('User id').fill('7')
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Message type').fill('otp')
+  await page.keyboard.press('Enter')
+  // In the time zone of the browser, an hour ahead of UTC.
+  await page.getByLabel('Before').fill('2026-03-15T13:01')
+  await page.keyboard.press('Enter')
+  await soon(() => ids(page)).toEqual(['exhausted'])
+  expect(new URL(page.url()).search).toBe('?country=FR&user_id=7&message_type=otp&to=2026-03-15T12%3A01%3A00.000Z')
+  await page.getByLabel('From').fill('2026-03-15T13:01')
+  await page.keyboard.press('Enter')
+  await page.getByText('No denial matches these filters.').waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByLabel('Reason').selectOption('Quota exhausted')
   await soon(() => ids(page)).toEqual(['exhausted'])
@@ -234,4 +256,74 @@ test('says that quotas may be missing when the log has kept no more of them', as
   await page.getByRole('button', { name: 'Explain: many' }).click()
   expect(await verdicts(page)).toHaveLength(20)
   await explanation(page).getByText('Others may be missing: the log keeps 20').waitFor()
+})
+
+/** Denied at first, then reserved in part, committed in part, and refunded in part. */
+async function sendLater(): Promise<void> {
+  await allow({ user_id: 4711, name: 'Codes', limit: 10, period: 'month', message_types: ['otp'] })
+  await allow({ user_id: 4711, name: 'Daily', kind: 'cap', limit: 100, period: 'day' })
+  const message = { user_id: 4711, id: 'code-1' }
+  const content = { units: 20, country: 'NG', message_type: 'otp' }
+  await deny({ ...message, ...content })
+  for (const [op, body] of [
+    ['reserve', { ...content, allow_partial: true }],
+    ['commit', { total_units: 4 }],
+    ['release', {}],
+    ['refund', { total_units: 1 }],
+  ] as const) {
+    clock.now += 60_000
+    const answer = await call('POST', `/api/sms/sender/quota/${op}`, {
+      token: senderToken,
+      body: { ...message, ...body },
+    })
+    expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  }
+}
+
+test('the life of a message is found by its id, and says by whom, from what and when', async () => {
+  await sendLater()
+  const page = await site.visit('/denials')
+  await page.getByLabel('Message id').fill('code-1')
+  await page.keyboard.press('Enter')
+  const found = page.getByRole('region', { name: 'Messages with this id' })
+  await found.getByText('User 4711').waitFor()
+  await found.getByRole('link', { name: 'code-1' }).click()
+  await page.waitForURL(`${site.url}/console/users/4711/messages/code-1`)
+  await page.getByText('It was allowed and charged.').waitFor()
+  const life = page.getByRole('region', { name: 'Life of the message' })
+  await life.getByRole('link', { name: 'Daily' }).waitFor()
+  const steps = life.locator('ol > li')
+  await soon(() => steps.locator('b').allTextContents()).toEqual([
+    'Denied: Quota exhausted',
+    'Reserved: 10 units',
+    '4 units committed · 6 units released',
+    'Refunded: 1 unit in all',
+  ])
+  expect(await steps.nth(1).textContent()).toContain('by sender gateway')
+  expect(await steps.nth(1).textContent()).toContain('20 units were asked for')
+  expect(await steps.nth(1).textContent()).toContain('Charged toGrant Codes: 10 units')
+  expect(await steps.nth(1).textContent()).toContain('Counted byCap Daily: 10 units')
+  expect(await steps.nth(3).textContent()).toMatch(/15 Mar 2026, 1\d:\d\d by sender gateway/)
+  await expectAccessibleInEachLayout(page)
+  await life.getByRole('link', { name: 'Why?' }).click()
+  expect(await verdicts(page)).toContain('Grant CodesCovers the message, but had too few units left')
+})
+
+test('users see the life of their own message, without the names of senders', async () => {
+  const page = await site.visit('/mine/messages/code-1', { token: await site.userToken(4711) })
+  await page.getByText('It was allowed and charged.').waitFor()
+  const life = page.getByRole('region', { name: 'Life of the message' })
+  await life.getByText('Refunded: 1 unit in all').waitFor()
+  await life.getByText('Codes').waitFor()
+  expect(await life.textContent()).not.toContain('gateway')
+  await page.goto(`${site.url}/console/mine/messages/other`)
+  await page.getByText('Nothing is known of this message').waitFor()
+})
+
+test('is in German, too', async () => {
+  const page = await site.visit('/users/7/denials', { locale: 'de-DE' })
+  await page.getByLabel('Grund').selectOption('Obergrenze erreicht')
+  await page.getByRole('table', { name: 'Ablehnungen' }).getByText('uncovered').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Erklären: capped' }).click()
+  await page.getByRole('dialog', { name: 'Warum sie abgelehnt wurde' }).getByText('zu wenig Raum').first().waitFor()
 })

@@ -7,8 +7,10 @@ import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-histo
 import type { QUOTA_SUMMARY_COMPONENTS } from '../../../src/contract/quota-summary.ts'
 import type { QUOTA_COMPONENTS } from '../../../src/contract/quotas.ts'
 import type { RESERVATION_COMPONENTS } from '../../../src/contract/reservations.ts'
+import type { SEARCH_COMPONENTS } from '../../../src/contract/search.ts'
 import type { SENDER_COMPONENTS } from '../../../src/contract/sender.ts'
 import type { USAGE_COMPONENTS } from '../../../src/contract/usage.ts'
+import type { USER_COMPONENTS } from '../../../src/contract/users.ts'
 import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
@@ -21,6 +23,8 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
   typeof USAGE_COMPONENTS &
   typeof DENIAL_COMPONENTS &
+  typeof SEARCH_COMPONENTS &
+  typeof USER_COMPONENTS &
   typeof CALLER_COMPONENTS
 
 /** Resolves references between schemas, such as `Type.Ref('SmsQuota#')`. */

@@ -31,6 +31,10 @@ export const day: Reader<string | null> = text => {
   return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text ?? '') ? text : null
 }
 
+/** A timestamp in UTC, 2026-03-01T12:00:00.000Z. */
+export const timestamp: Reader<string | null> = text =>
+  text !== null && /^\d{4}-\d\d-\d\dT[\d:.]{5,12}Z$/.test(text) && !Number.isNaN(Date.parse(text)) ? text : null
+
 /** One of these; `fallback` otherwise. */
 export function oneOf<const T extends string, const F extends T | null>(
   values: readonly T[],

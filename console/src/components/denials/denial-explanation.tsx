@@ -1,48 +1,59 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { countryLabel, formatUnits } from '../../formats.ts'
+import { countryLabel } from '../../formats.ts'
+import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
+import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
+import { MessageLink } from '../message-link.tsx'
+import { QuotaLink } from '../quota-link.tsx'
 import { Timestamp } from '../values.tsx'
 import classes from './denial-explanation.module.css'
-import { DENIAL_REASON_TEXTS, verdictText } from './denial-labels.ts'
-import { denialQuery, type Scope, userOf } from './denial-queries.ts'
-import { QuotaLink } from './quota-link.tsx'
+import { limitingKindOf } from './denial-table.tsx'
 
 type Denial = Api['DenialDetail']
+type Line = Denial['explain'][number]
+interface DenialProps {
+  denial: Denial
+  scope: Scope
+}
 
-/** Why a message was denied: what was asked for, and what was found for each quota. */
+/** Why a message was denied: what was asked for, what was found for each quota, and what helps. */
 export function DenialExplanation({ scope, denialId }: { scope: Scope; denialId: string }) {
   const denial = useQuery(denialQuery(scope, denialId))
+  const { reasonSentences, ownReasonSentences, explanation } = texts.denials
   return (
     <Loaded query={denial} loading={<Loading rows={4} height={34} />}>
       {data => (
         <>
-          <p className={classes.reason}>{DENIAL_REASON_TEXTS[data.reason]}</p>
+          <p className={classes.reason}>{(scope?.isOwn ? ownReasonSentences : reasonSentences)[data.reason]}</p>
           <Request denial={data} scope={scope} />
-          <h3 className={classes.heading}>Quotas considered</h3>
+          <h3 className={classes.heading}>{explanation.considered}</h3>
           <Quotas denial={data} scope={scope} />
+          <Remedy denial={data} scope={scope} />
         </>
       )}
     </Loaded>
   )
 }
 
-function Request({ denial, scope }: { denial: Denial; scope: Scope }) {
+function Request({ denial, scope }: DenialProps) {
   const { id, user_id, at, country, message_type, retry_at } = denial
+  const { explanation, noCountry, waitingDoesNotHelp } = texts.denials
   return (
     <dl className={classes.request}>
-      <dt>Message</dt>
+      <dt>{explanation.message}</dt>
       <dd>
-        <bdi>{id}</bdi>
+        <MessageLink user={userOf(scope, denial)} id={id} />
       </dd>
       {!scope?.isOwn && (
         <>
-          <dt>User</dt>
+          <dt>{explanation.user}</dt>
           <dd>
             <Anchor component={Link} href={`/users/${user_id}`} inherit>
               {user_id}
@@ -50,54 +61,107 @@ function Request({ denial, scope }: { denial: Denial; scope: Scope }) {
           </dd>
         </>
       )}
-      <dt>Denied</dt>
+      <dt>{explanation.denied}</dt>
       <dd>
         <Timestamp at={at} />
       </dd>
-      <dt>For</dt>
+      <dt>{explanation.destination}</dt>
       <dd>
-        {country === null ? 'No country' : countryLabel(country)}
+        {country === null ? noCountry : countryLabel(country)}
         {message_type !== null && `, ${message_type}`}
       </dd>
-      <dt>Asked for</dt>
+      <dt>{explanation.asked}</dt>
       <dd>{askedText(denial)}</dd>
-      <dt>Try again from</dt>
+      <dt>{explanation.retryAt}</dt>
       <dd>
-        <Timestamp at={retry_at} none="Waiting does not help" />
+        <Timestamp at={retry_at} none={waitingDoesNotHelp} />
       </dd>
     </dl>
   )
 }
 
 function askedText({ units, allow_partial, remaining }: Denial): string {
-  const asked = `${texts.values.units(units)}${allow_partial ? ' or fewer' : ''}`
+  const { orFewer, sendable } = texts.denials.explanation
+  const asked = allow_partial ? orFewer(texts.values.units(units)) : texts.values.units(units)
   // Null is unlimited, which a denial never is.
-  if (remaining === null) return asked
-  return `${asked}; ${remaining === 0 ? 'none' : formatUnits(remaining)} could have been sent`
+  return remaining === null ? asked : sendable(asked, remaining)
 }
 
-function Quotas({ denial, scope }: { denial: Denial; scope: Scope }) {
+function Quotas({ denial, scope }: DenialProps) {
   const { explain } = denial
-  if (explain.length === 0) return <p className={classes.note}>There were no quotas.</p>
+  const { noQuotas, incomplete } = texts.denials.explanation
+  if (explain.length === 0) return <p className={classes.note}>{noQuotas}</p>
   return (
     <>
       <ul className={classes.quotas}>
         {explain.map(line => (
           <li key={line.quota_id}>
             <QuotaLink id={line.quota_id} kind={line.kind} user={userOf(scope, denial)} />
-            <div className={classes.verdict}>
-              {verdictText(line, denial)}
-              {line.expires_at !== undefined && ' on '}
-              {line.expires_at !== undefined && <Timestamp at={line.expires_at} />}
-            </div>
+            <div className={classes.verdict}>{verdict(line, denial)}</div>
           </li>
         ))}
       </ul>
-      {explain.length >= MAX_LOGGED_LINES && (
-        <p className={classes.note}>
-          Others may be missing: the log keeps {MAX_LOGGED_LINES}, and those that had ended last.
-        </p>
-      )}
+      {explain.length >= MAX_LOGGED_LINES && <p className={classes.note}>{incomplete(MAX_LOGGED_LINES)}</p>}
     </>
   )
+}
+
+/** Why a quota did or did not count for a denied message. */
+function verdict({ kind, verdict, expires_at }: Line, { reason, country, message_type }: Denial): ReactNode {
+  const { verdicts, endedOn } = texts.denials.explanation
+  switch (verdict) {
+    case 'has_headroom':
+      if (kind === 'cap') return verdicts.capHasRoom
+      return reason === 'quota_exhausted' ? verdicts.hasTooFewUnits : verdicts.hasUnits
+    case 'expired':
+      return expires_at === undefined ? verdicts.expired : endedOn(<Timestamp at={expires_at} />)
+    case 'other_country':
+      return country === null ? verdicts.needsCountry : verdicts.otherCountry(country)
+    case 'other_message_type':
+      return message_type === null ? verdicts.needsType : verdicts.otherType(message_type)
+    case 'not_needed':
+      return verdicts.notNeeded
+    default:
+      return verdicts[verdict]
+  }
+}
+
+/** What to do about a denial, for those who may do it. */
+function Remedy({ denial, scope }: DenialProps) {
+  const { helps, askForMore } = texts.denials.explanation
+  const { roles } = useCaller()
+  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, scope, roles)
+  if (remedy === null) return null
+  return (
+    <>
+      <h3 className={classes.heading}>{helps}</h3>
+      <p className={classes.remedy}>{remedy}</p>
+    </>
+  )
+}
+
+function remedyFor(denial: Denial, scope: Scope, roles: Api['Caller']['roles']): ReactNode {
+  const { createGrant, raiseCap, addUnits } = texts.denials.explanation
+  const { reason, limiting_quota_id } = denial
+  if (reason === 'no_quota') {
+    if (!roles.includes('admin')) return null
+    return (
+      <Anchor component={Link} href={grantUrl(denial)} size="sm">
+        {createGrant}
+      </Anchor>
+    )
+  }
+  const canAdjust = roles.includes('admin') || roles.includes('support')
+  if (limiting_quota_id === null || !canAdjust) return null
+  const kind = limitingKindOf(reason)
+  const quota = <QuotaLink id={limiting_quota_id} kind={kind} user={userOf(scope, denial)} />
+  return kind === 'cap' ? raiseCap(quota) : addUnits(quota)
+}
+
+/** The form of a grant that would have covered the message. */
+function grantUrl({ user_id, country, message_type }: Denial): string {
+  const query = new URLSearchParams({ kind: 'grant', user_id: String(user_id) })
+  if (country !== null) query.set('countries', country)
+  if (message_type !== null) query.set('message_types', message_type)
+  return `/quotas/new?${query}`
 }

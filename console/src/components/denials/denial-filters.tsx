@@ -1,65 +1,159 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
+import { COUNTRIES } from '../../../../src/domain/country.ts'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
+import { countryLabel } from '../../formats.ts'
+import { toFieldText, toTimestamp } from '../../local-time.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from '../filters.module.css'
-import { DENIAL_REASON_LABELS } from './denial-labels.ts'
-import { type DenialsState, messageId } from './denials-state.ts'
+import { uint } from '../url-state.ts'
+import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS } from './denials-state.ts'
 
 interface FiltersProps {
-  state: DenialsState
-  onChange: (parts: Partial<DenialsState>) => void
+  state: DenialFilters
+  /** Whether the list is of all users, so that one can be chosen. */
+  hasUsers: boolean
+  onChange: (parts: Partial<DenialFilters>) => void
 }
 
-export function DenialFilters({ state: { reason, id }, onChange }: FiltersProps) {
+/** The filters of the log of denials. */
+export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) {
+  const labels = texts.denials.filters
   return (
     <search className={classes.filters}>
+      <TypedFilter
+        label={labels.message}
+        placeholder={labels.allMessages}
+        value={state.id}
+        parse={messageId}
+        error={labels.messageError}
+        onApply={id => onChange({ id })}
+      />
+      {hasUsers && (
+        <TypedFilter
+          label={labels.user}
+          placeholder={labels.allUsers}
+          value={state.user_id === null ? null : String(state.user_id)}
+          parse={text => (uint(text) === null ? null : text)}
+          error={labels.userError}
+          onApply={text => onChange({ user_id: uint(text) })}
+        />
+      )}
       <NativeSelect
-        label="Reason"
+        label={labels.reason}
         size="xs"
-        value={reason ?? ''}
+        value={state.reason ?? ''}
         data={[
-          { value: '', label: 'All reasons' },
-          ...DENIAL_REASONS.map(value => ({ value, label: DENIAL_REASON_LABELS[value] })),
+          { value: '', label: labels.allReasons },
+          ...DENIAL_REASONS.map(value => ({ value, label: texts.denials.reasons[value] })),
         ]}
         onChange={({ currentTarget: { value } }) =>
           onChange({ reason: DENIAL_REASONS.find(one => one === value) ?? null })
         }
       />
-      <MessageFilter id={id} onChange={value => onChange({ id: value })} />
-      {(reason !== null || id !== null) && (
-        <Button variant="subtle" size="xs" onClick={() => onChange({ reason: null, id: null })}>
-          Clear filters
+      <CountryFilter country={state.country} onApply={country => onChange({ country })} />
+      <TypedFilter
+        label={labels.messageType}
+        placeholder={labels.allTypes}
+        value={state.message_type}
+        parse={messageType}
+        error={labels.messageTypeError}
+        onApply={message_type => onChange({ message_type })}
+      />
+      <TimeFilter label={labels.from} value={state.from} onApply={from => onChange({ from })} />
+      <TimeFilter label={labels.to} value={state.to} onApply={to => onChange({ to })} />
+      {isFiltered(state) && (
+        <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
+          {labels.clear}
         </Button>
       )}
     </search>
   )
 }
 
-/** Applies the message id on Enter or blur. */
-function MessageFilter({ id, onChange }: { id: string | null; onChange: (id: string | null) => void }) {
-  const shown = id ?? ''
+function CountryFilter({ country, onApply }: { country: string | null; onApply: (country: string | null) => void }) {
+  const codes = country === null || COUNTRIES.has(country) ? [...COUNTRIES] : [...COUNTRIES, country]
+  const options = codes
+    .map(value => ({ value, label: countryLabel(value) }))
+    .toSorted((one, other) => one.label.localeCompare(other.label))
+  return (
+    <NativeSelect
+      label={texts.denials.filters.country}
+      size="xs"
+      value={country ?? ''}
+      data={[{ value: '', label: texts.denials.filters.allCountries }, ...options]}
+      onChange={({ currentTarget: { value } }) => onApply(value === '' ? null : value)}
+    />
+  )
+}
+
+interface TypedFilterProps {
+  label: string
+  placeholder: string
+  value: string | null
+  /** Null for a text that the API would refuse. */
+  parse: (text: string) => string | null
+  error: string
+  onApply: (value: string | null) => void
+}
+
+/** Applies its text on Enter or blur. */
+function TypedFilter({ label, placeholder, value, parse, error, onApply }: TypedFilterProps) {
+  const shown = value ?? ''
   const [text, setText] = useState(shown)
   // The back button changes the value without input here.
   useEffect(() => setText(shown), [shown])
   const trimmed = text.trim()
-  const isInvalid = trimmed !== '' && messageId(trimmed) === null
+  const isInvalid = trimmed !== '' && parse(trimmed) === null
 
   function apply(event?: FormEvent) {
     event?.preventDefault()
-    if (!isInvalid && trimmed !== shown) onChange(messageId(trimmed))
+    if (!isInvalid && trimmed !== shown) onApply(parse(trimmed))
   }
   return (
     <form onSubmit={apply}>
       <TextInput
-        label="Message id"
+        label={label}
         size="xs"
-        placeholder="All messages"
+        placeholder={placeholder}
         autoComplete="off"
         value={text}
         onChange={event => setText(event.currentTarget.value)}
         onBlur={() => apply()}
-        error={isInvalid && 'Up to 128 letters, digits and . _ : -, the first a letter or digit'}
+        error={isInvalid && error}
       />
     </form>
+  )
+}
+
+interface TimeFilterProps {
+  label: string
+  /** A timestamp; null for none. */
+  value: string | null
+  onApply: (at: string | null) => void
+}
+
+/** A time in the user's time zone, applied on Enter or blur, because a half-typed time is already another valid time. */
+function TimeFilter({ label, value, onApply }: TimeFilterProps) {
+  const shown = toFieldText(value)
+  const [text, setText] = useState(shown)
+  // The back button changes the value without input here.
+  useEffect(() => setText(shown), [shown])
+
+  function apply() {
+    if (text !== shown) onApply(text === '' ? null : toTimestamp(text))
+  }
+  return (
+    <TextInput
+      type="datetime-local"
+      label={label}
+      size="xs"
+      value={text}
+      max="9999-12-31T23:59"
+      onChange={event => setText(event.currentTarget.value)}
+      onBlur={apply}
+      // Browsers differ in whether Enter in a time field submits the form.
+      onKeyDown={event => event.key === 'Enter' && apply()}
+    />
   )
 }

@@ -1,12 +1,13 @@
 import { Anchor, Button, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryLabel, formatUnits } from '../../formats.ts'
+import { countryLabel } from '../../formats.ts'
+import { type Scope, userOf } from '../../queries/denials.ts'
+import { texts } from '../../texts/texts.ts'
+import { MessageLink } from '../message-link.tsx'
+import { QuotaLink } from '../quota-link.tsx'
 import classes from '../record-table.module.css'
 import { Timestamp, Units } from '../values.tsx'
-import { DENIAL_REASON_LABELS, DENIAL_REASON_TEXTS } from './denial-labels.ts'
-import { type Scope, userOf } from './denial-queries.ts'
-import { LimitingQuota } from './limiting-quota.tsx'
 
 type Denial = Api['DenialRecord']
 
@@ -21,20 +22,21 @@ interface TableProps {
 
 /** A table of denials; on narrow screens each row becomes a card. */
 export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
+  const { table, columns } = texts.denials
   return (
-    <Table className={classes.table ?? ''} aria-label="Denials" aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">Message</Table.Th>
-          {scope === null && <Table.Th scope="col">User</Table.Th>}
-          <Table.Th scope="col">Denied</Table.Th>
-          <Table.Th scope="col">Reason</Table.Th>
+          <Table.Th scope="col">{columns.message}</Table.Th>
+          {scope === null && <Table.Th scope="col">{columns.user}</Table.Th>}
+          <Table.Th scope="col">{columns.denied}</Table.Th>
+          <Table.Th scope="col">{columns.reason}</Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Units
+            {columns.units}
           </Table.Th>
-          <Table.Th scope="col">For</Table.Th>
-          <Table.Th scope="col">Limited by</Table.Th>
-          <Table.Th scope="col">Try again from</Table.Th>
+          <Table.Th scope="col">{columns.destination}</Table.Th>
+          <Table.Th scope="col">{columns.limitedBy}</Table.Th>
+          <Table.Th scope="col">{columns.retryAt}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -47,58 +49,77 @@ export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) 
 }
 
 function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
-  const { denial_id, id, user_id, at, reason, units, country, message_type, skipped, retry_at } = denial
+  const { id, user_id, at, units, country, message_type, skipped, retry_at } = denial
+  const { columns } = texts.denials
   return (
     <Table.Tr>
-      <Table.Th scope="row" data-label="Message">
-        <bdi className={classes.name}>{id}</bdi>
-        {skipped !== null && skipped > 0 && (
-          <div className={classes.about}>{formatUnits(skipped)} more left out before it</div>
-        )}
+      <Table.Th scope="row" data-label={columns.message} className={classes.name ?? ''}>
+        <MessageLink user={userOf(scope, denial)} id={id} />
+        {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
       </Table.Th>
       {scope === null && (
-        <Table.Td data-label="User">
+        <Table.Td data-label={columns.user}>
           <Anchor component={Link} href={`/users/${user_id}/denials`} size="sm">
             {user_id}
           </Anchor>
         </Table.Td>
       )}
-      <Table.Td data-label="Denied">
+      <Table.Td data-label={columns.denied}>
         <Timestamp at={at} />
       </Table.Td>
-      <Table.Td data-label="Reason">
-        <div>
-          {DENIAL_REASON_LABELS[reason]}
-          <div className={classes.about}>{DENIAL_REASON_TEXTS[reason]}</div>
-          <Button
-            variant="default"
-            size="compact-xs"
-            mt={4}
-            aria-haspopup="dialog"
-            aria-label={`Explain: ${id}`}
-            onClick={() => onExplain(denial_id)}
-          >
-            Explain
-          </Button>
-        </div>
+      <Table.Td data-label={columns.reason}>
+        <Reason denial={denial} scope={scope} onExplain={onExplain} />
       </Table.Td>
-      <Table.Td data-label="Units" className={classes.number ?? ''}>
+      <Table.Td data-label={columns.units} className={classes.number ?? ''}>
         <Units value={units} />
       </Table.Td>
-      <Table.Td data-label="For">
+      <Table.Td data-label={columns.destination}>
         <div>
-          {country === null ? 'No country' : countryLabel(country)}
+          {country === null ? texts.denials.noCountry : countryLabel(country)}
           {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
         </div>
       </Table.Td>
-      <Table.Td data-label="Limited by">
+      <Table.Td data-label={columns.limitedBy}>
         <div className={classes.name}>
-          <LimitingQuota denial={denial} user={userOf(scope, denial)} />
+          <LimitingQuota denial={denial} scope={scope} />
         </div>
       </Table.Td>
-      <Table.Td data-label="Try again from">
-        <Timestamp at={retry_at} none="Waiting does not help" />
+      <Table.Td data-label={columns.retryAt}>
+        <Timestamp at={retry_at} none={texts.denials.waitingDoesNotHelp} />
       </Table.Td>
     </Table.Tr>
   )
+}
+
+function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
+  const { denial_id, id, reason } = denial
+  const { reasons, ownReasons, reasonSentences, ownReasonSentences } = texts.denials
+  return (
+    <div>
+      {scope?.isOwn ? ownReasons[reason] : reasons[reason]}
+      <div className={classes.about}>{scope?.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}</div>
+      <Button
+        variant="default"
+        size="compact-xs"
+        mt={4}
+        aria-haspopup="dialog"
+        aria-label={texts.denials.explainMessage(id)}
+        onClick={() => onExplain(denial_id)}
+      >
+        {texts.denials.explain}
+      </Button>
+    </div>
+  )
+}
+
+/** The quota that limited a denied message. */
+function LimitingQuota({ denial, scope }: { denial: Denial; scope: Scope }) {
+  const { limiting_quota_id, reason } = denial
+  if (limiting_quota_id === null) return texts.denials.noQuota
+  return <QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={userOf(scope, denial)} />
+}
+
+/** A blocking cap comes first, and does not exist if the reason is that grants had too little left. */
+export function limitingKindOf(reason: Denial['reason']): Api['SmsQuota']['kind'] {
+  return reason === 'quota_exhausted' ? 'grant' : 'cap'
 }

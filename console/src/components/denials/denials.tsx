@@ -1,15 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
+import { denialsQuery, type Scope } from '../../queries/denials.ts'
+import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { Dialog } from '../dialog.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { useUrlState } from '../url-state.ts'
+import type { ViewedUser } from '../user/viewed-user.ts'
 import { DenialExplanation } from './denial-explanation.tsx'
-import { DenialFilters } from './denial-filters.tsx'
-import { denialsQuery, type Scope } from './denial-queries.ts'
+import { DenialFilterFields } from './denial-filters.tsx'
 import { DenialTable } from './denial-table.tsx'
-import { DENIALS_STATE, type DenialsState } from './denials-state.ts'
+import { DENIALS_STATE, type DenialsState, isFiltered } from './denials-state.ts'
+import { FoundMessages } from './found-messages.tsx'
+
+/** The denials of one user. */
+export default function UserDenials({ user }: { user: ViewedUser }) {
+  return <Denials scope={user} />
+}
 
 /** The log of denials, newest first, with filters; each denial opens its explanation. */
 export function Denials({ scope }: { scope: Scope }) {
@@ -17,8 +25,13 @@ export function Denials({ scope }: { scope: Scope }) {
   const list = useQuery(denialsQuery(scope, state))
   return (
     <>
-      {/* A changed filter starts at the newest. */}
-      <DenialFilters state={state} onChange={parts => change({ cursor: null, ...parts })} />
+      <DenialFilterFields
+        state={state}
+        hasUsers={scope === null}
+        // A changed filter starts at the newest.
+        onChange={parts => change({ cursor: null, ...parts })}
+      />
+      {state.id !== null && <FoundMessages id={state.id} scope={scope} />}
       <Loaded query={list} loading={<Loading rows={8} height={44} />}>
         {({ items, next_cursor }) => (
           <>
@@ -40,21 +53,20 @@ export function Denials({ scope }: { scope: Scope }) {
           </>
         )}
       </Loaded>
-      <Dialog title="Why it was denied" isOpen={state.denial !== null} onClose={() => change({ denial: null })}>
+      <Dialog
+        title={texts.denials.explanation.title}
+        isOpen={state.denial !== null}
+        onClose={() => change({ denial: null })}
+      >
         {state.denial !== null && <DenialExplanation scope={scope} denialId={state.denial} />}
       </Dialog>
     </>
   )
 }
 
-function NoDenials({ state: { reason, id, cursor }, hasMore }: { state: DenialsState; hasMore: boolean }) {
-  if (hasMore) return <EmptyState title="None found so far">Older denials are not searched yet.</EmptyState>
-  if (cursor !== null) return <EmptyState title="No older denials" />
-  const isFiltered = reason !== null || id !== null
-  return (
-    <EmptyState title="No denials">
-      {isFiltered ? 'No denial matches these filters.' : 'Denied messages appear here.'} They are kept for some days, by
-      default 7.
-    </EmptyState>
-  )
+function NoDenials({ state, hasMore }: { state: DenialsState; hasMore: boolean }) {
+  const { empty } = texts.denials
+  if (hasMore) return <EmptyState title={empty.searching}>{empty.searchingAbout}</EmptyState>
+  if (state.cursor !== null) return <EmptyState title={empty.older} />
+  return <EmptyState title={empty.title}>{isFiltered(state) ? empty.filtered : empty.none}</EmptyState>
 }

@@ -1,11 +1,12 @@
 import { Denials } from '../../components/denials/denials.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { texts } from '../../texts/texts.ts'
 
 /** The denials of all users. */
 export default function AllDenials() {
   return (
     <>
-      <PageTitle title="Denials" about="Denied messages of all users, and why they were denied." />
+      <PageTitle title={texts.denials.title} about={texts.denials.about} />
       <Denials scope={null} />
     </>
   )

@@ -3,12 +3,12 @@ import { Fragment } from 'react'
 import { Link } from 'wouter'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { Announcement } from '../../components/announcement.tsx'
-import { DENIAL_REASON_LABELS } from '../../components/denials/denial-labels.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
 import { formatUnits } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import { HeadlineNumber } from './headline-number.tsx'
 import classes from './overview.module.css'
 import { useLastHour } from './overview-queries.ts'
@@ -39,7 +39,7 @@ export function Denials() {
                   <Fragment key={reason}>
                     <dt>
                       <Anchor component={Link} href={`/denials?reason=${reason}`} inherit>
-                        {DENIAL_REASON_LABELS[reason]}
+                        {texts.denials.reasons[reason]}
                       </Anchor>
                     </dt>
                     <dd>

@@ -1,2 +1,171 @@
-/** Denials and the life of a message. */
-export const denials = {}
+import type { ReactNode } from 'react'
+import { countryLabel, formatUnits } from '../../formats.ts'
+
+/** The log of denials, what was considered for a denied message, and the life of a message. */
+export const denials = {
+  title: 'Denials',
+  about: 'Denied messages of all users, and why they were denied.',
+  table: 'Denials',
+  columns: {
+    message: 'Message',
+    user: 'User',
+    denied: 'Denied',
+    reason: 'Reason',
+    units: 'Units',
+    destination: 'For',
+    limitedBy: 'Limited by',
+    retryAt: 'Try again from',
+  },
+  explain: 'Explain',
+  explainMessage: (id: string) => `Explain: ${id}`,
+  skipped: (count: number) => `${formatUnits(count)} more left out before it`,
+  noCountry: 'No country',
+  noQuota: 'None',
+  waitingDoesNotHelp: 'Waiting does not help',
+
+  /** The reasons for which messages are denied, as labels and as sentences. */
+  reasons: {
+    no_quota: 'No quota',
+    cap_reached: 'Cap reached',
+    quota_exhausted: 'Quota exhausted',
+  },
+  reasonSentences: {
+    no_quota: 'No grant covered this message.',
+    cap_reached: 'A cap had too little room.',
+    quota_exhausted: 'The grants for this message had too few units left.',
+  },
+  /** The same for the user whose message it was. */
+  ownReasons: {
+    no_quota: 'Not covered',
+    cap_reached: 'Limit reached',
+    quota_exhausted: 'Used up',
+  },
+  ownReasonSentences: {
+    no_quota: 'None of your packages covered this message.',
+    cap_reached: 'One of your limits had too little room.',
+    quota_exhausted: 'Your packages for this message had too few units left.',
+  },
+  ownKinds: { grant: 'A package', cap: 'A limit' },
+
+  filters: {
+    reason: 'Reason',
+    allReasons: 'All reasons',
+    message: 'Message id',
+    allMessages: 'All messages',
+    messageError: 'Up to 128 letters, digits and . _ : -, the first a letter or digit',
+    user: 'User id',
+    allUsers: 'All users',
+    userError: 'Enter a whole number',
+    country: 'Country',
+    allCountries: 'All countries',
+    messageType: 'Message type',
+    allTypes: 'All types',
+    messageTypeError: 'Up to 64 lower-case letters, digits, _ and -',
+    from: 'From',
+    to: 'Before',
+    clear: 'Clear filters',
+  },
+  empty: {
+    title: 'No denials',
+    none: 'Denied messages appear here. They are kept for some days, by default 7.',
+    filtered: 'No denial matches these filters. They are kept for some days, by default 7.',
+    older: 'No older denials',
+    searching: 'None found so far',
+    searchingAbout: 'Older denials are not searched yet.',
+  },
+  found: {
+    title: 'Messages with this id',
+    none: 'No message was sent or reserved under this id. Its denials, if there are any, are below.',
+    more: 'More ids begin like this. Enter more of the id.',
+    life: (id: ReactNode) => <>All that happened to message {id}</>,
+  },
+
+  explanation: {
+    title: 'Why it was denied',
+    message: 'Message',
+    user: 'User',
+    denied: 'Denied',
+    destination: 'For',
+    asked: 'Asked for',
+    retryAt: 'Try again from',
+    orFewer: (units: string) => `${units} or fewer`,
+    sendable: (asked: string, units: number) =>
+      `${asked}; ${units === 0 ? 'none' : formatUnits(units)} could have been sent`,
+    considered: 'Quotas considered',
+    noQuotas: 'There were no quotas.',
+    incomplete: (kept: number) => `Others may be missing: the log keeps ${kept}, and those that had ended last.`,
+    endedOn: (time: ReactNode) => <>Did not count: ended on {time}</>,
+    /** Why a quota did or did not count. */
+    verdicts: {
+      blocks: 'Stopped the message: too little room',
+      exhausted: 'Nothing left',
+      capHasRoom: 'Had enough room',
+      hasUnits: 'Covers the message and had units left',
+      hasTooFewUnits: 'Covers the message, but had too few units left',
+      suspended: 'Did not count: suspended',
+      scheduled: 'Did not count: had not started yet',
+      expired: 'Did not count: ended',
+      otherCountry: (country: string) => `Did not count: does not cover ${countryLabel(country)}`,
+      needsCountry: 'Did not count: covers certain countries, and the message named none',
+      otherType: (type: string) => `Did not count: does not cover the type ${type}`,
+      needsType: 'Did not count: covers certain message types, and the message named none',
+      draws: 'Would have paid',
+      notNeeded: 'Was not needed',
+    },
+    helps: 'What helps',
+    createGrant: 'Create a grant that covers this message',
+    raiseCap: (cap: ReactNode) => <>Raise the limit of {cap}</>,
+    addUnits: (grant: ReactNode) => <>Add units to {grant}</>,
+    askForMore: 'Ask your administrator for more units.',
+  },
+
+  /** The life of one message. */
+  message: {
+    title: (id: string) => `Message ${id}`,
+    about: (user: ReactNode) => <>All that happened to this message of {user}.</>,
+    user: (id: number) => `user ${id}`,
+    back: 'All reservations',
+    life: 'Life of the message',
+    facts: { units: 'Units', asked: 'Asked for', destination: 'For', state: 'State' },
+    notFound: 'Nothing is known of this message',
+    notFoundAbout:
+      'No sender has asked for it under this id and user, or it was so long ago that it is not kept any more.',
+    /** What became of it, in one sentence. */
+    outcomes: {
+      denied: 'It was denied, and nothing was charged. The sender may ask again under the same id.',
+      reserved: 'Its units are set aside. The sender has not said yet whether it was sent.',
+      committed: 'It was allowed and charged. Whether it reached the phone, only the sender knows.',
+      refunded: 'It was charged, and all of it was given back.',
+      released: 'Its units were given back before it was sent. Nothing was charged.',
+      expired: 'The sender never said that it was sent, so its units were given back. Nothing was charged.',
+    },
+    denied: (reason: string) => `Denied: ${reason}`,
+    askedFor: (units: string) => `Asked for ${units}`,
+    explain: 'Why?',
+    earlier: 'Earlier denials of this id are in the log.',
+    reserved: (units: string) => `Reserved: ${units}`,
+    consumed: (units: string) => `Reserved and committed in one call: ${units}`,
+    opening: (units: string) => `Opening balance: ${units} used before`,
+    fewerThanAsked: (asked: string) => `${asked} were asked for`,
+    forced: 'Past all limits: the sender said that it had been sent already, or limits were only observed',
+    charged: 'Charged to',
+    counted: 'Counted by',
+    unfunded: (units: string) => `${units} were paid by no grant`,
+    draw: (units: string, windowStart: ReactNode) => (
+      <>
+        {units}, in the window from {windowStart}
+      </>
+    ),
+    by: (sender: ReactNode) => <>by sender {sender}</>,
+    unknownTime: 'Time not recorded',
+    committed: (units: string) => `${units} committed`,
+    released: (units: string) => `${units} released`,
+    expired: (units: string) => `Expired, ${units} released`,
+    committedByForce: (units: string) => `Committed past the limits: ${units} in all`,
+    refunded: (units: string) => `Refunded: ${units} in all`,
+    outstanding: (units: string) => `${units} still reserved`,
+    releasedAt: (time: ReactNode) => <>Released if not committed by {time}</>,
+    committedAt: (time: ReactNode) => <>Committed if not released by {time}</>,
+    request: (id: string) => `Request ${id}`,
+  },
+}

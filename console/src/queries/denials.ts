@@ -1,8 +1,8 @@
 import { keepPreviousData } from '@tanstack/react-query'
-import { request } from '../../api/client.ts'
-import type { Api } from '../../api/types.ts'
-import type { ViewedUser } from '../user/viewed-user.ts'
-import type { DenialsState } from './denials-state.ts'
+import { request } from '../api/client.ts'
+import type { Api } from '../api/types.ts'
+import type { DenialsState } from '../components/denials/denials-state.ts'
+import type { ViewedUser } from '../components/user/viewed-user.ts'
 
 const PAGE_SIZE = 25
 
@@ -12,10 +12,10 @@ export type Scope = ViewedUser | null
 const pathOf = (scope: Scope) => (scope?.isOwn ? '/quota/denials' : '/admin/denials')
 
 /** Query options for a page of denials, newest first. */
-export function denialsQuery(scope: Scope, { reason, id, cursor }: DenialsState) {
+export function denialsQuery(scope: Scope, { denial: _, ...filters }: DenialsState) {
   // The user's own endpoint knows the user from the token.
-  const user_id = scope?.isOwn ? null : scope?.user_id
-  const query = { user_id, reason, id, cursor, page_size: PAGE_SIZE }
+  const user_id = scope === null ? filters.user_id : scope.isOwn ? null : scope.user_id
+  const query = { ...filters, user_id, page_size: PAGE_SIZE }
   return {
     queryKey: ['denials', scope, query],
     queryFn: ({ signal }: { signal: AbortSignal }) => request<Api['DenialPage']>(pathOf(scope), { query, signal }),
@@ -29,6 +29,15 @@ export function denialQuery(scope: Scope, denialId: string) {
   return {
     queryKey: ['denials', path],
     queryFn: ({ signal }: { signal: AbortSignal }) => request<Api['DenialDetail']>(path, { signal }),
+  }
+}
+
+/** Query options for the messages of all users whose id begins with this. Only reservations are found, not denials. */
+export function messageSearchQuery(id: string) {
+  return {
+    queryKey: ['reservations', 'search', id],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      request<Api['SearchResult']>('/admin/search', { query: { q: id }, signal }),
   }
 }
 

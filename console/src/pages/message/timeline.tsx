@@ -1,0 +1,191 @@
+import { Anchor } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { Badge, type Tone } from '../../components/badge.tsx'
+import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { QuotaLink } from '../../components/quota-link.tsx'
+import type { ViewedUser } from '../../components/user/viewed-user.ts'
+import { Timestamp } from '../../components/values.tsx'
+import type { Message, MessageReservation } from '../../queries/messages.ts'
+import { texts } from '../../texts/texts.ts'
+import classes from './message.module.css'
+
+/** One thing that happened to a message. */
+interface Step {
+  key: string
+  tone: Tone
+  title: string
+  /** When; null if it is not recorded, undefined for what has not happened yet. */
+  at?: string | null
+  /** The subject of the sender's token; null if it is not known or not shown. */
+  by: string | null
+  details: ReactNode
+}
+
+/** What happened to a message, oldest first: denials, the reservation, and what became of its units. */
+export function Timeline({ message, user }: { message: Message; user: ViewedUser }) {
+  const { earlier, unknownTime, by } = texts.denials.message
+  return (
+    <>
+      {message.hasMoreDenials && <p className={classes.note}>{earlier}</p>}
+      <ol className={classes.steps}>
+        {stepsOf(message, user).map(step => (
+          <li key={step.key} data-tone={step.tone}>
+            <Badge tone={step.tone}>
+              <b>{step.title}</b>
+            </Badge>
+            <div className={classes.details}>
+              {step.at !== undefined && <Timestamp at={step.at} none={unknownTime} />}
+              {step.by !== null && <> {by(<bdi>{step.by}</bdi>)}</>}
+              {step.details}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function stepsOf({ reservation, denials }: Message, user: ViewedUser): Step[] {
+  const denied = denials.toReversed().map(denial => denialStep(denial, user))
+  if (reservation === null) return denied
+  return [...denied, madeStep(reservation, user), ...settledSteps(reservation), ...outstandingSteps(reservation)]
+}
+
+function denialStep({ denial_id, id, at, reason, units }: Api['DenialRecord'], user: ViewedUser): Step {
+  const { denied, askedFor, explain } = texts.denials.message
+  const { reasons, ownReasons, reasonSentences, ownReasonSentences } = texts.denials
+  return {
+    key: denial_id,
+    tone: 'bad',
+    title: denied(user.isOwn ? ownReasons[reason] : reasons[reason]),
+    at,
+    by: null,
+    details: (
+      <p>
+        {askedFor(texts.values.units(units))}. {user.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}{' '}
+        <Anchor component={Link} href={denialsUrl({ id, denial: denial_id }, user)} inherit underline="always">
+          {explain}
+        </Anchor>
+      </p>
+    ),
+  }
+}
+
+function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
+  const { id, op, units, asked, force, unfunded, created_at, made_by = null } = reservation
+  const words = texts.denials.message
+  const shown = texts.values.units(units)
+  // Ids of senders do not start with an underscore.
+  const title = id.startsWith('_')
+    ? words.opening(shown)
+    : op === 'consume'
+      ? words.consumed(shown)
+      : words.reserved(shown)
+  return {
+    key: 'made',
+    tone: 'coming',
+    title,
+    at: created_at,
+    by: made_by,
+    details: (
+      <>
+        {asked > units && <p>{words.fewerThanAsked(texts.values.units(asked))}</p>}
+        {force && <p>{words.forced}</p>}
+        <Draws reservation={reservation} user={user} />
+        {unfunded > 0 && <p>{words.unfunded(texts.values.units(unfunded))}</p>}
+      </>
+    ),
+  }
+}
+
+/** The grants that pay for the message, and the caps that count it. */
+function Draws({ reservation: { draws }, user }: { reservation: MessageReservation; user: ViewedUser }) {
+  const { charged, counted, draw } = texts.denials.message
+  return (['grant', 'cap'] as const).map(kind => {
+    const ofKind = draws.filter(one => one.kind === kind)
+    if (ofKind.length === 0) return null
+    return (
+      <div key={kind}>
+        <p>{kind === 'grant' ? charged : counted}</p>
+        <ul className={classes.draws}>
+          {ofKind.map(({ quota_id, units, window_start }) => (
+            <li key={quota_id}>
+              <QuotaLink id={quota_id} kind={kind} user={user} />:{' '}
+              {draw(texts.values.units(units), <Timestamp at={window_start} />)}
+            </li>
+          ))}
+        </ul>
+      </div>
+    )
+  })
+}
+
+/** Commits and releases, then forced commits and refunds, whose times are recorded one by one. */
+function settledSteps(reservation: MessageReservation): Step[] {
+  const { op, force, state, committed, released, refunded, changed_at, settled_by = null, actions = [] } = reservation
+  const words = texts.denials.message
+  const units = texts.values.units
+  const parts = [
+    ...(committed > 0 && op === 'reserve' ? [words.committed(units(committed))] : []),
+    ...(released > 0 ? [state === 'expired' ? words.expired(units(released)) : words.released(units(released))] : []),
+  ]
+  // A refund came later, so that the last change and its author are the refund's.
+  const isLast = refunded === 0
+  const settled: Step[] =
+    parts.length === 0
+      ? []
+      : [
+          {
+            key: 'settled',
+            tone: committed > 0 ? 'good' : 'over',
+            title: parts.join(' · '),
+            at: isLast ? changed_at : null,
+            by: isLast ? settled_by : null,
+            details: null,
+          },
+        ]
+  // The booking itself is the first forced action of a forced reservation.
+  const recorded = actions.filter(({ action }) => action === 'refund' || !force).map(actionStep)
+  const isRecorded = actions.some(({ action }) => action === 'refund')
+  if (refunded === 0 || isRecorded) return [...settled, ...recorded]
+  const refund: Step = {
+    key: 'refunded',
+    tone: 'held',
+    title: words.refunded(units(refunded)),
+    at: changed_at,
+    by: settled_by,
+    details: null,
+  }
+  return [...settled, ...recorded, refund]
+}
+
+function actionStep({ action, total_units, at, by, request_id }: Api['AuthoredRecord']['actions'][number]): Step {
+  const { refunded, committedByForce, request } = texts.denials.message
+  const units = texts.values.units(total_units)
+  return {
+    key: `${action} ${total_units}`,
+    tone: 'held',
+    title: action === 'refund' ? refunded(units) : committedByForce(units),
+    at,
+    by,
+    details: <p className={classes.note}>{request(request_id)}</p>,
+  }
+}
+
+/** What is still to come. */
+function outstandingSteps({ units, committed, released, expires_at, on_expiry }: MessageReservation): Step[] {
+  const { outstanding, releasedAt, committedAt } = texts.denials.message
+  if (expires_at === null) return []
+  const time = <Timestamp at={expires_at} />
+  return [
+    {
+      key: 'outstanding',
+      tone: 'coming',
+      title: outstanding(texts.values.units(units - committed - released)),
+      by: null,
+      details: on_expiry === 'release' ? releasedAt(time) : committedAt(time),
+    },
+  ]
+}
