@@ -7,7 +7,7 @@
  *   if any of these calls is repeated.
  * - It did not: `reserve` and `release`. Without the first, a reservation that arrives later would stay.
  */
-import type { Api, Granted } from './api.ts'
+import type { Api } from './api.ts'
 import type { Debt, Journal } from './debt.ts'
 import { QuotaError, UnavailableError } from './errors.ts'
 
@@ -23,6 +23,9 @@ const TTL_SECONDS = 60
 
 type Decision = 'charge' | 'release'
 
+/** The debts to book. */
+export type Debts = Pick<Journal, 'due' | 'remove' | 'onUnknown' | 'onRefused'>
+
 export type BookingCalls = Pick<Api<unknown>, 'consume' | 'commit' | 'reserve' | 'release'>
 
 export interface Booking {
@@ -30,7 +33,7 @@ export interface Booking {
   wake(): void
 }
 
-export function createBooking(journal: Journal, calls: BookingCalls, now: () => number): Booking {
+export function createBooking(journal: Debts, calls: BookingCalls, now: () => number): Booking {
   const refusedUntil = new WeakMap<Debt, number>()
   let isRunning = false
 
@@ -90,7 +93,7 @@ export function createBooking(journal: Journal, calls: BookingCalls, now: () => 
 }
 
 /** Whether debts are charged. An answer of `onUnknown` that takes its time holds up no other debt. */
-function createDecisions(journal: Journal, onError: (debt: Debt, error: unknown) => void) {
+function createDecisions(journal: Debts, onError: (debt: Debt, error: unknown) => void) {
   /** Of what is unknown. Each is asked for once, as long as this process lives; null while the answer is awaited. */
   const answers = new WeakMap<Debt, Decision | null>()
   let asked = 0
@@ -135,15 +138,13 @@ async function charge(calls: BookingCalls, { request }: Debt): Promise<void> {
 
 async function release(calls: BookingCalls, { request }: Debt): Promise<void> {
   const { explain, ...content } = request
-  let reservation: Granted | { granted: false }
   try {
-    reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })
+    const reservation = await calls.reserve({ ...content, onExpiry: 'release', ttlSeconds: TTL_SECONDS })
+    if (reservation.granted) await calls.release({ userId: request.userId, id: request.id })
   } catch (error) {
-    // Released by an earlier attempt, or the id was charged for an earlier message.
-    if (hasCode(error, 'reservation_closed') || hasCode(error, 'idempotency_mismatch')) return
-    throw error
+    // Released by an earlier attempt, or the id was charged for another message.
+    if (!hasCode(error, 'reservation_closed') && !hasCode(error, 'idempotency_mismatch')) throw error
   }
-  if (reservation.granted) await calls.release({ userId: request.userId, id: request.id })
 }
 
 function hasCode(error: unknown, code: string): boolean {

@@ -5,6 +5,7 @@ import { afterMs } from './clockwork.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
+import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
 import { loadTracing, type Span, startSpan } from './tracing.ts'
@@ -29,6 +30,8 @@ export interface ClientOptions {
   onUnavailable?: OnUnavailable | Readonly<Record<string, OnUnavailable>>
   /** Where debts are kept; `allow-with-debt` needs it. The client settles what it finds there. */
   journal?: Journal
+  /** What to hold for an outage; `lease` needs it. Close the client at the end, so that it is given back. */
+  outageLease?: OutageLeaseOptions
   /** In place of the platform's. */
   fetch?: typeof fetch
   /** Whether an error of `fetch` ends its call at once, instead of another try; none does if left out. */
@@ -78,6 +81,12 @@ export interface Client extends Api<CallOptions> {
    * @throws QuotaError with the code `events_lost` or `events_pruned`, and UnavailableError
    */
   follow(input?: FollowInput, options?: { signal?: AbortSignal }): AsyncIterable<EventPage>
+  /**
+   * Gives back the units that are held for an outage. Call it when no send is under way.
+   *
+   * @throws UnavailableError; then it may be called again, and what is left is charged when it expires
+   */
+  close(): Promise<void>
 }
 
 const SENDER_TIMEOUT_MS = 2_000
@@ -103,17 +112,20 @@ export function createClient(options: ClientOptions): Client {
     sleep,
   })
   const api = methods(transport, coalesced, { senderTimeoutMs, timeoutMs: options.timeoutMs ?? TIMEOUT_MS })
-  const { journal, onUnavailable = 'deny' } = options
+  const { journal, outageLease, onUnavailable = 'deny' } = options
   const debts = journal && { journal, booking: createBooking(journal, api, now) }
   debts?.booking.wake()
+  const clockwork = { now, later: afterMs }
+  const leases = outageLease && createOutageLeases(outageLease, api, clockwork)
   return {
     ...api,
     withReservation(input, send, { onUnavailable: own = policyOf(onUnavailable, input), ...call } = {}) {
-      return withReservation(api, input, send, { ...call, onUnavailable: own, debts })
+      return withReservation(api, input, send, { ...call, onUnavailable: own, debts, leases })
     },
-    lease: input => createLease(api, input, { now, later: afterMs }),
+    lease: input => createLease(api, input, clockwork),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
     follow: (input, options) => follow(api, input, options),
+    close: async () => leases?.close(),
   }
 }
 

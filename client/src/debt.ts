@@ -2,10 +2,13 @@
 import type { ReserveReq } from './api.ts'
 
 /**
- * What `withReservation` does if the service gives no final answer to the reservation: `deny` throws the UnavailableError,
- * `allow-with-debt` writes the message to the journal, sends it, and charges it when the service is back, past any limit.
+ * What `withReservation` does if the service gives no final answer to the reservation:
+ *
+ * - `deny` throws the UnavailableError.
+ * - `allow-with-debt` writes the message to the journal, sends it, and charges it when the service is back, past any limit.
+ * - `lease` sends it if units that were reserved for this before the outage are left, and throws the UnavailableError otherwise.
  */
-export type OnUnavailable = 'deny' | 'allow-with-debt'
+export type OnUnavailable = 'deny' | 'allow-with-debt' | 'lease'
 
 /** A message that was allowed as a debt and is not charged yet. A debt does not change; a later state is another object. */
 export interface Debt {

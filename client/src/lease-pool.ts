@@ -1,13 +1,13 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
 import type { Clockwork, Later } from './clockwork.ts'
-import { createLease, type LeaseCalls, type LeaseInput, type OwnLease } from './lease.ts'
+import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 
 export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
 
 export interface LeasePoolOptions {
   readonly calls: LeaseCalls
   /** What a lease reserves at a time, and for how long. */
-  readonly lease: Pick<LeaseInput, 'units' | 'ttlSeconds'>
+  readonly lease: Omit<OwnLeaseInput, keyof LeaseScope>
   readonly maxLeases: number
   /** A lease that is not used for so long is closed. */
   readonly idleMs: number
@@ -28,7 +28,7 @@ export interface LeasePool {
    * longest time is closed, so that there is room soon.
    */
   open(scope: LeaseScope): PooledLease | undefined
-  /** Closes all. @returns how many the service has not settled; what these hold is charged when it expires */
+  /** Closes all, and opens no more. @returns how many the service has not settled; what these hold is charged when it expires */
   close(): Promise<number>
 }
 
@@ -45,6 +45,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
   const open = new Map<string, Entry>()
   const closing = createClosing(later)
   let cancelIdle: (() => void) | undefined
+  let isClosed = false
 
   function retire(key: string, entry: Entry): void {
     entry.isOpen = false
@@ -78,6 +79,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
     },
 
     open(scope) {
+      if (isClosed) return undefined
       if (open.size + closing.size() >= maxLeases) {
         const [oldest] = open
         if (closing.size() === 0 && oldest !== undefined) retire(...oldest)
@@ -90,6 +92,7 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
     },
 
     async close() {
+      isClosed = true
       cancelIdle?.()
       for (const [key, entry] of open) retire(key, entry)
       return closing.end()

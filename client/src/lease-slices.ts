@@ -26,9 +26,9 @@ export class Slices {
     this.options = options
   }
 
-  /** @param lifeMs for how long units of it may be spent */
-  add(id: string, units: number, lifeMs: number): void {
-    const cancelRetirement = this.options.later(Math.max(0, lifeMs), () => this.end(slice))
+  /** @param lifeMs for how long units of it may be spent; null for any time */
+  add(id: string, units: number, lifeMs: number | null): void {
+    const cancelRetirement = lifeMs === null ? () => {} : this.options.later(Math.max(0, lifeMs), () => this.end(slice))
     const slice: HeldSlice = { id, units, spent: 0, cancelRetirement }
     this.slices.push(slice)
     this.held += units

@@ -57,10 +57,18 @@ export interface Lease {
 
 /** A lease as the client and the agent use it. */
 export interface OwnLease extends Lease {
-  /** Asks for a slice ahead if few units are left. */
+  /** Asks for a slice ahead if few units are left, or for a new one if it keeps one that is old. */
   prepare(): void
   /** The request for a slice that is under way; it rejects as `spend` does. */
   refilling(): Promise<unknown> | undefined
+}
+
+export interface OwnLeaseInput extends LeaseInput {
+  /**
+   * Keeps a slice until the next one is granted, instead of giving it back after half of its time: for an outage, in which there
+   * is no next one. It may be spent even after it has expired, because then it is charged.
+   */
+  keepsSlices?: boolean
 }
 
 export interface LeaseCalls extends SettlementCalls {
@@ -75,7 +83,7 @@ const DRY_MS = 1_000
 /** With more slices to settle, no further ones are asked for: the service has trouble. */
 const MAX_OPEN = 16
 
-export function createLease(calls: LeaseCalls, input: LeaseInput, clockwork: Clockwork): OwnLease {
+export function createLease(calls: LeaseCalls, input: OwnLeaseInput, clockwork: Clockwork): OwnLease {
   assertUnits(input.units)
   return new SlicedLease(calls, input, clockwork)
 }
@@ -85,6 +93,7 @@ class SlicedLease implements OwnLease {
   private readonly input: LeaseInput
   private readonly now: () => number
   private readonly ttlSeconds: number
+  private readonly keepsSlices: boolean
   private readonly settlements: Settlements
   private readonly slices: Slices
   private readonly prefix = `lease:${crypto.randomUUID()}`
@@ -95,14 +104,17 @@ class SlicedLease implements OwnLease {
   private awaited = 0
   private asked: { request: ReserveReq; at: number } | undefined
   private refill: Promise<Granted | Denied> | undefined
+  /** Of the newest slice. */
+  private halfTime = Number.POSITIVE_INFINITY
   private dryUntil = Number.NEGATIVE_INFINITY
   private isClosed = false
   /** What `close` does, one call after the other. */
   private closing: Promise<void> = Promise.resolve()
 
-  constructor(calls: LeaseCalls, input: LeaseInput, { now, later }: Clockwork) {
+  constructor(calls: LeaseCalls, { keepsSlices = false, ...input }: OwnLeaseInput, { now, later }: Clockwork) {
     this.calls = calls
     this.input = input
+    this.keepsSlices = keepsSlices
     this.now = now
     this.ttlSeconds = input.ttlSeconds ?? TTL_SECONDS
     this.size = input.units
@@ -126,7 +138,8 @@ class SlicedLease implements OwnLease {
   prepare(): void {
     this.assertOpen()
     const isLow = this.slices.held < this.size / 2
-    if (isLow && this.refill === undefined && this.now() >= this.dryUntil) this.startRefill().catch(() => {})
+    const isOld = this.keepsSlices && this.now() >= this.halfTime
+    if ((isLow || isOld) && this.refill === undefined && this.now() >= this.dryUntil) this.startRefill().catch(() => {})
   }
 
   refilling(): Promise<unknown> | undefined {
@@ -189,7 +202,9 @@ class SlicedLease implements OwnLease {
     this.asked = undefined
     if (answer.granted) {
       const { id, units, remaining } = answer
-      this.slices.add(id, units, at + (this.ttlSeconds * 1_000) / 2 - this.now())
+      this.halfTime = at + (this.ttlSeconds * 1_000) / 2
+      if (this.keepsSlices) this.slices.endAll()
+      this.slices.add(id, units, this.keepsSlices ? null : this.halfTime - this.now())
       this.size = this.sizeWith(remaining)
     } else {
       this.dryUntil = this.now() + DRY_MS

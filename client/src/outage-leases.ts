@@ -1,0 +1,110 @@
+/**
+ * Units that are reserved ahead for an outage: for each user, country and type with a message that was granted, a lease. It
+ * is filled while the service answers, and spent while it does not.
+ *
+ * A message that a lease pays may have a reservation of its own, if only the answer to that was lost. It is released when the
+ * service is back, or made and released, so that it cannot arrive later: its id is closed then.
+ */
+import type { ReserveReq } from './api.ts'
+import { type BookingCalls, createBooking } from './booking.ts'
+import type { Clockwork } from './clockwork.ts'
+import type { Debt } from './debt.ts'
+import { UnavailableError } from './errors.ts'
+import type { LeaseCalls } from './lease.ts'
+import { createLeasePool, type LeaseScope } from './lease-pool.ts'
+
+export interface OutageLeaseOptions {
+  /** How many units to hold of each user, country and type. */
+  units: number
+  /**
+   * After how long the units are charged if this process dies; 600 if left out. They are held for half of it after the last
+   * message of the user.
+   */
+  ttlSeconds?: number
+  /** Users, countries and types for which units are held at a time; 1,000 if left out. */
+  maxLeases?: number
+}
+
+/** A message as leases pay it: the service, which counts the units of a text, is away. */
+export type PayableMessage = ReserveReq & { units: number }
+
+export interface OutageLeases {
+  /** Holds units for the scope of a message that the service has granted. */
+  hold(message: LeaseScope): void
+  /** Whether the id of a message that a lease has paid is not closed yet, so that nothing may be reserved under it. */
+  isOpen(message: ReserveReq): boolean
+  /** Pays a message. @returns what takes that back if it is not sent; undefined if the lease holds too few units */
+  pay(message: PayableMessage, reason: UnavailableError): (() => void) | undefined
+  /** @throws UnavailableError if not all could be given back; what is left is charged when it expires */
+  close(): Promise<void>
+}
+
+const TTL_SECONDS = 600
+const MAX_LEASES = 1_000
+/** Ids that are to be closed when the service is back. */
+const MAX_IDS = 10_000
+
+export function createOutageLeases(
+  { units, ttlSeconds = TTL_SECONDS, maxLeases = MAX_LEASES }: OutageLeaseOptions,
+  calls: LeaseCalls & BookingCalls,
+  clockwork: Clockwork,
+): OutageLeases {
+  const lease = { units, ttlSeconds, keepsSlices: true }
+  const pool = createLeasePool({ calls, lease, maxLeases, idleMs: (ttlSeconds * 1_000) / 2, clockwork })
+  const ids = createIds(calls, clockwork.now)
+  return {
+    hold(message) {
+      const scope = scopeOf(message)
+      const pooled = pool.find(scope) ?? pool.open(scope)
+      pooled?.lease.prepare()
+    },
+    isOpen: ids.has,
+    pay(message, { mayHaveTakenEffect }) {
+      const lease = ids.isFull() ? undefined : pool.find(scopeOf(message))?.lease
+      if (!lease?.trySpend(message.units)) return undefined
+      if (mayHaveTakenEffect) ids.close(message)
+      return () => lease.giveBack(message.units)
+    },
+    async close() {
+      const unsettled = await pool.close()
+      if (unsettled === 0) return
+      const message = `the units of ${unsettled} leases could not be given back: they are charged when they expire`
+      throw new UnavailableError(message, { mayHaveTakenEffect: true })
+    },
+  }
+}
+
+/** Closes ids of messages as the journal does for those that were not sent, but keeps them in memory. */
+function createIds(calls: BookingCalls, now: () => number) {
+  const open = new Map<string, Debt>()
+  const debts = {
+    due: () => [...open.values()],
+    async remove(closed: readonly Debt[]) {
+      for (const { request } of closed) open.delete(keyOf(request))
+    },
+    onUnknown: () => 'release' as const,
+    // What the service refuses is tried again every minute.
+    onRefused() {},
+  }
+  const booking = createBooking(debts, calls, now)
+  return {
+    has: (message: ReserveReq) => open.has(keyOf(message)),
+    isFull: () => open.size >= MAX_IDS,
+    close(request: ReserveReq) {
+      open.set(keyOf(request), { request, at: new Date().toISOString(), outcome: 'not-sent' })
+      booking.wake()
+    },
+  }
+}
+
+function scopeOf({ userId, country, messageType }: LeaseScope): LeaseScope {
+  return {
+    userId,
+    ...(country === undefined ? {} : { country }),
+    ...(messageType === undefined ? {} : { messageType }),
+  }
+}
+
+function keyOf({ userId, id }: ReserveReq): string {
+  return `${userId}:${id}`
+}

@@ -1,0 +1,179 @@
+/** `onUnavailable: 'lease'`: units held for an outage, with a service that is killed and started again. */
+import { afterAll, describe, expect, test } from 'vitest'
+import { createClient, UnknownIfSent } from '../../client/src/main.ts'
+import { createOutageLeases } from '../../client/src/outage-leases.ts'
+import { createClockwork } from '../support/clockwork.ts'
+import { freshDatabase } from '../support/database.ts'
+import { createSite } from '../support/process.ts'
+import { startService } from '../support/service.ts'
+
+const site = await createSite()
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+afterAll(() => service.app.close())
+const admin = createClient({ url, token: service.adminToken })
+const sender = createClient({ url, token: service.senderToken })
+
+let users = 0
+async function user(limit: number): Promise<number> {
+  users += 1
+  await admin.createQuota({ userId: users, limit })
+  return users
+}
+
+async function counted(of: typeof admin, userId: number): Promise<{ used: number; reserved: number }> {
+  const { used, reserved } = await of.summarizeQuotasOfUser({ userId })
+  return { used, reserved }
+}
+
+/** Calls that do not arrive (`away`), or are carried out without an answer (`deaf`). */
+function clientOf(network: { is: 'up' | 'away' | 'deaf' }) {
+  return createClient({
+    url,
+    token: service.senderToken,
+    onUnavailable: { otp: 'lease' },
+    outageLease: { units: 5 },
+    senderTimeoutMs: 10_000,
+    async fetch(input, init) {
+      // As a proxy answers whose service does not.
+      const away = new Response('', { status: 503, headers: { 'retry-after': '60' } })
+      if (network.is === 'away') return away
+      const answer = await fetch(input, init)
+      return network.is === 'deaf' ? away : answer
+    },
+  })
+}
+
+const message = (userId: number, id: string, units = 1) => ({ userId, id, units, messageType: 'otp' })
+const sent = { granted: true, sent: true, value: 'sent' }
+const leased = { ...sent, settled: null, isLeased: true, isDebt: false, error: { name: 'UnavailableError' } }
+const send = () => 'sent'
+
+test('a service that is killed: what is held is sent, then nothing; what is left comes back', async () => {
+  const env = {
+    DATABASE_URL: (await freshDatabase()).url,
+    AUTH_SECRET: 'a secret for tests only, long enough for HS256',
+    SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+  }
+  let running = await site.start(env)
+  const first = running.url
+  // The next service has another port.
+  const through: typeof fetch = (input, init) => fetch(String(input).replace(first, running.url), init)
+  const owner = createClient({ url: first, token: running.token, fetch: through })
+  const { stdout: token } = await site.launch(['token', '--subject', 'gateway', '--role', 'sender'], env).ended
+  const quota = createClient({
+    url: first,
+    token: token.trim(),
+    fetch: through,
+    onUnavailable: 'lease',
+    outageLease: { units: 5 },
+    senderTimeoutMs: 20_000,
+  })
+  await owner.createQuota({ userId: 7, limit: 100 })
+  await owner.createQuota({ userId: 8, limit: 100 })
+
+  expect(await quota.withReservation(message(7, 'before', 2), send)).toMatchObject({
+    ...sent,
+    settled: { committed: 2 },
+  })
+  await expect.poll(() => counted(owner, 7)).toEqual({ used: 2, reserved: 5 })
+  await running.kill()
+  const brief = { timeoutMs: 100 }
+  expect(await quota.withReservation(message(7, 'one', 3), send, brief)).toMatchObject(leased)
+  await expect(quota.withReservation(message(7, 'too-much', 3), send, brief)).rejects.toMatchObject({
+    name: 'UnavailableError',
+  })
+  expect(await quota.withReservation(message(7, 'two'), send, brief)).toMatchObject(leased)
+  // Nothing is held for a user without a message before the outage.
+  await expect(quota.withReservation(message(8, 'other'), send, brief)).rejects.toThrow()
+
+  running = await site.start(env)
+  // After so many failures, the client tries once a second.
+  const close = () => quota.close().then(() => 'closed', String)
+  await expect.poll(close, { timeout: 20_000 }).toBe('closed')
+  expect(await counted(owner, 7)).toEqual({ used: 6, reserved: 0 })
+})
+
+describe('a message that a lease has paid', () => {
+  test('is charged once, though its reservation arrived', async () => {
+    const network: Parameters<typeof clientOf>[0] = { is: 'up' }
+    const quota = clientOf(network)
+    const owner = await user(100)
+    await quota.withReservation(message(owner, 'before'), send)
+    await expect.poll(() => counted(admin, owner)).toEqual({ used: 1, reserved: 5 })
+    network.is = 'deaf'
+    expect(await quota.withReservation(message(owner, 'm', 2), send)).toMatchObject(leased)
+    // Its own, and what the lease holds.
+    expect((await counted(admin, owner)).reserved).toBeGreaterThanOrEqual(7)
+    network.is = 'up'
+    await expect
+      .poll(() => sender.getReservation({ userId: owner, id: 'm' }), { timeout: 10_000 })
+      .toMatchObject({ state: 'released' })
+    // A repeated message is not charged to its closed reservation.
+    await expect(quota.withReservation(message(owner, 'm', 2), send)).rejects.toMatchObject({
+      code: 'reservation_closed',
+    })
+    await quota.close()
+    expect(await counted(admin, owner)).toEqual({ used: 3, reserved: 0 })
+  })
+
+  test('is not charged if its send fails, and is charged if that is not known', async () => {
+    const network: Parameters<typeof clientOf>[0] = { is: 'up' }
+    const quota = clientOf(network)
+    const owner = await user(100)
+    await quota.withReservation(message(owner, 'before'), send)
+    await expect.poll(() => counted(admin, owner)).toMatchObject({ reserved: 5 })
+    network.is = 'away'
+    const fail = (error: Error) => () => {
+      throw error
+    }
+    await expect(quota.withReservation(message(owner, 'a', 2), fail(new Error('no route')))).rejects.toThrow('no route')
+    expect(await quota.withReservation(message(owner, 'b', 2), fail(new UnknownIfSent()))).toMatchObject({
+      sent: 'unknown',
+      reservation: null,
+    })
+    network.is = 'up'
+    await quota.close()
+    expect(await counted(admin, owner)).toEqual({ used: 3, reserved: 0 })
+  })
+
+  test('what is refused in an outage only is refused at once', async () => {
+    const text = { to: '+4915112345678', text: 'Hello' }
+    const quota = clientOf({ is: 'up' })
+    const counts = quota.withReservation({ userId: 1, id: 'm', message: text, messageType: 'otp' }, send)
+    await expect(counts).rejects.toThrow(/needs a message with `units`/)
+    const without = sender.withReservation(message(1, 'm'), send, { onUnavailable: 'lease' })
+    await expect(without).rejects.toThrow(/needs units to hold/)
+  })
+})
+
+test('holds a slice until the next one, and gives it back when its user stops sending', async () => {
+  const clockwork = createClockwork()
+  const leases = createOutageLeases({ units: 5, ttlSeconds: 100, maxLeases: 1 }, sender, clockwork)
+  const [owner, other] = [await user(100), await user(100)]
+  const held = async (userId: number) => (await counted(admin, userId)).reserved
+  const slices = async () => {
+    const { items } = await admin.listReservations({ userId: owner })
+    return items.length
+  }
+  leases.hold({ userId: owner })
+  await expect.poll(() => held(owner)).toBe(5)
+  clockwork.pass(49_999)
+  leases.hold({ userId: owner })
+  expect(await slices()).toBe(1)
+  clockwork.pass(1)
+  leases.hold({ userId: owner })
+  await expect.poll(slices).toBe(2)
+  await expect.poll(() => held(owner)).toBe(5)
+  // There is room for one: the other user's is opened when this one is closed.
+  leases.hold({ userId: other })
+  await expect.poll(() => held(owner)).toBe(0)
+  leases.hold({ userId: other })
+  await expect.poll(() => held(other)).toBe(5)
+  clockwork.pass(50_000)
+  await expect.poll(() => held(other)).toBe(0)
+  await leases.close()
+  expect(clockwork.timers()).toBe(0)
+  leases.hold({ userId: other })
+  expect(await held(other)).toBe(0)
+})
