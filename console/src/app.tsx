@@ -1,18 +1,19 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { queryClient } from './api/query-client.ts'
-import { Loading } from './components/loading.tsx'
+import { useReachable } from './api/reachability.ts'
 import { NotFound } from './components/not-found.tsx'
 import { PAGES } from './pages.tsx'
-import { LinkDialog } from './session/link-dialog.tsx'
-import { NoAccess } from './session/no-access.tsx'
 import { type Caller, useSession } from './session/session.ts'
-import { SessionEndedDialog } from './session/session-ended-dialog.tsx'
-import { SignIn } from './session/sign-in.tsx'
 import { SigningIn } from './session/signing-in.tsx'
 import { Shell } from './shell/shell.tsx'
+import { FrameSkeleton, PageSkeleton } from './shell/skeletons.tsx'
 
 const ProviderReturn = lazy(() => import('./session/provider-return.tsx'))
+const loadSignIn = () => import('./session/sign-in.tsx')
+const SignIn = lazy(async () => ({ default: (await loadSignIn()).SignIn }))
+const NoAccess = lazy(async () => ({ default: (await loadSignIn()).NoAccess }))
+const SessionDialogs = lazy(() => import('./session/session-dialogs.tsx'))
 
 /** Chooses what to show by URL and session. */
 export function App() {
@@ -44,40 +45,51 @@ function BySession() {
         </Suspense>
       )
     case 'opening':
-      return <SigningIn />
+      return <Opening />
     default:
       // One element for both states, so that the page under the dialog stays mounted.
       return (
         <>
           <Signed caller={session.caller} />
-          <SessionEndedDialog isOpen={session.state === 'ended'} />
-          <LinkDialog caller={session.caller} />
+          <Suspense>
+            <SessionDialogs caller={session.caller} isEnded={session.state === 'ended'} />
+          </Suspense>
         </>
       )
   }
 }
 
+/** While the token of this tab is checked, usually for an instant. */
+function Opening() {
+  return useReachable() ? <FrameSkeleton /> : <SigningIn />
+}
+
 function Signed({ caller }: { caller: Caller }) {
   const pages = PAGES.filter(page => page.isFor(caller))
   const home = pages[0]
-  if (home === undefined) return <NoAccess caller={caller} />
+  if (home === undefined)
+    return (
+      <Suspense fallback={<SigningIn />}>
+        <NoAccess caller={caller} />
+      </Suspense>
+    )
   return (
     <Shell pages={pages}>
-      <Suspense fallback={<Loading />}>
-        <Switch>
-          <Route path="/">
-            <Redirect to={home.path} replace />
-          </Route>
-          {pages.map(({ path, Page }) => (
-            <Route key={path} path={path}>
+      <Switch>
+        <Route path="/">
+          <Redirect to={home.path} replace />
+        </Route>
+        {pages.map(({ path, shape, Page }) => (
+          <Route key={path} path={path}>
+            <Suspense fallback={<PageSkeleton shape={shape} />}>
               <Page />
-            </Route>
-          ))}
-          <Route>
-            <NotFound />
+            </Suspense>
           </Route>
-        </Switch>
-      </Suspense>
+        ))}
+        <Route>
+          <NotFound />
+        </Route>
+      </Switch>
     </Shell>
   )
 }

@@ -1,7 +1,9 @@
 import { type ComponentType, lazy } from 'react'
+import type { IconName } from './components/icon.tsx'
 import type { ViewedUser } from './components/user/viewed-user.ts'
-import { readsAllUsers } from './session/rights.ts'
+import { may, readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
+import type { PageShape } from './shell/skeletons.tsx'
 import { texts } from './texts/texts.ts'
 
 /** A page of the console, loaded when it is first opened. */
@@ -9,11 +11,16 @@ export interface PageEntry {
   path: string
   /** The label in the navigation; pages without one are reached from other pages. */
   label?: string
+  /** Beside the label. */
+  icon?: IconName
+  /** What is shown while the page is loaded; by default a table. */
+  shape?: PageShape
   isFor(caller: Caller): boolean
   Page: ComponentType
 }
 
-const admins = ({ roles }: Caller) => roles.includes('admin')
+/** Those who may create and change quotas and webhooks. */
+const admins = (caller: Caller) => may(caller, 'change')
 const users = ({ user_id }: Caller) => user_id !== null
 
 type UserTab = ComponentType<{ user: ViewedUser }>
@@ -41,24 +48,28 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/overview',
     label: texts.shell.pages.overview,
+    icon: 'overview',
+    shape: 'tiles',
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/overview/overview.tsx')),
   },
   {
     path: '/quotas',
     label: texts.shell.pages.quotas,
+    icon: 'quotas',
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/quotas/quotas.tsx')),
   },
-  { path: '/quotas/new', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
-  { path: '/quotas/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
+  { path: '/quotas/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
+  { path: '/quotas/:id', shape: 'tiles', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
   {
     path: '/denials',
     label: texts.shell.pages.denials,
+    icon: 'denials',
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/denials/denials.tsx')),
   },
-  { path: '/users/:id', isFor: readsAllUsers, Page: userTab(user, overview) },
+  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: userTab(user, overview) },
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },
   { path: '/users/:id/denials', isFor: readsAllUsers, Page: userTab(user, denials) },
   { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
@@ -66,12 +77,20 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/webhooks',
     label: texts.shell.pages.webhooks,
+    icon: 'webhooks',
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/webhooks/webhooks.tsx')),
   },
-  { path: '/webhooks/new', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
+  { path: '/webhooks/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
   { path: '/webhooks/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
-  { path: '/mine', label: texts.shell.pages.mine, isFor: users, Page: userTab(myQuotas, overview) },
+  {
+    path: '/mine',
+    label: texts.shell.pages.mine,
+    icon: 'mine',
+    shape: 'tiles',
+    isFor: users,
+    Page: userTab(myQuotas, overview),
+  },
   { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
   { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },
   {
@@ -79,5 +98,12 @@ export const PAGES: readonly PageEntry[] = [
     isFor: users,
     Page: lazy(async () => ({ default: (await message()).OwnMessage })),
   },
-  { path: '/cost', label: texts.shell.pages.cost, isFor: users, Page: lazy(() => import('./pages/cost/cost.tsx')) },
+  {
+    path: '/cost',
+    label: texts.shell.pages.cost,
+    icon: 'cost',
+    shape: 'form',
+    isFor: users,
+    Page: lazy(() => import('./pages/cost/cost.tsx')),
+  },
 ]

@@ -84,6 +84,67 @@ test('every page of the navigation can be opened by keyboard', async () => {
   }
 })
 
+test('by keyboard: the search finds users, quotas, messages, webhooks, pages and actions, and keeps recent ones', async () => {
+  const message = await site.call('POST', '/api/sms/sender/quota/reserve', {
+    token: site.senderToken,
+    body: { user_id: 7, id: 'msg-1042', units: 1 },
+  })
+  expect(message.body.granted).toBe(true)
+  const page = await site.visit('/quotas')
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  const dialog = page.getByRole('dialog', { name: 'Search' })
+  const chosen = dialog.locator('[role=option][aria-selected=true]')
+  const search = async (text: string) => {
+    await page.keyboard.press('Control+k')
+    await dialog.getByRole('combobox').and(page.locator(':focus')).waitFor()
+    await page.keyboard.type(text)
+  }
+  // Enter waits for the answer.
+  await search('7')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/users/7`)
+  await search('MONTHLY')
+  await chosen.filter({ hasText: 'Grant · User 7 · Active' }).waitFor()
+  await expectAccessibleInEachLayout(page)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/quotas/${quota}`)
+  await search('msg')
+  await chosen.filter({ hasText: 'User 7 · Reserved · 1 unit' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/users/7/messages/msg-1042`)
+  await search('receiver.example')
+  await chosen.filter({ hasText: 'https://receiver.example/sms-quota' }).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+
+  await search('')
+  const recent = dialog.getByRole('group', { name: 'Recent' }).getByRole('option')
+  expect(await recent.allTextContents()).toEqual(['msg-1042', 'Monthly package', 'User 7'])
+  await page.keyboard.press('ArrowUp')
+  expect(await chosen.textContent()).toBe('Sign out')
+  await page.keyboard.type('new quo')
+  expect(await chosen.textContent()).toBe('New quota')
+  await dialog.getByRole('combobox').fill('4711')
+  await dialog.getByRole('group', { name: 'User 4711 is unknown' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/quotas/new?user_id=4711`)
+})
+
+test('the menu of the account changes the language, with numbers and dates, and the color scheme', async () => {
+  const page = await site.visit('/quotas', { locale: 'de-DE' })
+  await page.getByRole('link', { name: 'Kontingente', exact: true }).waitFor()
+  expect(await page.evaluate('document.documentElement.lang')).toBe('de')
+  await page.getByRole('cell', { name: '1.000', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Konto:' }).click()
+  await page.getByRole('menuitemradio', { name: 'Dunkel' }).click()
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
+  await page.getByRole('menuitemradio', { name: 'English' }).click()
+  await page.getByRole('link', { name: 'Quotas', exact: true }).waitFor()
+  expect(await page.evaluate('document.documentElement.lang')).toBe('en')
+  await page.getByRole('cell', { name: '1,000', exact: true }).waitFor()
+  await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
+})
+
 test('shows an outage of the service, keeps the input, and recovers when the service is back', async () => {
   const page = await site.visit('/quotas', { now: Date.now() })
   const named = page.getByRole('link', { name: 'Monthly package' })

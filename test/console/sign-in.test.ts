@@ -134,7 +134,11 @@ test('shows users and administrators their pages', async () => {
 
 test('signing out deletes the token', async () => {
   const page = await site.visit('/quotas')
-  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  await page.getByRole('button', { name: 'Account: User 1' }).click()
+  await page.getByText('Administrator').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Sign in to sms-quota' }).waitFor()

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { AUDIT_COMPONENTS } from '../../../src/contract/audit.ts'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
@@ -23,9 +24,10 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof WEBHOOK_COMPONENTS &
   typeof USAGE_COMPONENTS &
   typeof DENIAL_COMPONENTS &
+  typeof CALLER_COMPONENTS &
   typeof SEARCH_COMPONENTS &
   typeof USER_COMPONENTS &
-  typeof CALLER_COMPONENTS
+  typeof AUDIT_COMPONENTS
 
 /** Resolves references between schemas, such as `Type.Ref('SmsQuota#')`. */
 type References = { [Name in keyof Schemas & string as `${Name}#`]: Schemas[Name] }

@@ -15,6 +15,7 @@ const PATHS = {
   plus: 'M12 5v14M5 12h14',
   language: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c5 5 5 13 0 18M12 3c-5 5-5 13 0 18',
   scheme: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
+  docs: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
   signOut: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
   grant: 'M4 8l8-4 8 4v8l-8 4-8-4zM4 8l8 4 8-4M12 12v8',
   cap: 'M4 4h16M12 20V9M7 13.5l5-5 5 5',

@@ -15,7 +15,7 @@ export function Kind({ kind, children = KIND_LABELS[kind] }: { kind: QuotaKind; 
   return (
     <span className={classes.kind} data-kind={kind} title={KIND_LABELS[kind]}>
       <Icon name={kind} size={16} />
-      <span>{children}</span>
+      {children}
     </span>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, Paper, Text, Title } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { usePageTitle } from '../components/page-title.tsx'
-import { beginSignIn, finishSignIn } from './provider.ts'
-import { signInErrorMessage } from './provider-messages.ts'
+import { texts } from '../texts/texts.ts'
+import { beginSignIn, finishSignIn, signInErrorMessage } from './provider.ts'
 import { keepToken } from './session.ts'
 import classes from './sign-in.module.css'
+import { Card } from './sign-in.tsx'
 import { SigningIn } from './signing-in.tsx'
 
 let redirecting: Promise<void> | null = null
@@ -41,20 +42,16 @@ async function handleRedirect(): Promise<void> {
 }
 
 function SignInFailedCard({ message }: { message: string }) {
-  usePageTitle('Sign-in failed')
+  const { failed } = texts.session
+  usePageTitle(failed.title)
   return (
-    <main className={classes.page}>
-      <Paper className={classes.card} withBorder p="xl" role="alert">
-        <Title order={1} size="h3" mb="xs">
-          Sign-in failed
-        </Title>
-        <Text size="sm" mb="md" className={classes.message ?? ''}>
-          {message}
-        </Text>
-        <Button component="a" href="/console/" fullWidth>
-          Back to sign-in
-        </Button>
-      </Paper>
-    </main>
+    <Card title={failed.title} role="alert">
+      <Text size="sm" mb="md" className={classes.message ?? ''}>
+        {message}
+      </Text>
+      <Button component="a" href="/console/" fullWidth>
+        {failed.back}
+      </Button>
+    </Card>
   )
 }

@@ -1,5 +1,6 @@
 /** Signs in through an OpenID Connect provider: authorization code with PKCE, as a public client. Loaded on demand. */
 import {
+  AuthorizationResponseError,
   type AuthorizationServer,
   allowInsecureRequests,
   authorizationCodeGrantRequest,
@@ -7,12 +8,16 @@ import {
   generateRandomCodeVerifier,
   generateRandomNonce,
   generateRandomState,
+  JWT_TIMESTAMP_CHECK,
   None,
+  OperationProcessingError,
   processAuthorizationCodeResponse,
   processDiscoveryResponse,
+  ResponseBodyError,
   validateAuthResponse,
 } from 'oauth4webapi'
 import type { ConsoleConfig } from '../../../src/contract/console.ts'
+import { texts } from '../texts/texts.ts'
 import { consoleConfig } from './console-config.ts'
 
 /** What to do with the token. */
@@ -28,7 +33,7 @@ type Pending = Purpose & { state: string; nonce: string; verifier: string }
 type Settings = NonNullable<ConsoleConfig['oidc']>
 
 /** A failed sign-in, with a message for the user. */
-export class SignInFailed extends Error {}
+class SignInFailed extends Error {}
 
 const STORED = 'sms-quota.sign-in'
 
@@ -88,19 +93,39 @@ export async function finishSignIn(answer: URLSearchParams): Promise<{ token: st
 function takePending(): Pending {
   const stored = sessionStorage.getItem(STORED)
   sessionStorage.removeItem(STORED)
-  if (stored === null) throw new SignInFailed('No sign-in was started in this tab, or it has already ended.')
+  if (stored === null) throw new SignInFailed(texts.session.provider.notStarted)
   return JSON.parse(stored)
 }
 
 /** The service proxies the discovery document, so that only the redirect page may call the provider. */
 async function findProvider(): Promise<{ settings: Settings; server: AuthorizationServer }> {
   const { oidc } = await consoleConfig()
-  if (oidc === null) throw new SignInFailed('No identity provider is configured.')
+  if (oidc === null) throw new SignInFailed(texts.session.provider.notConfigured)
   const answer = await fetch('/console/provider.json', { credentials: 'omit', cache: 'no-store' }).catch(() => null)
-  if (!answer?.ok) throw new SignInFailed('The identity provider is not responding. Try again later.')
+  if (!answer?.ok) throw new SignInFailed(texts.session.provider.unreachable)
   return { settings: oidc, server: await processDiscoveryResponse(new URL(oidc.issuer), answer) }
 }
 
 function redirectUri(): string {
   return `${location.origin}/console/signed-in`
+}
+
+/** The message of a failed sign-in. */
+export function signInErrorMessage(error: unknown): string {
+  const { provider } = texts.session
+  if (error instanceof SignInFailed) return error.message
+  if (error instanceof AuthorizationResponseError || error instanceof ResponseBodyError) {
+    const { error: code, error_description: description } = error
+    return messageOf(code) ?? provider.rejected(description ?? code)
+  }
+  if (error instanceof OperationProcessingError) {
+    return error.code === JWT_TIMESTAMP_CHECK ? provider.wrongClock : provider.mismatch
+  }
+  return provider.unreachable
+}
+
+/** For the errors of RFC 6749 and OpenID Connect Core that the user can act on. */
+function messageOf(code: string): string | undefined {
+  const messages: Readonly<Record<string, string>> = texts.session.provider.errors
+  return Object.hasOwn(messages, code) ? messages[code] : undefined
 }

@@ -1,7 +1,12 @@
-import { rolesWith } from '../../../src/domain/role.ts'
+import { type Permission, rolesWith } from '../../../src/domain/role.ts'
 import type { Caller } from './session.ts'
 
-/** Whether a caller sees the data of all users. What the role may not change, the service refuses. */
-export function readsAllUsers({ roles }: Pick<Caller, 'roles'>): boolean {
-  return rolesWith('read').some(role => roles.includes(role))
+/** Whether a role of the caller has the permission. What is not allowed is not offered; the service refuses it anyway. */
+export function may({ roles }: Pick<Caller, 'roles'>, permission: Permission): boolean {
+  return rolesWith(permission).some(role => roles.includes(role))
+}
+
+/** Whether a caller sees the data of all users. */
+export function readsAllUsers(caller: Pick<Caller, 'roles'>): boolean {
+  return may(caller, 'read')
 }

@@ -2,6 +2,7 @@ import { useSyncExternalStore } from 'react'
 import { send } from '../api/http.ts'
 import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { texts } from '../texts/texts.ts'
 
 /** The session. Only this file and the tab's session storage hold the token. */
 
@@ -73,7 +74,7 @@ export async function signIn(offered: string): Promise<void> {
 
 class DifferentUser extends Error {
   constructor({ subject }: Caller) {
-    super(`This token is not for “${subject}”. To continue as another user, sign out first.`)
+    super(texts.session.differentUser(subject))
   }
 }
 

@@ -1,47 +1,66 @@
-import { Anchor, Code, Divider, Paper, Text, Title } from '@mantine/core'
-import { use } from 'react'
+import { Button, Divider, Paper, Text, Title } from '@mantine/core'
+import { type ReactNode, use } from 'react'
 import { usePageTitle } from '../components/page-title.tsx'
+import { texts } from '../texts/texts.ts'
 import { consoleConfig } from './console-config.ts'
-import { ProviderSignIn } from './provider-button.tsx'
+import { type Caller, signOut } from './session.ts'
 import classes from './sign-in.module.css'
-import { TokenForm } from './token-form.tsx'
+import { ProviderSignIn, TokenForm } from './sign-in-forms.tsx'
 
 /** The sign-in page. It keeps the URL, which opens after the sign-in. Suspends until the options are loaded. */
 export function SignIn({ error }: { error: string | null }) {
-  usePageTitle('Sign in')
+  const { signIn, or } = texts.session
+  usePageTitle(signIn.tab)
   const { oidc } = use(consoleConfig())
   return (
-    <main className={classes.page}>
-      <Paper className={classes.card} withBorder p="xl">
-        <Title order={1} size="h3" mb="xs">
-          Sign in to sms-quota
-        </Title>
-        {oidc === null ? (
-          <Text size="sm" c="dimmed" mb="lg">
-            Open the link that <Code>npm start</Code> prints, or paste a token.
-          </Text>
-        ) : (
-          <>
-            <Text size="sm" c="dimmed" mb="lg">
-              Sign in with your account or with a token.
+    <Card title={signIn.title}>
+      <Text size="sm" c="dimmed" mb="lg">
+        {oidc === null ? signIn.byToken : signIn.byAccount}
+      </Text>
+      {oidc !== null && (
+        <>
+          {error !== null && (
+            <Text size="sm" c="var(--mantine-color-error)" mb="sm" role="alert">
+              {error}
             </Text>
-            {error !== null && (
-              <Text size="sm" c="var(--mantine-color-error)" mb="sm" role="alert">
-                {error}
-              </Text>
-            )}
-            <ProviderSignIn issuer={oidc.issuer} />
-            <Divider label="or" my="lg" />
-          </>
-        )}
-        <TokenForm initialError={oidc === null ? error : null} isSecond={oidc !== null} />
-        <Text size="sm" c="dimmed" mt="lg">
-          The token is stored in this tab until you close it. Programs use the same tokens: see the{' '}
-          <Anchor href="/docs" inherit underline="always">
-            API documentation
-          </Anchor>
-          .
-        </Text>
+          )}
+          <ProviderSignIn issuer={oidc.issuer} />
+          <Divider label={or} my="lg" />
+        </>
+      )}
+      <TokenForm initialError={oidc === null ? error : null} isSecond={oidc !== null} />
+      <Text size="sm" c="dimmed" mt="lg">
+        {signIn.aboutTokens}
+      </Text>
+    </Card>
+  )
+}
+
+/** Shown for a valid token without access to any page, such as a sender's. */
+export function NoAccess({ caller }: { caller: Caller }) {
+  const { noAccess } = texts.session
+  usePageTitle(noAccess.tab)
+  return (
+    <Card title={noAccess.title}>
+      <Text size="sm" mb="md">
+        {noAccess.about(caller.subject, caller.roles.includes('sender'))}
+      </Text>
+      <Button fullWidth onClick={signOut}>
+        {noAccess.other}
+      </Button>
+    </Card>
+  )
+}
+
+/** A page with one card in its middle. */
+export function Card({ title, role, children }: { title: string; role?: 'alert'; children: ReactNode }) {
+  return (
+    <main className={classes.page}>
+      <Paper className={classes.card} withBorder p="xl" role={role}>
+        <Title order={1} size="h3" mb="xs">
+          {title}
+        </Title>
+        {children}
       </Paper>
     </main>
   )

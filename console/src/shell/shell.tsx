@@ -1,17 +1,20 @@
-import { AppShell, Burger, Group, Text } from '@mantine/core'
+import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { useReachable } from '../api/reachability.ts'
+import { Icon } from '../components/icon.tsx'
 import type { PageEntry } from '../pages.tsx'
 import { readsAllUsers } from '../session/rights.ts'
-import { useCaller } from '../session/session.ts'
+import { type Caller, useCaller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
-import { Account } from './account.tsx'
-import { ColorScheme, LanguageChoice } from './appearance.tsx'
-import { GoToUser } from './go-to-user.tsx'
+import { AccountButton } from './account-button.tsx'
 import iconUrl from './icon.svg'
 import classes from './shell.module.css'
-import { UnreachableNotice } from './unreachable-notice.tsx'
+
+const AccountMenu = lazy(() => import('./account-menu.tsx'))
+const loadSearch = () => import('../search/search.tsx')
+const Search = lazy(loadSearch)
 
 /** The frame of every page: header, navigation and connection banner. */
 export function Shell({ pages, children }: { pages: readonly PageEntry[]; children: ReactNode }) {
@@ -29,8 +32,8 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
 
   return (
     <AppShell
-      header={{ height: 52 }}
-      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      header={{ height: 56 }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={0}
       transitionDuration={0}
     >
@@ -48,15 +51,14 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
           aria-controls="navigation"
         />
         <Link href="/" className={classes.brand ?? ''}>
-          <img src={iconUrl} width={22} height={22} alt="" />
+          <img src={iconUrl} width={26} height={26} alt="" />
           <Text component="span" fw={600} size="sm">
             sms-quota
           </Text>
         </Link>
         <Group gap="xs" ml="auto" wrap="nowrap">
-          <LanguageChoice />
-          <ColorScheme />
-          <Account />
+          {readsAllUsers(caller) && <SearchField caller={caller} pages={pages} />}
+          <Account caller={caller} />
         </Group>
       </AppShell.Header>
       <AppShell.Navbar
@@ -66,12 +68,8 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
         aria-label={texts.shell.navigation}
       >
         <ul className={classes.pages}>
-          {pages.map(
-            ({ path, label }) =>
-              label && <NavItem key={path} path={path} label={label} location={location} onClick={close} />,
-          )}
+          {pages.map(page => page.label && <NavItem key={page.path} page={page} location={location} onClick={close} />)}
         </ul>
-        {readsAllUsers(caller) && <GoToUser onGo={close} />}
       </AppShell.Navbar>
       <AppShell.Main ref={content} id="content" tabIndex={-1} className={classes.main}>
         <UnreachableNotice />
@@ -81,15 +79,52 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
   )
 }
 
+/** A button that looks like a field, because the search is a dialog. It opens by Ctrl-K or ⌘K, too. */
+function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEntry[] }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  useEffect(() => {
+    // What is typed right after the shortcut must not be lost.
+    void loadSearch()
+    function onKey(event: KeyboardEvent) {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      open()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [open])
+  return (
+    <>
+      <UnstyledButton className={classes.search ?? ''} onClick={open} aria-keyshortcuts="Control+K Meta+K">
+        <Icon name="search" />
+        <span className={classes.searchLabel}>{texts.shell.search}</span>
+        <kbd aria-hidden>{SHORTCUT}</kbd>
+      </UnstyledButton>
+      <Suspense>{isOpen && <Search caller={caller} pages={pages} onClose={close} />}</Suspense>
+    </>
+  )
+}
+
+const SHORTCUT = navigator.userAgent.includes('Mac') ? '⌘K' : texts.shell.controlK
+
+/** The menu is loaded after the page; a click until then opens it as soon as it is there. */
+function Account({ caller }: { caller: Caller }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Suspense fallback={<AccountButton caller={caller} onClick={() => setOpen(true)} />}>
+      <AccountMenu caller={caller} isOpen={isOpen} onChange={setOpen} />
+    </Suspense>
+  )
+}
+
 interface NavItemProps {
-  path: string
-  label: string
+  page: PageEntry
   location: string
   /** Closes the navigation on narrow screens. */
   onClick: () => void
 }
 
-function NavItem({ path, label, location, onClick }: NavItemProps) {
+function NavItem({ page: { path, label, icon }, location, onClick }: NavItemProps) {
   const isCurrent = location === path
   const isWithin = location.startsWith(`${path}/`)
   return (
@@ -100,8 +135,15 @@ function NavItem({ path, label, location, onClick }: NavItemProps) {
         className={classes.link ?? ''}
         aria-current={isCurrent ? 'page' : isWithin ? 'true' : undefined}
       >
+        {icon && <Icon name={icon} />}
         {label}
       </Link>
     </li>
   )
+}
+
+/** A banner while the service is not responding. */
+function UnreachableNotice() {
+  const isReachable = useReachable()
+  return <div role="status">{!isReachable && <p className={classes.unreachable}>{texts.shell.unreachable}</p>}</div>
 }

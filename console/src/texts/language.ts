@@ -1,6 +1,7 @@
 /** The languages of the console, each with its own name. A language is a folder beside this file. */
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const
 export type Language = keyof typeof LANGUAGES
+export const LANGUAGE_TAGS = Object.keys(LANGUAGES) as Language[]
 
 const STORED = 'sms-quota.language'
 
@@ -35,7 +36,7 @@ function browserLanguage(): Language {
 
 /** @param tag such as `de-AT` */
 function languageOf(tag: string): Language | undefined {
-  return (Object.keys(LANGUAGES) as Language[]).find(one => isVariantOf(one)(tag))
+  return LANGUAGE_TAGS.find(one => isVariantOf(one)(tag))
 }
 
 function isVariantOf(one: Language): (tag: string) => boolean {

@@ -1,3 +1,32 @@
+import { formatUnits } from '../../formats.ts'
 import type { Texts } from '../en/en.ts'
 
-export const search: Texts['search'] = {}
+export const search: Texts['search'] = {
+  label: 'Suche',
+  placeholder: 'Benutzer-ID, Kontingent, Nachrichten-ID, Referenz, Webhook oder Seite',
+  close: 'Suche schließen',
+  list: 'Ergebnisse',
+  results: count => (count === 1 ? '1 Ergebnis' : `${formatUnits(count)} Ergebnisse`),
+  nothing: 'Nichts gefunden. Gesucht wird nach dem Anfang einer ID, eines Namens oder einer Referenz.',
+  more: 'Es gibt mehr Treffer. Eine längere Eingabe findet sie.',
+  groups: {
+    recent: 'Zuletzt geöffnet',
+    pages: 'Seiten',
+    actions: 'Aktionen',
+    users: 'Benutzer',
+    quotas: 'Kontingente',
+    messages: 'Nachrichten',
+    webhooks: 'Webhooks',
+  },
+  hits: {
+    user: id => `Benutzer ${id}`,
+    quotas: count => (count === 1 ? '1 Kontingent' : `${formatUnits(count)} Kontingente`),
+    unknownUser: id => `Benutzer ${id} ist unbekannt: kein Kontingent, keine Nachricht, kein Verbrauch.`,
+  },
+  actions: {
+    newQuota: 'Neues Kontingent',
+    newQuotaFor: user => `Neues Kontingent für Benutzer ${user}`,
+    newWebhook: 'Neuer Webhook',
+    language: name => `Sprache: ${name}`,
+  },
+}

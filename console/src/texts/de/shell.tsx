@@ -5,6 +5,7 @@ export const shell: Texts['shell'] = {
   navigation: 'Seiten',
   openNavigation: 'Navigation öffnen',
   closeNavigation: 'Navigation schließen',
+  loading: 'Wird geladen…',
   unreachable: 'Der Dienst antwortet nicht. Neue Versuche laufen; die Seite zeigt die zuletzt geladenen Daten.',
   pages: {
     overview: 'Übersicht',
@@ -14,11 +15,22 @@ export const shell: Texts['shell'] = {
     mine: 'Meine Kontingente',
     cost: 'Nachrichtenkosten',
   },
-  colorScheme: { label: 'Farbschema', auto: 'Automatisch', light: 'Hell', dark: 'Dunkel' },
+  search: 'Suchen',
+  controlK: 'Strg K',
+  colorScheme: { label: 'Farbschema', auto: 'Wie im System', light: 'Hell', dark: 'Dunkel' },
   language: 'Sprache',
   account: {
+    label: 'Konto:',
     user: id => `Benutzer ${id}`,
     signedInAs: subject => `Angemeldet als ${subject}`,
+    docs: 'API-Dokumentation',
     signOut: 'Abmelden',
+  },
+  roles: {
+    admin: 'Administrator',
+    sender: 'Versender',
+    auditor: 'Prüfer',
+    support: 'Support',
+    force: 'Darf über Grenzen hinaus senden',
   },
 }

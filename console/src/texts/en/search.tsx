@@ -1,2 +1,32 @@
+import { formatUnits } from '../../formats.ts'
+
 /** The search over everything. */
-export const search = {}
+export const search = {
+  label: 'Search',
+  placeholder: 'User id, quota, message id, reference, webhook or page',
+  close: 'Close the search',
+  list: 'Results',
+  results: (count: number) => (count === 1 ? '1 result' : `${formatUnits(count)} results`),
+  nothing: 'Nothing found. The search finds what an id, a name or a reference begins with.',
+  more: 'There are more. Type more to find them.',
+  groups: {
+    recent: 'Recent',
+    pages: 'Pages',
+    actions: 'Actions',
+    users: 'Users',
+    quotas: 'Quotas',
+    messages: 'Messages',
+    webhooks: 'Webhooks',
+  },
+  hits: {
+    user: (id: number) => `User ${id}`,
+    quotas: (count: number) => (count === 1 ? '1 quota' : `${formatUnits(count)} quotas`),
+    unknownUser: (id: number) => `User ${id} is unknown: no quota, no message, no usage.`,
+  },
+  actions: {
+    newQuota: 'New quota',
+    newQuotaFor: (user: number) => `New quota for user ${user}`,
+    newWebhook: 'New webhook',
+    language: (name: string) => `Language: ${name}`,
+  },
+}

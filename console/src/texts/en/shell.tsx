@@ -4,6 +4,7 @@ export const shell = {
   navigation: 'Pages',
   openNavigation: 'Open navigation',
   closeNavigation: 'Close navigation',
+  loading: 'Loading…',
   unreachable: 'The service is not responding. Retrying automatically; the page shows the last loaded data.',
   pages: {
     overview: 'Overview',
@@ -13,11 +14,23 @@ export const shell = {
     mine: 'My quotas',
     cost: 'Message cost',
   },
-  colorScheme: { label: 'Color scheme', auto: 'Auto', light: 'Light', dark: 'Dark' },
+  search: 'Search',
+  /** The shortcut of the search, except on a Mac. */
+  controlK: 'Ctrl K',
+  colorScheme: { label: 'Color scheme', auto: 'As in the system', light: 'Light', dark: 'Dark' },
   language: 'Language',
   account: {
+    label: 'Account:',
     user: (id: number) => `User ${id}`,
     signedInAs: (subject: string) => `Signed in as ${subject}`,
+    docs: 'API documentation',
     signOut: 'Sign out',
+  },
+  roles: {
+    admin: 'Administrator',
+    sender: 'Sender',
+    auditor: 'Auditor',
+    support: 'Support',
+    force: 'May send past limits',
   },
 }

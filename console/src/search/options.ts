@@ -1,0 +1,158 @@
+import type { IconName } from '../components/icon.tsx'
+import { quotaName } from '../components/quota-labels.ts'
+import { RESERVATION_STATE_LABELS } from '../components/reservation-badge.tsx'
+import { STATUS_LABELS } from '../components/status-badge.tsx'
+import { formatTimestamp } from '../formats.ts'
+import type { PageEntry } from '../pages.tsx'
+import type { Found } from '../queries/search.ts'
+import { may } from '../session/rights.ts'
+import { type Caller, signOut } from '../session/session.ts'
+import { chooseLanguage, LANGUAGE_TAGS, LANGUAGES, language } from '../texts/language.ts'
+import { texts } from '../texts/texts.ts'
+import { recentOf } from './recent.ts'
+
+/** Something that the search can open or do. */
+export interface Option {
+  /** Unique in the list. */
+  key: string
+  icon: IconName
+  label: string
+  about?: string
+  /** Where it leads, or what it does. */
+  target: string | (() => void)
+  /** Whether it is offered again later. */
+  isKept?: boolean
+}
+
+export interface OptionGroup {
+  label: string
+  options: Option[]
+  /** Shown beside the label. */
+  note?: string | undefined
+}
+
+/** Hits that are shown of each kind; more are found by typing more. */
+const MAX_SHOWN = 6
+
+/** What matches the text: pages and actions by their names, and what the service found. Without a text, recent ones. */
+export function groupsFor(
+  text: string,
+  found: Found | undefined,
+  caller: Caller,
+  pages: readonly PageEntry[],
+): OptionGroup[] {
+  const { groups } = texts.search
+  const here = text.toLocaleLowerCase()
+  const matching = (options: Option[]) => options.filter(({ label }) => label.toLocaleLowerCase().includes(here))
+  const all = [
+    ...(text === '' ? [{ label: groups.recent, options: recentOptions(caller) }] : []),
+    { label: groups.pages, options: matching(pageOptions(pages)) },
+    { label: groups.actions, options: matching(actionOptions(caller)) },
+    ...(found === undefined || text === '' ? [] : hitGroups(found, caller)),
+  ]
+  return all.filter(({ options, note }) => options.length > 0 || note !== undefined)
+}
+
+function recentOptions({ subject }: Caller): Option[] {
+  return recentOf(subject).map(({ href, icon, label }) => ({
+    key: `recent ${href}`,
+    icon,
+    label,
+    target: href,
+    isKept: true,
+  }))
+}
+
+function pageOptions(pages: readonly PageEntry[]): Option[] {
+  return pages.flatMap(({ path, label, icon }) =>
+    label === undefined ? [] : [{ key: path, icon: icon ?? 'docs', label, target: path }],
+  )
+}
+
+function actionOptions(caller: Caller): Option[] {
+  const { actions } = texts.search
+  const changes: Option[] = [
+    { key: 'new quota', icon: 'plus', label: actions.newQuota, target: '/quotas/new' },
+    { key: 'new webhook', icon: 'plus', label: actions.newWebhook, target: '/webhooks/new' },
+  ]
+  const languages = LANGUAGE_TAGS.filter(tag => tag !== language).map(
+    (tag): Option => ({
+      key: `language ${tag}`,
+      icon: 'language',
+      label: actions.language(LANGUAGES[tag]),
+      target: () => chooseLanguage(tag),
+    }),
+  )
+  return [
+    ...(may(caller, 'change') ? changes : []),
+    { key: 'docs', icon: 'docs', label: texts.shell.account.docs, target: () => location.assign('/docs') },
+    ...languages,
+    { key: 'sign out', icon: 'signOut', label: texts.shell.account.signOut, target: signOut },
+  ]
+}
+
+function hitGroups(found: Found, caller: Caller): OptionGroup[] {
+  const { groups, hits, more } = texts.search
+  const { has_more } = found
+  const noteOf = (count: number, hasMore: boolean) => (count > MAX_SHOWN || hasMore ? more : undefined)
+  return [
+    {
+      label: groups.users,
+      options: [...found.users.slice(0, MAX_SHOWN).map(userOption), ...firstQuotaOption(found.unknownUser, caller)],
+      note:
+        found.unknownUser === null ? noteOf(found.users.length, has_more.users) : hits.unknownUser(found.unknownUser),
+    },
+    {
+      label: groups.quotas,
+      options: found.quotas.slice(0, MAX_SHOWN).map(quotaOption),
+      note: noteOf(found.quotas.length, has_more.quotas),
+    },
+    {
+      label: groups.messages,
+      options: found.reservations.slice(0, MAX_SHOWN).map(messageOption),
+      note: noteOf(found.reservations.length, has_more.reservations),
+    },
+    {
+      label: groups.webhooks,
+      options: found.webhooks.slice(0, MAX_SHOWN).map(webhookOption),
+      note: noteOf(found.webhooks.length, has_more.webhooks),
+    },
+  ]
+}
+
+/** For a user that the service does not know yet. */
+function firstQuotaOption(user_id: number | null, caller: Caller): Option[] {
+  if (user_id === null || !may(caller, 'change')) return []
+  const target = `/quotas/new?user_id=${user_id}`
+  return [{ key: target, icon: 'plus', label: texts.search.actions.newQuotaFor(user_id), target }]
+}
+
+function userOption({ user_id, quotas }: Found['users'][number]): Option {
+  const { hits } = texts.search
+  const target = `/users/${user_id}`
+  return { key: target, icon: 'user', label: hits.user(user_id), about: hits.quotas(quotas), target, isKept: true }
+}
+
+function quotaOption(quota: Found['quotas'][number]): Option {
+  const { id, user_id, kind, external_ref, status } = quota
+  const about = [texts.values.kinds[kind], texts.search.hits.user(user_id), STATUS_LABELS[status]]
+  if (external_ref !== null) about.push(external_ref)
+  const target = `/quotas/${id}`
+  return { key: target, icon: kind, label: quotaName(quota), about: about.join(' · '), target, isKept: true }
+}
+
+function messageOption({ id, user_id, state, units, created_at }: Found['reservations'][number]): Option {
+  const target = `/users/${user_id}/messages/${encodeURIComponent(id)}`
+  const about = [
+    texts.search.hits.user(user_id),
+    RESERVATION_STATE_LABELS[state],
+    texts.values.units(units),
+    formatTimestamp(created_at),
+  ]
+  return { key: target, icon: 'message', label: id, about: about.join(' · '), target, isKept: true }
+}
+
+function webhookOption({ id, url, description }: Found['webhooks'][number]): Option {
+  const target = `/webhooks/${id}`
+  return { key: target, icon: 'webhooks', label: description ?? url, about: url, target, isKept: true }
+}
