@@ -1,0 +1,173 @@
+/**
+ * A proxy before Jasmin's HTTP API: it reserves the units of a message, passes the message on to Jasmin, and settles by the
+ * delivery reports. README.md says how to run it.
+ */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createClient, QuotaError, UnavailableError } from 'sms-quota-client'
+
+const { PORT = '1402', JASMIN_URL = 'http://127.0.0.1:1401', SMS_QUOTA_URL = 'http://127.0.0.1:8080' } = process.env
+/** Whose quotas pay: the sms-quota user id of each user of Jasmin. */
+const USERS: Record<string, number> = JSON.parse(process.env.USERS ?? '{}')
+const quota = createClient({ url: SMS_QUOTA_URL, token: process.env.SMS_QUOTA_TOKEN ?? '' })
+
+/** How long a delivery report may take. A message without a report is then charged, because it may have arrived. */
+const TTL_SECONDS = 3 * 86_400
+const JASMIN_TIMEOUT_MS = 10_000
+const MAX_FORM_BYTES = 100_000
+/** Jasmin cuts a text after so many parts: `long_content_max_parts`. */
+const MAX_PARTS = 5
+/** What a final report about the delivery settles. The others, such as ENROUTE and UNKNOWN, settle nothing. */
+const COMMITTED = ['DELIVRD', 'ACCEPTD']
+const RELEASED = ['EXPIRED', 'DELETED', 'UNDELIV', 'REJECTD']
+/** After these answers of the SMSC, Jasmin sends the message again: `submit_error_retrial`. */
+const REPEATED = ['ESME_RSYSERR', 'ESME_RTHROTTLED', 'ESME_RMSGQFUL', 'ESME_RINVSCHED']
+
+interface Answer {
+  status: number
+  text: string
+}
+const error = (status: number, text: string): Answer => ({ status, text: `Error "${text}"` })
+
+async function sendSms(parameters: URLSearchParams): Promise<Answer> {
+  const username = parameters.get('username') ?? ''
+  const userId = USERS[username]
+  if (userId === undefined) return error(403, `Authentication failure for username:${username}`)
+  const text = textOf(parameters)
+  if (text === null) return error(400, 'This proxy takes content without coding, or hex-content with coding=8.')
+  const id = crypto.randomUUID()
+  const to = `+${(parameters.get('to') ?? '').replace(/^(?:\+|00)/, '')}`
+  const reservation = await quota.reserve({
+    userId,
+    id,
+    message: { to, text },
+    ttlSeconds: TTL_SECONDS,
+    onExpiry: 'commit',
+  })
+  if (!reservation.granted) {
+    const { reason, retryAt } = reservation
+    return error(402, `Not sent: ${reason}${retryAt === null ? '' : `, try again at ${retryAt}`}`)
+  }
+  const answer =
+    reservation.units > MAX_PARTS
+      ? error(400, `Not sent: Jasmin cuts the text, which takes ${reservation.units} parts, after ${MAX_PARTS}`)
+      : await passOn(withText(withReports(parameters, userId, id), text, reservation.encoding === 'UCS-2'))
+  // Only a message that Jasmin did not take is free. Without an answer, the report settles it, or the expiry.
+  if (answer.status !== 200 && answer.status !== 504) await quota.release({ userId, id })
+  return answer
+}
+
+/** The text of a message; null if it is binary or in an encoding that Jasmin would pass on without a look. */
+function textOf(parameters: URLSearchParams): string | null {
+  const coding = parameters.get('coding') ?? '0'
+  const hex = parameters.get('hex-content')
+  if (hex === null) return coding === '0' ? parameters.get('content') : null
+  if (coding !== '8' || !/^(?:[0-9a-f]{4})*$/i.test(hex)) return null
+  return new TextDecoder('utf-16be').decode(Buffer.from(hex, 'hex'))
+}
+
+/** The parameters with the text as Jasmin takes it. From `content` it replaces what GSM-7 does not have. */
+function withText(parameters: URLSearchParams, text: string, isUcs2: boolean): URLSearchParams {
+  const result = new URLSearchParams(parameters)
+  for (const name of ['content', 'hex-content', 'coding']) result.delete(name)
+  if (isUcs2) {
+    result.set('coding', '8')
+    result.set('hex-content', Buffer.from(text, 'utf16le').swap16().toString('hex'))
+  } else result.set('content', text)
+  return result
+}
+
+/** The parameters with a `dlr-url` of this proxy, which holds the caller's own. */
+function withReports(parameters: URLSearchParams, userId: number, id: string): URLSearchParams {
+  const own = new URLSearchParams({
+    user: String(userId),
+    reservation: id,
+    next: parameters.get('dlr-url') ?? '',
+    levels: parameters.get('dlr-level') ?? '1',
+    method: (parameters.get('dlr-method') ?? 'POST').toUpperCase(),
+  })
+  const result = new URLSearchParams(parameters)
+  result.set('dlr', 'yes')
+  result.set('dlr-url', `${ownUrl()}/dlr?${own}`)
+  result.set('dlr-level', '3')
+  result.set('dlr-method', 'GET')
+  return result
+}
+
+async function passOn(parameters: URLSearchParams): Promise<Answer> {
+  try {
+    const answer = await fetch(`${JASMIN_URL}/send`, {
+      method: 'POST',
+      body: parameters,
+      signal: AbortSignal.timeout(JASMIN_TIMEOUT_MS),
+    })
+    return { status: answer.status, text: await answer.text() }
+  } catch (failure) {
+    const { code } = ((failure as Error).cause ?? {}) as { code?: string }
+    if (code === 'ECONNREFUSED') return error(502, 'Not sent: Jasmin does not run')
+    return error(504, 'Jasmin did not answer: the message may have been sent')
+  }
+}
+
+/** A delivery report: of level 1 when the SMSC has answered, of level 2 about the delivery. */
+async function settle(report: URLSearchParams): Promise<Answer> {
+  const { user, reservation, next, levels, method, ...reported } = Object.fromEntries(report)
+  const message = { userId: Number(user), id: reservation ?? '' }
+  const { level, message_status: status = '' } = reported
+  const isRefused = level === '1' && status !== 'ESME_ROK' && !REPEATED.includes(status)
+  try {
+    if (COMMITTED.includes(status)) await quota.commit(message)
+    else if (RELEASED.includes(status) || isRefused) await quota.release(message)
+  } catch (failure) {
+    // A second report of another kind changes nothing. Jasmin repeats the report after any other error.
+    if (!(failure instanceof QuotaError && failure.code === 'reservation_closed')) throw failure
+  }
+  const isWanted = next !== '' && (levels === '3' || levels === level)
+  return isWanted ? reportTo(String(next), method === 'GET', new URLSearchParams(reported)) : ACKNOWLEDGED
+}
+
+/** What Jasmin waits for. After any other answer it repeats the report. */
+const ACKNOWLEDGED: Answer = { status: 200, text: 'ACK/Jasmin' }
+
+async function reportTo(url: string, isGet: boolean, report: URLSearchParams): Promise<Answer> {
+  const signal = AbortSignal.timeout(JASMIN_TIMEOUT_MS)
+  const answer = isGet
+    ? await fetch(`${url}${url.includes('?') ? '&' : '?'}${report}`, { signal })
+    : await fetch(url, { method: 'POST', body: report, signal })
+  return { status: answer.status, text: await answer.text() }
+}
+
+async function answerOf(request: IncomingMessage): Promise<Answer> {
+  const { pathname, searchParams } = new URL(request.url ?? '/', 'http://proxy')
+  try {
+    if (pathname === '/dlr') return await settle(searchParams)
+    if (pathname === '/send') {
+      const parameters = await withForm(request, searchParams)
+      if (parameters === null) return error(400, 'This proxy takes a query or a form, not JSON, of up to 100 kB.')
+      return await sendSms(parameters)
+    }
+    return error(404, 'There is /send here, and /dlr for Jasmin.')
+  } catch (failure) {
+    if (failure instanceof QuotaError && failure.status < 500) return error(400, `Not sent: ${failure.message}`)
+    if (!(failure instanceof UnavailableError)) console.error(failure)
+    return error(503, 'Temporary failure, try again later.')
+  }
+}
+
+/** The parameters of the address and of a form in the body; null if the body is no form, or too long. */
+async function withForm(request: IncomingMessage, parameters: URLSearchParams): Promise<URLSearchParams | null> {
+  if (request.headers['content-type']?.startsWith('application/json')) return null
+  let form = ''
+  for await (const chunk of request.setEncoding('latin1')) {
+    form += chunk
+    if (form.length > MAX_FORM_BYTES) return null
+  }
+  return new URLSearchParams([...parameters, ...new URLSearchParams(form)])
+}
+
+const server = createServer(async (request, response) => {
+  const { status, text } = await answerOf(request)
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(text)
+})
+const ownUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+server.listen(Number(PORT), '127.0.0.1', () => console.log(`the proxy is at ${ownUrl()}`))
