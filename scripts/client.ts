@@ -105,7 +105,7 @@ function comment(...texts: (string | undefined)[]): string {
   return text.includes('\n') ? `/**\n${text.replaceAll(/^/gm, ' * ')}\n */\n` : `/** ${text} */\n`
 }
 
-/** The client streams no bodies: imports are made by the command line. */
+/** Lines are sent by `client/src/many.ts`. */
 function sendsJson({ requestBody }: Operation): boolean {
   return requestBody === undefined || 'application/json' in requestBody.content
 }

@@ -480,26 +480,7 @@ export type BulkSelection = {
 
 /** One change, and the quotas to make it to. */
 export type BulkReq = {
-  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
-  readonly select: {
-    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
-    /** Only quotas of these users. Excludes `user_id`. */
-    readonly userIds?: ReadonlyArray<number>
-    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-    readonly kind?: 'grant' | 'cap'
-    /** Only quotas whose name begins with this text; case is ignored. */
-    readonly name?: string
-    /** Only quotas with exactly this `external_ref`. */
-    readonly externalRef?: string
-    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
-    readonly expiresAfter?: string
-    /** Only quotas that expire before this time. */
-    readonly expiresBefore?: string
-    /** Only this user's quotas. */
-    readonly userId?: number
-    /** Only quotas that have this status when they are read. */
-    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-  }
+  readonly select: BulkSelection
   readonly change:
     | { readonly action: 'suspend' }
     | { readonly action: 'resume' }
@@ -1133,49 +1114,6 @@ export type ReservationRecord = {
   readonly settledBy?: string | null
 }
 
-/** A reservation with its original request, and when it was last changed. */
-export type ReservationDetail = {
-  /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
-  /** The user whose message it is. */
-  readonly userId: number
-  readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
-  /** Units granted. */
-  readonly units: number
-  /** Units of these that were committed, including refunded ones. */
-  readonly committed: number
-  /** Units of these given back uncommitted, by the sender or at expiry. */
-  readonly released: number
-  /** Committed units given back. */
-  readonly refunded: number
-  /** Units booked by force that no grant pays for. */
-  readonly unfunded: number
-  /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
-  readonly draws: ReadonlyArray<{
-    readonly quotaId: number
-    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-    readonly kind: 'grant' | 'cap'
-    readonly units: number
-    /** The start of the window that counts the units. */
-    readonly windowStart: string
-  }>
-  /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
-  readonly expiresAt: string | null
-  /** The operation that created it. */
-  readonly op: 'reserve' | 'consume'
-  /** Units asked for. `units` is less after a partial grant. */
-  readonly asked: number
-  /** The destination; null if the sender did not name one. */
-  readonly country: string | null
-  readonly messageType: string | null
-  readonly allowPartial: boolean
-  /** Whether it was booked past any limit. */
-  readonly force: boolean
-  readonly onExpiry: 'release' | 'commit'
-  readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
-  readonly changedAt: string
-}
-
 /** A reservation with its original request, and which senders made, settled, forced and refunded it. */
 export type AuthoredRecord = {
   /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
@@ -1215,8 +1153,6 @@ export type AuthoredRecord = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
-  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
-  readonly changedAt: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null
   /** The sender that last committed, released or refunded units; null if none did, or if that is not known. */
@@ -1985,8 +1921,6 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<ReservationPage>
-  /** Read a reservation of mine. */
-  getMyReservation(input: { readonly id: string }, options?: Options): Promise<ReservationDetail>
   /**
    * List my denied messages.
    *
@@ -2075,8 +2009,6 @@ export interface Api<Options> {
   listAlerts(
     input?: {
       readonly limit?: number
-      /** Only quotas whose highest reached percentage is below this, such as 100 for those not used up. */
-      readonly belowPercent?: number
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
     },
@@ -2569,7 +2501,6 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/quota/reservations',
     query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to'],
   },
-  getMyReservation: { method: 'GET', path: '/api/sms/quota/reservations/{id}' },
   listMyDenials: {
     method: 'GET',
     path: '/api/sms/quota/denials',
@@ -2597,7 +2528,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   getQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}' },
   updateQuota: { method: 'PUT', path: '/api/sms/admin/quota/{id}', hasBody: true, takesKey: true },
   deleteQuota: { method: 'DELETE', path: '/api/sms/admin/quota/{id}' },
-  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'belowPercent', 'cursor'] },
+  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'cursor'] },
   checkQuotasOfUser: { method: 'POST', path: '/api/sms/admin/quota/check', hasBody: true },
   createQuota: { method: 'POST', path: '/api/sms/admin/quota', hasBody: true, takesKey: true },
   adjustQuota: { method: 'POST', path: '/api/sms/admin/quota/{id}/adjust', hasBody: true, takesKey: true },

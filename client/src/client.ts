@@ -1,10 +1,21 @@
 /** The client of sms-quota. */
-import { type Api, type EventPage, type Granted, type OperationId, type ReserveReq, ROUTES } from './api.ts'
+import {
+  type Api,
+  type BulkRecord,
+  type BulkReq,
+  type EventPage,
+  type Granted,
+  type ImportRecord,
+  type OperationId,
+  type ReserveReq,
+  ROUTES,
+} from './api.ts'
 import { createBooking } from './booking.ts'
 import { afterMs } from './clockwork.ts'
 import { type Coalesced, createCoalescing } from './coalescing.ts'
 import type { Journal, OnUnavailable } from './debt.ts'
 import { createLease, type Lease, type LeaseInput } from './lease.ts'
+import { type BulkOptions, bulk, type ImportInput, type ImportOptions, importQuotas } from './many.ts'
 import { createOutageLeases, type OutageLeaseOptions } from './outage-leases.ts'
 import { type ReservationOptions, type Sent, withReservation } from './reservation.ts'
 import { createRetries } from './retries.ts'
@@ -75,6 +86,21 @@ export interface Client extends Api<CallOptions> {
   /** The items of all pages of a list, for example `client.each('listQuotas', { userId: 7 })`. */
   each<Id extends ListId>(list: Id, input?: InputOf<Id>, options?: CallOptions): AsyncIterable<ItemOf<Id>>
   /**
+   * Makes one change to many quotas, and goes on after a break until it is done. The records come as the service reports
+   * them; the last one is `end`. After a break, its `changed` counts from there, and `changedBefore` what was done before.
+   *
+   * @throws QuotaError, and UnavailableError if the service stays away: call again with the same `idempotencyKey`
+   */
+  bulk(input: BulkReq, options?: BulkOptions): AsyncIterable<BulkRecord>
+  /**
+   * Creates and updates quotas by their `externalRef`, in calls of at most 2,000 rows that are repeated after a break. The
+   * `line` of a record is the number of the row, from 1; the last record is `end`. Rows whose response was lost count as
+   * `unchanged`.
+   *
+   * @throws QuotaError, and UnavailableError if the service stays away: the same rows can be imported again
+   */
+  importQuotas(rows: ImportInput, options?: ImportOptions): AsyncIterable<ImportRecord>
+  /**
    * Pages of events as they happen, without an end; none is empty. When the items of a page are handled, keep its `next`:
    * passed as `after`, it goes on behind that page.
    *
@@ -124,6 +150,8 @@ export function createClient(options: ClientOptions): Client {
     },
     lease: input => createLease(api, input, clockwork),
     each: (list, input, options) => each(api, list, input, options) as AsyncIterable<never>,
+    bulk: (input, options = {}) => bulk(api, input, options, { now, sleep }),
+    importQuotas: (rows, options = {}) => importQuotas(transport, rows, options),
     follow: (input, options) => follow(api, input, options),
     close: async () => leases?.close(),
   }

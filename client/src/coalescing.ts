@@ -23,7 +23,7 @@ interface Refused {
 }
 
 export interface CoalescingOptions {
-  readonly transport: Transport
+  readonly transport: Pick<Transport, 'call'>
   readonly retries: Retries
   readonly timeoutMs: number
   /** Operations that may wait for a batch. More are refused at once. */
@@ -100,7 +100,11 @@ export function createCoalescing(options: CoalescingOptions): Coalesced {
     })
 }
 
-function callBatch(transport: Transport, batch: readonly Waiting[], timeout: number): Promise<BatchResult> {
+function callBatch(
+  transport: Pick<Transport, 'call'>,
+  batch: readonly Waiting[],
+  timeout: number,
+): Promise<BatchResult> {
   const operations = batch.map(({ name, input }) => ({ op: name, ...input }))
   const spans = batch.map(({ span }) => span)
   const span = startSpan('batch', spans)

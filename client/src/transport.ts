@@ -29,12 +29,32 @@ export interface TransportOptions {
 
 export type Input = Readonly<Record<string, unknown>>
 
+/** Lines of JSON that are sent as one body, and repeated as a whole. */
+interface Lines {
+  readonly path: string
+  readonly body: string
+  /** Names the calls in the service's log, in histories and in the audit. */
+  readonly requestId: string
+}
+
 export interface Transport {
   /**
    * @param timeoutMs unless the options name another
    * @throws QuotaError, UnavailableError, or the reason of the signal
    */
   call(operation: OperationId, input: Input, options: CallOptions, timeoutMs: number, span?: Span): Promise<unknown>
+  /**
+   * Sends lines whose call can be repeated, until the response has a last line with the record `end`.
+   *
+   * @returns the records of the response
+   * @throws as `call` does
+   */
+  sendLines(lines: Lines, options: Pick<CallOptions, 'signal'>, timeoutMs: number): Promise<LineRecord[]>
+}
+
+/** A line of a response. */
+interface LineRecord {
+  readonly record: string
 }
 
 /** Answers that ask to try again, or come from a proxy whose service does not answer. */
@@ -42,8 +62,11 @@ const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504])
 /** Of these, the ones that say for certain that nothing was done. */
 const NOTHING_DONE: ReadonlySet<string> = new Set(['rate_limited', 'overloaded'])
 
-export function createTransport({ url, token, fetch, isFinal, retries, now }: TransportOptions): Transport {
+export function createTransport(transport: TransportOptions): Transport {
+  const { url, token, retries, now } = transport
   const base = url.replace(/\/+$/, '')
+
+  const authorization = async () => `Bearer ${typeof token === 'string' ? token : await token()}`
 
   async function request(
     route: Route,
@@ -53,9 +76,7 @@ export function createTransport({ url, token, fetch, isFinal, retries, now }: Tr
   ): Promise<[string, RequestInit]> {
     const { path, rest } = fillPath(route.path, input)
     const { query, body } = split(route, rest)
-    const headers: Record<string, string> = {
-      authorization: `Bearer ${typeof token === 'string' ? token : await token()}`,
-    }
+    const headers: Record<string, string> = { authorization: await authorization() }
     if (route.hasBody === true) headers['content-type'] = 'application/json'
     if (route.takesKey === true) headers['idempotency-key'] = options.idempotencyKey ?? crypto.randomUUID()
     if (traceparent !== undefined) headers.traceparent = traceparent
@@ -70,24 +91,47 @@ export function createTransport({ url, token, fetch, isFinal, retries, now }: Tr
       const route = ROUTES[operation]
       const deadline = now() + (options.timeoutMs ?? timeoutMs)
       options.signal?.throwIfAborted()
-      const [address, init] = await request(route, input, options, span?.traceparent)
+      const made = await request(route, input, options, span?.traceparent)
       // A sender's operations can all be repeated, and so can what carries a key.
       const mayRepeat = route.method !== 'POST' || route.takesKey === true || route.path.startsWith('/api/sms/sender/')
-      return retries.run(deadline, mayRepeat, async () => {
-        const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
-        const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal])
-        try {
-          return await read(route, await fetch(address, { ...init, signal }))
-        } catch (error) {
-          if (error instanceof QuotaError) throw error
-          options.signal?.throwIfAborted()
-          const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
-          const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
-          if (isFinal(error)) throw unavailable
-          return silence(unavailable)
-        }
-      })
+      return retries.run(deadline, mayRepeat, () =>
+        attempt(transport, made, { deadline, signal: options.signal }, response => read(route, response)),
+      )
     },
+
+    async sendLines({ path, body, requestId }, { signal }, timeoutMs) {
+      const deadline = now() + timeoutMs
+      signal?.throwIfAborted()
+      const headers = {
+        authorization: await authorization(),
+        'content-type': 'application/x-ndjson',
+        'x-request-id': requestId,
+      }
+      return retries.run(deadline, true, () =>
+        attempt(transport, [base + path, { method: 'POST', headers, body }], { deadline, signal }, readUntilEnd),
+      )
+    },
+  }
+}
+
+/** One exchange, until its response is read. */
+async function attempt<T>(
+  { fetch, isFinal, now }: Pick<TransportOptions, 'fetch' | 'isFinal' | 'now'>,
+  [address, init]: readonly [string, RequestInit],
+  { deadline, signal }: { deadline: number; signal: AbortSignal | undefined },
+  read: (response: Response) => Promise<Attempt<T>>,
+): Promise<Attempt<T>> {
+  const timeout = AbortSignal.timeout(Math.max(1, Math.ceil(deadline - now())))
+  try {
+    const either = signal === undefined ? timeout : AbortSignal.any([timeout, signal])
+    return await read(await fetch(address, { ...init, signal: either }))
+  } catch (error) {
+    if (error instanceof QuotaError) throw error
+    signal?.throwIfAborted()
+    const message = timeout.aborted ? 'the service did not answer in time' : 'the service cannot be reached'
+    const unavailable = new UnavailableError(message, { mayHaveTakenEffect: true, cause: error })
+    if (isFinal(error)) throw unavailable
+    return silence(unavailable)
   }
 }
 
@@ -116,12 +160,26 @@ function split(route: Route, rest: ReadonlyMap<string, unknown>): { query: strin
 }
 
 async function read(route: Route, response: Response): Promise<Attempt<unknown>> {
-  if (response.ok) {
-    if (route.isLines === true) return { value: lines(response) }
-    const text = await response.text()
-    if (response.headers.get('content-type')?.includes('json') === true) return { value: toCamel(JSON.parse(text)) }
-    return { value: text === '' ? undefined : text }
-  }
+  if (!response.ok) return refused(response)
+  if (route.isLines === true) return { value: lines(response) }
+  const text = await response.text()
+  if (response.headers.get('content-type')?.includes('json') === true) return { value: toCamel(JSON.parse(text)) }
+  return { value: text === '' ? undefined : text }
+}
+
+/** A response whose last line is not `end` is not complete. */
+async function readUntilEnd(response: Response): Promise<Attempt<LineRecord[]>> {
+  if (!response.ok) return refused(response)
+  const records: LineRecord[] = []
+  for await (const record of lines(response)) records.push(record as LineRecord)
+  const last = records.at(-1)
+  if (last?.record === 'end') return { value: records }
+  const message = last !== undefined && 'detail' in last ? String(last.detail) : 'the response is not complete'
+  return silence(new UnavailableError(message, { mayHaveTakenEffect: true }))
+}
+
+/** @throws QuotaError unless the answer asks to try again */
+async function refused(response: Response): Promise<Attempt<never>> {
   const problem = await problemOf(response)
   if (!TRY_AGAIN.has(response.status)) throw new QuotaError(problem)
   const mayHaveTakenEffect = !NOTHING_DONE.has(problem.code)

@@ -79,9 +79,9 @@ export const BULK_CHANGES = {
   delete: change('delete', {}, 'Deletes the quotas.'),
 } satisfies Record<BulkAction, TSchema>
 
-const bulkOf = (changeSchema: TSchema) =>
+const bulkOf = <Select extends TSchema>(select: Select, changeSchema: TSchema) =>
   Type.Object(
-    { select: BulkSelection, change: changeSchema },
+    { select, change: changeSchema },
     {
       ...closed,
       $id: 'BulkReq',
@@ -96,7 +96,7 @@ const bulkOf = (changeSchema: TSchema) =>
   )
 
 /** Validates all but the change, whose fields depend on its action: see `BULK_CHANGES`. */
-export const BulkReq = bulkOf(Type.Unknown())
+export const BulkReq = bulkOf(BulkSelection, Type.Unknown())
 
 const counts = {
   changed: uint({ description: 'Quotas that this call changed; in a dry run, that would change.' }),
@@ -156,7 +156,7 @@ export const BulkRecord = Type.Union(
 /** The named schemas of the OpenAPI document, by `$id`. */
 export const BULK_COMPONENTS = {
   BulkSelection,
-  BulkReq: bulkOf(Type.Union(BULK_ACTIONS.map(action => BULK_CHANGES[action]))),
+  BulkReq: bulkOf(Type.Ref('BulkSelection#'), Type.Union(BULK_ACTIONS.map(action => BULK_CHANGES[action]))),
   BulkRecord,
 } satisfies Record<string, TSchema>
 

@@ -1,0 +1,103 @@
+/** Imports and bulk changes of the client, also over connections that break. */
+import { afterAll, expect, test } from 'vitest'
+import { createClient, QuotaError, UnavailableError } from '../../client/src/main.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
+const admin = createClient({ url, token: service.adminToken })
+afterAll(() => service.app.close())
+
+async function listOf<Record extends { record: string }>(records: AsyncIterable<Record>): Promise<Record[]> {
+  return (await Array.fromAsync(records)).filter(({ record }) => record !== 'progress')
+}
+
+/** A fetch whose first responses break off after so many bytes. */
+function breaking(breaks: number, bytes: number) {
+  let calls = 0
+  const fetchBroken: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    calls += 1
+    if (calls > breaks || response.body === null) return response
+    let left = bytes
+    const cut = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        controller.enqueue(chunk.subarray(0, left))
+        left -= chunk.length
+        if (left <= 0) controller.error(new TypeError('the connection broke'))
+      },
+    })
+    return new Response(response.body.pipeThrough(cut), response)
+  }
+  return { client: createClient({ url, token: service.adminToken, fetch: fetchBroken }), calls: () => calls }
+}
+
+async function* rowsOf(first: number, count: number) {
+  for (let n = 0; n < count; n++)
+    yield { userId: first + n, externalRef: 'A', limit: n % 5, metadata: { cost_center: 'x' } }
+}
+const limitsOf = async (userId: number) =>
+  (await admin.listQuotas({ userId, sort: 'id' })).items.map(({ limit }) => limit)
+
+test('imports rows in several calls, and names the refused ones by their number', async () => {
+  async function* rows() {
+    yield* rowsOf(1_000, 2_001)
+    yield { userId: 1_000, externalRef: 'A', limit: 1, kind: 'cap' as const }
+  }
+  const counts = { record: 'end', updated: 0, unchanged: 0, failed: 1 }
+  const failed = {
+    record: 'failed',
+    line: 2_002,
+    code: 'immutable_field',
+    detail: expect.any(String),
+    errors: expect.any(Array),
+  }
+  expect(await listOf(admin.importQuotas([...(await Array.fromAsync(rowsOf(1, 3)))], { dryRun: true }))).toEqual([
+    { ...counts, created: 3, failed: 0 },
+  ])
+  expect(await listOf(admin.importQuotas(rows(), { requestId: 'move' }))).toEqual([
+    failed,
+    { ...counts, created: 2_001 },
+  ])
+  const { items } = await admin.listAudit({ requestId: 'move', pageSize: 1 })
+  expect(items[0]?.after).toMatchObject({ metadata: { cost_center: 'x' } })
+
+  const { client, calls } = breaking(1, 20)
+  expect(await listOf(client.importQuotas(rowsOf(1_000, 5)))).toEqual([
+    { ...counts, created: 0, unchanged: 5, failed: 0 },
+  ])
+  expect(calls()).toBe(2)
+})
+
+test('a bulk change goes on after breaks, and changes each quota once', async () => {
+  await listOf(admin.importQuotas(rowsOf(5_000, 300)))
+  const select = { userIds: Array.from({ length: 301 }, (_, n) => 5_000 + n) }
+  const change = { action: 'adjust', delta: 10, reason: 'More' } as const
+  const { client, calls } = breaking(2, 90)
+  const records = await listOf(client.bulk({ select, change }))
+  expect(calls()).toBe(3)
+  const last = records.at(-1)
+  if (last?.record !== 'end') throw new Error(`the last record is ${last?.record}`)
+  expect(last.changed + last.changedBefore).toBe(300)
+  expect(await Promise.all([5_000, 5_299].map(limitsOf))).toEqual([[10], [14]])
+  const ids = records.flatMap(record => (record.record === 'begin' ? [record.bulkId] : []))
+  expect(new Set(ids).size).toBe(1)
+
+  const [sample, end] = await listOf(admin.bulk({ select: { userId: 5_000 }, change }, { dryRun: true }))
+  expect(sample).toMatchObject({ record: 'sample', before: { limit: 10 }, after: { limit: 20 } })
+  expect(end).toMatchObject({ record: 'end', changed: 1 })
+})
+
+test('what cannot succeed is thrown', async () => {
+  const change = { action: 'suspend' } as const
+  await expect(listOf(admin.bulk({ select: {}, change }))).rejects.toThrow(QuotaError)
+  const away = createClient({ url: 'http://127.0.0.1:1', token: 'x', isFinal: () => true })
+  await expect(listOf(away.bulk({ select: { userId: 1 }, change }))).rejects.toThrow(UnavailableError)
+  await expect(listOf(away.importQuotas(rowsOf(1, 1)))).rejects.toThrow(UnavailableError)
+  const signal = AbortSignal.abort(new Error('no more'))
+  await expect(listOf(admin.bulk({ select: { userId: 1 }, change }, { signal }))).rejects.toThrow('no more')
+  const { client } = breaking(Number.POSITIVE_INFINITY, 90)
+  await expect(listOf(client.bulk({ select: { userId: 1 }, change }, { timeoutMs: 600 }))).rejects.toThrow(
+    UnavailableError,
+  )
+})
