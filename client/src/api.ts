@@ -1114,6 +1114,49 @@ export type ReservationRecord = {
   readonly settledBy?: string | null
 }
 
+/** A reservation with its original request, and when it was last changed. */
+export type ReservationDetail = {
+  /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
+  /** The user whose message it is. */
+  readonly userId: number
+  readonly state: 'reserved' | 'committed' | 'refunded' | 'expired' | 'released'
+  /** Units granted. */
+  readonly units: number
+  /** Units of these that were committed, including refunded ones. */
+  readonly committed: number
+  /** Units of these given back uncommitted, by the sender or at expiry. */
+  readonly released: number
+  /** Committed units given back. */
+  readonly refunded: number
+  /** Units booked by force that no grant pays for. */
+  readonly unfunded: number
+  /** The quotas that count the units: the grants that pay, in the order they are drawn, then every matching cap. */
+  readonly draws: ReadonlyArray<{
+    readonly quotaId: number
+    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+    readonly kind: 'grant' | 'cap'
+    readonly units: number
+    /** The start of the window that counts the units. */
+    readonly windowStart: string
+  }>
+  /** When the outstanding units are released or committed. null if none are outstanding: after a consume, or when all units are settled. */
+  readonly expiresAt: string | null
+  /** The operation that created it. */
+  readonly op: 'reserve' | 'consume'
+  /** Units asked for. `units` is less after a partial grant. */
+  readonly asked: number
+  /** The destination; null if the sender did not name one. */
+  readonly country: string | null
+  readonly messageType: string | null
+  readonly allowPartial: boolean
+  /** Whether it was booked past any limit. */
+  readonly force: boolean
+  readonly onExpiry: 'release' | 'commit'
+  readonly createdAt: string
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  readonly changedAt: string
+}
+
 /** A reservation with its original request, and which senders made, settled, forced and refunded it. */
 export type AuthoredRecord = {
   /** The sender's own id. The service's own ids begin with `_`. */ readonly id: string
@@ -1153,6 +1196,8 @@ export type AuthoredRecord = {
   readonly force: boolean
   readonly onExpiry: 'release' | 'commit'
   readonly createdAt: string
+  /** When units of it were last reserved, committed, released or refunded, or when it expired. */
+  readonly changedAt: string
   /** The sender that made it: the subject of its token. null if the service made it, or if that is not known. */
   readonly madeBy: string | null
   /** The sender that last committed, released or refunded units; null if none did, or if that is not known. */
@@ -1921,6 +1966,8 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<ReservationPage>
+  /** Read a reservation of mine. */
+  getMyReservation(input: { readonly id: string }, options?: Options): Promise<ReservationDetail>
   /**
    * List my denied messages.
    *
@@ -2009,6 +2056,8 @@ export interface Api<Options> {
   listAlerts(
     input?: {
       readonly limit?: number
+      /** Only quotas whose highest reached percentage is below this, such as 100 for those not used up. */
+      readonly belowPercent?: number
       /** `next_cursor` of the previous page. It fixes the filters. */
       readonly cursor?: string
     },
@@ -2501,6 +2550,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/quota/reservations',
     query: ['pageSize', 'cursor', 'state', 'quotaId', 'from', 'to'],
   },
+  getMyReservation: { method: 'GET', path: '/api/sms/quota/reservations/{id}' },
   listMyDenials: {
     method: 'GET',
     path: '/api/sms/quota/denials',
@@ -2528,7 +2578,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   getQuota: { method: 'GET', path: '/api/sms/admin/quota/{id}' },
   updateQuota: { method: 'PUT', path: '/api/sms/admin/quota/{id}', hasBody: true, takesKey: true },
   deleteQuota: { method: 'DELETE', path: '/api/sms/admin/quota/{id}' },
-  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'cursor'] },
+  listAlerts: { method: 'GET', path: '/api/sms/admin/quota/alerts', query: ['limit', 'belowPercent', 'cursor'] },
   checkQuotasOfUser: { method: 'POST', path: '/api/sms/admin/quota/check', hasBody: true },
   createQuota: { method: 'POST', path: '/api/sms/admin/quota', hasBody: true, takesKey: true },
   adjustQuota: { method: 'POST', path: '/api/sms/admin/quota/{id}/adjust', hasBody: true, takesKey: true },
