@@ -9,6 +9,8 @@ export interface Slice {
   readonly id: string
   readonly units: number
   spent: number
+  /** For which its spent units are counted in usage; known when it ends. */
+  messages: number
 }
 
 interface Settling {
@@ -18,7 +20,7 @@ interface Settling {
 }
 
 export interface SettlementCalls {
-  commit(input: Settling): Promise<Settled>
+  commit(input: Settling & { messages: number }): Promise<Settled>
   release(input: Settling): Promise<Settled>
   refund(input: Settling): Promise<Settled>
 }
@@ -46,10 +48,10 @@ export function createSettlements(calls: SettlementCalls, userId: number, later:
 
   /** Both calls go out together. @throws what the service answers; then the slice stays open */
   async function settle(slice: Slice): Promise<void> {
-    const { id, units, spent } = slice
+    const { id, units, spent, messages } = slice
     const rest = units - spent
     const [, refunded] = await Promise.all([
-      spent > 0 ? calls.commit({ userId, id, totalUnits: spent }) : undefined,
+      spent > 0 ? calls.commit({ userId, id, totalUnits: spent, messages }) : undefined,
       rest > 0 ? release(calls, { userId, id, totalUnits: rest }) : 0,
     ])
     // It may have been settled twice at a time, which changes nothing.

@@ -2,6 +2,9 @@
 import type { Later } from './clockwork.ts'
 import type { Slice } from './lease-settlements.ts'
 
+/** The API takes no more with one commit. */
+const MAX_MESSAGES = 1_000_000
+
 interface HeldSlice extends Slice {
   readonly cancelRetirement: () => void
 }
@@ -18,6 +21,8 @@ export class Slices {
   /** Units that were given back after their slice had ended. */
   spare = 0
   private spent = 0
+  /** Messages that were spent for, and are not counted with a slice yet. */
+  private messages = 0
   /** The oldest first. Each has units left. */
   private readonly slices: HeldSlice[] = []
   private readonly options: SlicesOptions
@@ -29,14 +34,15 @@ export class Slices {
   /** @param lifeMs for how long units of it may be spent; null for any time */
   add(id: string, units: number, lifeMs: number | null): void {
     const cancelRetirement = lifeMs === null ? () => {} : this.options.later(Math.max(0, lifeMs), () => this.end(slice))
-    const slice: HeldSlice = { id, units, spent: 0, cancelRetirement }
+    const slice: HeldSlice = { id, units, spent: 0, messages: 0, cancelRetirement }
     this.slices.push(slice)
     this.held += units
   }
 
-  /** Takes all of the units, or none. */
+  /** Takes all of the units for a message, or none. */
   take(units: number): boolean {
     if (units > this.held) return false
+    this.messages += 1
     this.held -= units
     this.spent += units
     const ofSpare = Math.min(this.spare, units)
@@ -53,8 +59,9 @@ export class Slices {
   }
 
   /** @throws RangeError if more than is spent */
-  giveBack(units: number): void {
+  giveBack(units: number, isWholeMessage: boolean): void {
     if (units > this.spent) throw new RangeError(`only ${this.spent} units were spent`)
+    if (isWholeMessage) this.messages -= 1
     this.spent -= units
     const [slice] = this.slices
     const ofSlice = Math.min(units, slice?.spent ?? 0)
@@ -71,6 +78,8 @@ export class Slices {
     this.slices.splice(this.slices.indexOf(slice), 1)
     this.held -= slice.units - slice.spent
     slice.cancelRetirement()
+    slice.messages = Math.max(0, Math.min(this.messages, slice.spent, MAX_MESSAGES))
+    this.messages -= slice.messages
     this.options.onEnd(slice)
   }
 }

@@ -61,6 +61,8 @@ export interface OwnLease extends Lease {
   prepare(): void
   /** The request for a slice that is under way; it rejects as `spend` does. */
   refilling(): Promise<unknown> | undefined
+  /** @param isWholeMessage false if a part of it is still paid, so that it counts as sent */
+  giveBack(units?: number, isWholeMessage?: boolean): void
 }
 
 export interface OwnLeaseInput extends LeaseInput {
@@ -161,10 +163,10 @@ class SlicedLease implements OwnLease {
     }
   }
 
-  giveBack(units = 1): void {
+  giveBack(units = 1, isWholeMessage = true): void {
     this.assertOpen()
     assertUnits(units)
-    this.slices.giveBack(units)
+    this.slices.giveBack(units, isWholeMessage)
   }
 
   close(): Promise<void> {

@@ -3,6 +3,7 @@ import {
   DEFAULT_TTL_SECONDS,
   E164_PATTERN,
   MAX_BATCH_OPERATIONS,
+  MAX_COMMIT_MESSAGES,
   MAX_RESERVED_UNITS,
   MAX_TTL_SECONDS,
 } from '../domain/bounds.ts'
@@ -113,7 +114,19 @@ const FIELDS = {
   check: drawFields,
   reserve: reserveFields,
   consume: { ...reserveFields, ...force('Books a message that was already sent, past any limit.') },
-  commit: { ...settleFields, ...force('Books units again that were released or have expired, past any limit.') },
+  commit: {
+    ...settleFields,
+    ...force('Books units again that were released or have expired, past any limit.'),
+    messages: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_COMMIT_MESSAGES,
+        default: 1,
+        description:
+          'How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does.',
+      }),
+    ),
+  },
   release: settleFields,
   refund: settleFields,
 } satisfies Record<string, TProperties>
@@ -165,6 +178,7 @@ export interface SenderRequest {
   allow_partial?: boolean
   total_units?: number
   force?: boolean
+  messages?: number
 }
 
 const batchOf = (operation: TSchema) =>

@@ -11,6 +11,8 @@ export const MAX_QUOTAS_PER_USER = 200
 
 /** Units of one reservation. */
 export const MAX_RESERVED_UNITS = 1_000_000_000
+/** Messages that one commit pays. Those of a batch must fit into 32 bits. */
+export const MAX_COMMIT_MESSAGES = 1_000_000
 
 /** A phone number in E.164 form. */
 export const E164_PATTERN = '^\\+[1-9][0-9]{1,14}$'

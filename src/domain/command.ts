@@ -44,6 +44,8 @@ export interface SettleCommand extends Asked {
   total_units: number | null
   /** Commits even released or expired units, past any limit. */
   force: boolean
+  /** How many messages a commit of the first units counts in usage; 1 if left out. */
+  messages?: number
 }
 
 /** Closes a reservation that is past its `expires_at`. */

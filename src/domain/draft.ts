@@ -76,8 +76,12 @@ export function rolledQuotaAt(draft: Draft, index: number, now: EpochMs): Allowa
   return quota
 }
 
-/** Adds or replaces a reservation, and adds the difference to the counters of its draws and to the usage. */
-export function putReservation(draft: Draft, after: Reservation, now: EpochMs): void {
+/**
+ * Adds or replaces a reservation, and adds the difference to the counters of its draws and to the usage.
+ *
+ * @param messages that its first committed units pay
+ */
+export function putReservation(draft: Draft, after: Reservation, now: EpochMs, messages = 1): void {
   const before = draft.reservations.get(after.id)
   for (const draw of after.draws) {
     const counts = countsOf(after, draw)
@@ -86,7 +90,7 @@ export function putReservation(draft: Draft, after: Reservation, now: EpochMs): 
     const reserved = counts.reserved - previous.reserved
     if (used !== 0 || reserved !== 0) addToCounters(draft, draw.quota_id, draw.window_no, used, reserved, now)
   }
-  addReservationUsage(draft.usage, before, after)
+  addReservationUsage(draft.usage, before, after, messages)
   draft.reservations.set(after.id, after)
 }
 

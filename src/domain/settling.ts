@@ -27,7 +27,7 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   if (target <= done) return { outcome: 'settled', reservation, replayed: true }
 
   const settled = settledTo(reservation, command.op, target)
-  putReservation(draft, settled, now)
+  putReservation(draft, settled, now, command.messages)
   // Only a forced commit lowers what was released.
   if (settled.released < reservation.released && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }

@@ -84,14 +84,21 @@ function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
  *
  * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit.
  * It counts for the grant that pays that unit.
+ *
+ * @param messages how many the reservation pays: one, but for a slice of a lease
  */
-export function addReservationUsage(entries: UsageEntry[], before: Reservation | undefined, after: Reservation): void {
+export function addReservationUsage(
+  entries: UsageEntry[],
+  before: Reservation | undefined,
+  after: Reservation,
+  messages: number,
+): void {
   const spent = before === undefined ? 0 : spentOf(before)
   const committed = after.committed - (before?.committed ?? 0)
   const refunded = after.refunded - (before?.refunded ?? 0)
   const end = spent + committed
-  if (committed > 0) addRange(entries, 'committed', after, spent, end, (before?.committed ?? 0) === 0)
-  if (refunded > 0) addRange(entries, 'refunded', after, end - refunded, end, (before?.refunded ?? 0) === 0)
+  if (committed > 0) addRange(entries, 'committed', after, spent, end, (before?.committed ?? 0) === 0 ? messages : 0)
+  if (refunded > 0) addRange(entries, 'refunded', after, end - refunded, end, (before?.refunded ?? 0) === 0 ? 1 : 0)
 }
 
 /** Adds the units [start, end) of a reservation to the entries of the grants that pay for them. */
@@ -101,9 +108,8 @@ function addRange(
   { user_id, country, message_type, draws }: Reservation,
   start: number,
   end: number,
-  isFirst: boolean,
+  messages: number,
 ): void {
-  let messages = isFirst ? 1 : 0
   const add = (quota_id: number | null, units: number) => {
     if (units > 0 || messages > 0)
       addUsage(entries, { user_id, kind, quota_id, country, message_type, units, messages })

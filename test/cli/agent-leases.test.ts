@@ -115,8 +115,13 @@ describe('a busy user', () => {
     expect((await refund(2)).body).toMatchObject({ refunded: 2, replayed: true })
     expect((await refund(5)).body).toMatchObject({ state: 'refunded', refunded: 5 })
     expect((await consume(address, owner, 'm', { units: 5 })).body).toMatchObject({ code: 'reservation_closed' })
+    await consume(address, owner, 'part', { units: 5 })
+    await post(address, 'refund', { user_id: owner, id: 'part', total_units: 2 })
     await agent.close()
-    expect(await counted(owner)).toEqual({ used: asked + 1, reserved: 0 })
+    expect(await counted(owner)).toEqual({ used: asked + 4, reserved: 0 })
+    const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z', interval: 'month' } as const
+    const { total } = await admin.reportUsage({ userId: owner, ...march })
+    expect(total.committed).toEqual({ units: asked + 4, messages: asked + 2 })
   })
 
   test('a message that was passed on stays with the service', async () => {

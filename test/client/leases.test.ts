@@ -143,6 +143,19 @@ describe('a lease', () => {
     expect(clockwork.timers()).toBe(0)
   })
 
+  test('each message counts once in usage, also if several slices pay it or a slice pays several', async () => {
+    const userId = await user(1_000)
+    const lease = leaseOf({ userId, units: 5 })
+    for (const units of [2, 4, 1, 1, 7]) expect(await lease.spend(units)).toEqual({ granted: true })
+    await lease.spend(3)
+    lease.giveBack(3)
+    await lease.close()
+    const march = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z', interval: 'month' } as const
+    const { total } = await admin.reportUsage({ userId, ...march })
+    expect(total.committed.messages - total.refunded.messages).toBe(5)
+    expect(total.committed.units - total.refunded.units).toBe(15)
+  })
+
   test.each([0, -1, 1.5, Number.NaN])('refuses %s units', async units => {
     expect(() => leaseOf({ userId: 1, units })).toThrow('units must be a positive whole number')
     const lease = leaseOf({ userId: 1, units: 1 })

@@ -209,7 +209,7 @@ test('omitted fields get their defaults, and the others arrive as they were sent
   await ask('reserve', { user_id: 7, id: 'm', message: { to: '+4915112345678', text: 'я'.repeat(71) } })
   outcome = { outcome: 'settled', reservation, replayed: false }
   await ask('refund', { user_id: 7, id: 'm' })
-  await ask('commit', { user_id: 7, id: 'm', total_units: 0, force: true })
+  await ask('commit', { user_id: 7, id: 'm', total_units: 0, force: true, messages: 3 })
   const defaults = {
     country: null,
     message_type: null,
@@ -224,8 +224,8 @@ test('omitted fields get their defaults, and the others arrive as they were sent
     { op: 'check', user_id: 0, id: '', units: 1, ...defaults },
     { op: 'consume', user_id: 7, id: 'm', units: 2, ...kept, ttl_ms: 5_000, allow_partial: true, force: true },
     { op: 'reserve', user_id: 7, id: 'm', units: 2, ...defaults, country: 'DE' },
-    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false },
-    { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true },
+    { op: 'refund', user_id: 7, id: 'm', total_units: null, force: false, messages: 1 },
+    { op: 'commit', user_id: 7, id: 'm', total_units: 0, force: true, messages: 3 },
   ]
   const origin = { principal: 'gateway', requestId: 'request-1' }
   expect(commands).toEqual(expected.map(command => ({ ...command, origin })))

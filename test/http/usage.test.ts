@@ -61,6 +61,23 @@ test('rows have no gaps and add up to the total', async () => {
   expect(body.total).toEqual(row)
 })
 
+test('a commit says how many messages it pays, with its first units', async () => {
+  const user = someone()
+  await allow({ user_id: user, limit: 100, starts_at: '2026-03-01T00:00:00Z' })
+  await ask('reserve', { user_id: user, id: 'slice', units: 50 })
+  await ask('reserve', { user_id: user, id: 'rest', units: 5 })
+  const settle = (id: string, total_units: number, messages: number) =>
+    ask('commit', { user_id: user, id, total_units, messages })
+  expect((await settle('slice', 30, 12)).status).toBe(200)
+  expect((await settle('slice', 30, 12)).body).toMatchObject({ replayed: true })
+  expect((await settle('slice', 40, 3)).status).toBe(200)
+  // The last units of a message that was counted before.
+  expect((await settle('rest', 5, 0)).status).toBe(200)
+  const { body } = await call('GET', `${ADMIN}?user_id=${user}&${MARCH}&interval=month`)
+  expect(body.total).toMatchObject({ committed: { units: 45, messages: 12 } })
+  expect((await settle('rest', 5, 1_000_001)).body).toMatchObject({ errors: [{ path: '/messages' }] })
+})
+
 test.each([
   ['Asia/Kolkata', '2026-03-20T18:30:00.000Z', [1, 10]],
   ['Asia/Kathmandu', '2026-03-20T18:15:00.000Z', [0, 11]],

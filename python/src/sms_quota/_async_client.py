@@ -71,9 +71,13 @@ class AsyncQuotaClient:
         id: str,
         total_units: int | None = None,
         force: bool = False,
+        messages: int | None = None,
         timeout: float | None = None,
     ) -> Settled:
-        more = {"force": True} if force else {}
+        """:param messages: how many messages the units pay, for usage; one by default"""
+        more: dict[str, Any] = {"force": True} if force else {}
+        if messages is not None:
+            more["messages"] = messages
         return await self._settle("commit", user_id, id, total_units, timeout, **more)
 
     async def release(
@@ -177,7 +181,7 @@ class AsyncQuotaClient:
         )
 
     async def _settle(
-        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: bool
+        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any
     ) -> Settled:
         body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
         if total_units is not None:

@@ -70,9 +70,13 @@ class QuotaClient:
         id: str,
         total_units: int | None = None,
         force: bool = False,
+        messages: int | None = None,
         timeout: float | None = None,
     ) -> Settled:
-        more = {"force": True} if force else {}
+        """:param messages: how many messages the units pay, for usage; one by default"""
+        more: dict[str, Any] = {"force": True} if force else {}
+        if messages is not None:
+            more["messages"] = messages
         return self._settle("commit", user_id, id, total_units, timeout, **more)
 
     def release(
@@ -175,7 +179,7 @@ class QuotaClient:
         )
 
     def _settle(
-        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: bool
+        self, operation: str, user_id: int, id: str, total_units: int | None, timeout: float | None, **more: Any
     ) -> Settled:
         body: dict[str, Any] = {"user_id": user_id, "id": id, **more}
         if total_units is not None:

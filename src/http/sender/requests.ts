@@ -59,8 +59,8 @@ export function commandOf(
     case 'commit':
     case 'release':
     case 'refund': {
-      const { total_units = null, force = false } = request
-      return { command: { op, user_id, id, total_units, force, origin }, measure: null }
+      const { total_units = null, force = false, messages = 1 } = request
+      return { command: { op, user_id, id, total_units, force, messages, origin }, measure: null }
     }
   }
 }

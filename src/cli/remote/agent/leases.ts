@@ -151,7 +151,7 @@ function answerFor(call: SenderCall, paid: PaidMessage): object {
       const detail = 'The lease that paid the message is closed, so its units cannot be given back.'
       throw new Problem('reservation_closed', detail)
     }
-    paid.lease.lease.giveBack(refunded - paid.refunded)
+    paid.lease.lease.giveBack(refunded - paid.refunded, refunded === paid.units)
     paid.refunded = refunded
   }
   return answerWith(call, outcome)
