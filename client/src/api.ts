@@ -480,26 +480,7 @@ export type BulkSelection = {
 
 /** One change, and the quotas to make it to. */
 export type BulkReq = {
-  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
-  readonly select: {
-    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
-    /** Only quotas of these users. Excludes `user_id`. */
-    readonly userIds?: ReadonlyArray<number>
-    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-    readonly kind?: 'grant' | 'cap'
-    /** Only quotas whose name begins with this text; case is ignored. */
-    readonly name?: string
-    /** Only quotas with exactly this `external_ref`. */
-    readonly externalRef?: string
-    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
-    readonly expiresAfter?: string
-    /** Only quotas that expire before this time. */
-    readonly expiresBefore?: string
-    /** Only this user's quotas. */
-    readonly userId?: number
-    /** Only quotas that have this status when they are read. */
-    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-  }
+  readonly select: BulkSelection
   readonly change:
     | { readonly action: 'suspend' }
     | { readonly action: 'resume' }
