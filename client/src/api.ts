@@ -1842,6 +1842,8 @@ export type Caller = {
   readonly userId: number | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */
   readonly roles: ReadonlyArray<'admin' | 'sender' | 'auditor' | 'support' | 'force'>
+  /** The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it. */
+  readonly adjustLimit: number | null
   /** When the token expires. */
   readonly expiresAt: string
 }

@@ -11,6 +11,10 @@ export const Caller = Type.Object(
     roles: Type.Array(Type.Enum([...ROLES]), {
       description: "The service's own role names, however the token spells them. Unknown roles are left out.",
     }),
+    adjust_limit: nullable(uint(), {
+      description:
+        'The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it.',
+    }),
     expires_at: time({ description: 'When the token expires.' }),
   },
   { $id: 'Caller', description: 'Who the token belongs to and what it allows.' },

@@ -8,8 +8,12 @@ const exp = START / 1_000 + 60
 
 describe('a valid token gets its own identity and roles', () => {
   const cases: [string, Record<string, unknown>, object][] = [
-    ['a user', { sub: '7' }, { subject: '7', user_id: 7, roles: [] }],
-    ['an administrator', { sub: '1', roles: ['sms-quota:admin'] }, { subject: '1', user_id: 1, roles: ['admin'] }],
+    ['a user', { sub: '7' }, { subject: '7', user_id: 7, roles: [], adjust_limit: 0 }],
+    [
+      'an administrator',
+      { sub: '1', roles: ['sms-quota:admin'] },
+      { subject: '1', user_id: 1, roles: ['admin'], adjust_limit: null },
+    ],
     [
       'a machine',
       { sub: 'gateway', roles: ['sms-quota:sender'] },
@@ -23,7 +27,7 @@ describe('a valid token gets its own identity and roles', () => {
     [
       'a token with the further roles',
       { sub: '5', roles: ['sms-quota:force', 'sms-quota:support', 'sms-quota:auditor'] },
-      { subject: '5', user_id: 5, roles: ['auditor', 'support', 'force'] },
+      { subject: '5', user_id: 5, roles: ['auditor', 'support', 'force'], adjust_limit: 1_000 },
     ],
     ['a token without a known role', { sub: 'ada', roles: ['other'] }, { subject: 'ada', user_id: null, roles: [] }],
   ]

@@ -3,14 +3,16 @@ import Type from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
 import { NoQuery } from '../../contract/schemas.ts'
 import { formatTimestamp } from '../../domain/time.ts'
+import type { RouteContext } from '../context.ts'
 import { operation, responses } from '../platform/openapi.ts'
+import type { Principal } from './claims.ts'
 import { principalOf } from './guard.ts'
 
 /**
  * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
  * the token itself.
  */
-export function callerRoutes(app: FastifyInstance): void {
+export function callerRoutes(app: FastifyInstance, { supportAdjustLimit }: RouteContext): void {
   app.get(
     '',
     {
@@ -26,8 +28,15 @@ export function callerRoutes(app: FastifyInstance): void {
         subject: principal.subject,
         user_id: principal.userId,
         roles: [...principal.roles],
+        adjust_limit: adjustLimitOf(principal, supportAdjustLimit),
         expires_at: formatTimestamp(principal.expiresAt),
       }
     },
   )
+}
+
+/** The most units of one adjustment; null if nothing bounds it. @param bound of tokens that may adjust but not change */
+function adjustLimitOf({ permissions }: Principal, bound: number): number | null {
+  if (permissions.has('change')) return null
+  return permissions.has('adjust') ? bound : 0
 }
