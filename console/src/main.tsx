@@ -7,12 +7,14 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Router } from 'wouter'
 import { queryClient } from './api/query-client.ts'
+import { aroundNavigation, guardLeaving } from './components/unsaved-input.ts'
 import { resume, takeLinkToken } from './session/session.ts'
 import { theme, themeVariables } from './shell/theme.ts'
 import { language } from './texts/language.ts'
 import { loadTexts } from './texts/texts.ts'
 
 takeLinkToken()
+guardLeaving()
 // A sign-in link opened in a tab that shows the console changes only the fragment.
 window.addEventListener('hashchange', () => {
   if (takeLinkToken()) location.reload()
@@ -42,7 +44,7 @@ async function start() {
         getStyleNonce={() => nonce}
       >
         <QueryClientProvider client={queryClient}>
-          <Router base="/console">
+          <Router base="/console" aroundNav={aroundNavigation}>
             <App />
           </Router>
         </QueryClientProvider>

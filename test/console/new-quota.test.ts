@@ -75,11 +75,9 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   await tab(2)
   await keyboard.type('1000')
   await tab(2)
-  await keyboard.type('Package 😀')
-  await tab()
-  await keyboard.press('Enter')
-  await tab()
   await keyboard.type('Each m')
+  await tab()
+  await keyboard.type('Package 😀')
   // The time zone.
   await tab()
   await keyboard.type('new_york')
@@ -106,7 +104,7 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   await field(page, 'Starts')
     .or(page.getByLabel('Starts', { exact: true }))
     .fill('2031-01-15T12:30')
-  await page.getByText('2031-01-15 11:30:00 UTC').waitFor()
+  await page.getByText('2031-01-15 11:30:00 UTC · your time zone: Europe/Berlin').waitFor()
   const rows = page.getByRole('table').getByRole('row')
   await rows.nth(3).waitFor()
   expect(await rows.nth(1).textContent()).toBe('15 Jan 2031, 06:3015 Jan 2031, 12:301 Feb 2031, 00:001 Feb 2031, 06:00')
@@ -150,6 +148,70 @@ test('creates a quota with many settings by keyboard, and previews it', async ()
   })
 })
 
+test('a preset or a copy fills the form', async () => {
+  const source = await site.call('POST', '/api/sms/admin/quota', {
+    body: {
+      user_id: 28,
+      kind: 'cap',
+      limit: 77,
+      period: 'week',
+      name: 'Original',
+      external_ref: 'R-1',
+      metadata: { a: '1' },
+    },
+  })
+  const page = await site.visit(`${NEW}?copy=${source.body.id}`)
+  await page.getByText('A copy of Original').waitFor()
+  await field(page, 'Name').fill('Copied')
+  await create(page).click()
+  expect(await created(page, 'Copied')).toMatchObject({
+    user_id: 28,
+    kind: 'cap',
+    limit: 77,
+    period: 'week',
+    external_ref: null,
+    metadata: { a: '1' },
+  })
+
+  // Leaving a form with input, by the back button or a link, asks first.
+  await page.getByRole('link', { name: 'Duplicate' }).click()
+  await page.getByRole('button', { name: 'Country cap' }).click()
+  expect(await field(page, 'Limit').inputValue()).toBe('500')
+  await page.getByRole('status').filter({ hasText: 'each month to United Kingdom' }).waitFor()
+  await page.getByRole('button', { name: 'Monthly package' }).click()
+  await page.getByRole('status').filter({ hasText: '1,000 units each month, resets on the 1st' }).waitFor()
+  expect(await field(page, 'User id').inputValue()).toBe('28')
+  const answers = [false, false, true]
+  const asked: string[] = []
+  page.on('dialog', dialog => {
+    asked.push(dialog.message())
+    void (answers.shift() === true ? dialog.accept() : dialog.dismiss())
+  })
+  const toQuotas = page.getByRole('link', { name: 'Quotas', exact: true })
+  await page.evaluate('history.back()')
+  await expect.poll(() => asked.length).toBe(1)
+  await toQuotas.click()
+  expect(page.url()).toContain('/quotas/new?copy=')
+  expect(await field(page, 'Limit').inputValue()).toBe('1000')
+  await toQuotas.click()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  expect(asked).toEqual(Array(3).fill('Your input is not saved. Leave this page and lose it?'))
+})
+
+test('is in German for a German browser', async () => {
+  const page = await site.visit(`${NEW}?user_id=7`, { locale: 'de-DE' })
+  await page.getByRole('heading', { level: 1, name: 'Neues Kontingent' }).waitFor()
+  await page.getByRole('button', { name: 'Tagesobergrenze' }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: 'Höchstens 200 Einheiten pro Tag, neu um 00:00 Uhr Europe/Berlin; über alle Pakete' })
+    .waitFor()
+  await field(page, 'Limit').fill('viele')
+  await page.getByRole('button', { name: 'Kontingent anlegen' }).click()
+  await page.getByText('Eine ganze Zahl von 0 bis 1.000.000.000.000 eingeben.').waitFor()
+  await expectAccessible(page)
+})
+
 test('hides fields that do not apply to unlimited grants and caps', async () => {
   const page = await site.visit(`${NEW}?user_id=23`)
   await field(page, 'Limit').fill('500')
@@ -187,19 +249,20 @@ test('shows validation errors of the service at their fields, and keeps the inpu
   await page.getByText('The key “a b” is used twice.').waitFor()
   await create(page).click()
   expect(await isFocused(page, field(page, 'Key 1'))).toBe(true)
-  expect(await page.getByText('Is required').count()).toBe(0)
+  expect(await page.getByText('Enter the id of a user').count()).toBe(0)
   await page.getByRole('button', { name: 'Remove key 2' }).click()
   await collapseAll(page)
   await create(page).click()
 
-  await page.getByText('Is required: a whole number from 0 to 9007199254740991.').waitFor()
-  await page.getByText('Is required: a whole number from 0 to 1000000000000, or null.').waitFor()
-  await page.getByText('of at most 120 characters').waitFor()
+  await page.getByText('Enter the id of a user: a whole number.').waitFor()
+  const wholeNumber = page.getByText('Enter a whole number from 0 to 1,000,000,000,000.')
+  await wholeNumber.waitFor()
+  await page.getByText('Use at most 120 characters.').waitFor()
   expect(await isFocused(page, field(page, 'User id'))).toBe(true)
   // Groups with errors are expanded.
-  await page.getByText('Must be a whole number from 0 to 255, not "<script>alert(1)</script>".').waitFor()
-  await page.getByText('Must be a whole number from 1 to 100, not 101.').waitFor()
-  await page.getByText('a b is not a key that is accepted').waitFor()
+  await page.getByText('Enter a whole number from 0 to 255.').waitFor()
+  await page.getByText('Enter percentages from 1 to 100').waitFor()
+  await page.getByText('A key has up to 64 of these characters').waitFor()
   expect(await field(page, 'Name').inputValue()).toBe(long)
   expect(await field(page, 'Priority').getAttribute('aria-invalid')).toBe('true')
   await expectAccessible(page)
@@ -212,7 +275,8 @@ test('shows validation errors of the service at their fields, and keeps the inpu
   await field(page, 'Key 1').fill('a')
   await field(page, 'External reference').fill('K-1')
   await create(page).click()
-  await page.getByText('Must be a whole number from 0 to 1000000000000, or null, not "99999999999999999999".').waitFor()
+  await page.getByText('Use at most 120 characters.').waitFor({ state: 'detached' })
+  await wholeNumber.waitFor()
   await field(page, 'Limit').fill('10')
   await create(page).click()
   const link = page.getByRole('link', { name: `Open quota ${existing.body.id}` })

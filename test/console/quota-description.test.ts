@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
 import { windowsFrom } from '../../console/src/pages/quota/next-windows.ts'
-import { describeQuota, type Formatters, type Terms } from '../../console/src/pages/quota/quota-description.ts'
+import {
+  describeQuota as describe,
+  type Formatters,
+  type Terms,
+} from '../../console/src/pages/quota/quota-description.ts'
+import { description as de } from '../../console/src/texts/de/quota-description.ts'
+import { description as en } from '../../console/src/texts/en/quota-description.ts'
+
+/** Describes in English. */
+const describeQuota = (terms: Terms, by: Formatters) => describe(terms, en, by)
 
 const number = new Intl.NumberFormat('en-GB')
 const formatters: Formatters = {
@@ -109,6 +118,29 @@ test('the description of any terms starts with the units and names each setting'
                   holds('overage', overage_limit > 0)
                   expect(text).not.toMatch(/null|undefined| {2}| [,;]|[.]$/)
                 }
+})
+
+const german: Formatters = {
+  units: count => new Intl.NumberFormat('de-DE').format(count),
+  timestamp: at => at.slice(0, 10),
+  list: items => new Intl.ListFormat('de-DE').format(items),
+  country: code => ({ DE: 'Deutschland', AT: 'Österreich' })[code] ?? code,
+}
+
+test.each<[string, Partial<Terms>]>([
+  ['1.000 Einheiten insgesamt', {}],
+  ['1 Einheit insgesamt', { limit: 1 }],
+  ['Unbegrenzt viele Einheiten, gezählt pro Tag, neu um 00:00 Uhr Europe/Berlin', { ...UNLIMITED, period: 'day' }],
+  [
+    'Höchstens 1.000 Einheiten pro Monat mit Ziel Deutschland und Österreich, neu am 1. um 00:00 Uhr Europe/Berlin; über alle Pakete; bis 2026-05-01',
+    { ...CAP, ...MONTHLY, countries: ['DE', 'AT'], expires_at: '2026-05-01T00:00:00.000Z' },
+  ],
+  [
+    '1.000 Einheiten pro Woche für Nachrichten vom Typ otp, neu am Montag um 00:00 Uhr Europe/Berlin; bis zu 1.200 ungenutzte Einheiten gehen über; Überziehung bis zu 50',
+    { period: 'week', message_types: ['otp'], rollover_limit: 1_200, overage_limit: 50 },
+  ],
+])('in German: %s', (text, terms) => {
+  expect(describe({ ...GRANT, ...terms }, de, german)).toBe(text)
 })
 
 /** The next windows of some terms, as UTC timestamps to the minute. */

@@ -42,21 +42,44 @@ test('shows usage and settings, and links to the user', async () => {
   const start = page.locator('time').first()
   expect([await start.textContent(), await start.getAttribute('title')]).toEqual([
     '15 Mar 2026, 13:00',
-    '2026-03-15 12:00:00 UTC',
+    expect.stringContaining('2026-03-15 12:00:00 UTC'),
   ])
   expect(await page.getByRole('link', { name: 'user 31' }).getAttribute('href')).toBe('/console/users/31')
 })
 
-test('suspends and resumes a quota', async () => {
-  const { id } = await make({ name: 'Switched' })
-  const page = await site.visit(`/quotas/${id}`)
+test('suspends and resumes a quota, after saying what that does', async () => {
+  const grant = await make({ user_id: 35, name: 'Switched', limit: 5_000, opening_used: 100 })
+  const cap = await make({ user_id: 35, name: 'Nothing today', kind: 'cap', limit: 10, period: 'day' })
+  await consume(35, 'm1', 10)
+  const page = await site.visit(`/quotas/${cap.id}`)
   await press(page, 'Suspend')
-  await page.getByRole('status').filter({ hasText: 'Suspended: senders cannot use it.' }).waitFor()
-  await page.getByText('Suspended', { exact: true }).waitFor()
-  expect(await quotaNow(id)).toMatchObject({ enabled: false, status: 'suspended' })
+  const dialog = page.getByRole('dialog', { name: 'Suspend this cap' })
+  await dialog.getByText('This lifts a limit.').waitFor()
+  await dialog.getByText('User 35 can then send 4,890 units now instead of 0.').waitFor()
+  await dialog.getByRole('button', { name: 'Suspend cap' }).click()
+  await dialog.getByText('Tick the box to confirm that the limit is lifted.').waitFor()
+  await expectAccessible(page)
+  expect(await quotaNow(cap.id)).toMatchObject({ enabled: true })
+  await dialog.getByLabel('Lift this limit of user 35').check()
+  await dialog.getByRole('button', { name: 'Suspend cap' }).click()
+  await page.getByRole('status').filter({ hasText: 'Suspended: the cap limits nothing.' }).waitFor()
+  expect(await quotaNow(cap.id)).toMatchObject({ enabled: false, status: 'suspended' })
+  const summary = await site.call('GET', '/api/sms/admin/quota/summary?user_id=35')
+  expect(summary.body.available).toBe(4_890)
   await press(page, 'Resume')
-  await page.getByRole('status').filter({ hasText: 'Resumed.' }).waitFor()
-  expect(await quotaNow(id)).toMatchObject({ enabled: true, status: 'active', version: 3 })
+  await page.getByRole('status').filter({ hasText: 'Resumed: the cap limits again.' }).waitFor()
+  expect(await quotaNow(cap.id)).toMatchObject({ enabled: true, version: 3 })
+
+  // A grant needs no consent, but the dialog names the units.
+  await page.goto(`${site.url}/console/quotas/${grant.id}`)
+  await press(page, 'Suspend')
+  const other = page.getByRole('dialog', { name: 'Suspend this grant' })
+  await other.getByText('4,890 units left cannot be used any more.').waitFor()
+  await other.getByText('User 35 can still send 0 units now').waitFor()
+  await other.getByRole('button', { name: 'Suspend grant' }).click()
+  await page.getByRole('status').filter({ hasText: 'Suspended: senders cannot use it.' }).waitFor()
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Suspended by “1” (you)' }).waitFor()
 })
 
 test('adjusts a limit by keyboard, and below the usage only after a confirmation', async () => {
@@ -66,15 +89,15 @@ test('adjusts a limit by keyboard, and below the usage only after a confirmation
   await page.getByRole('button', { name: 'Adjust limit' }).focus()
   await keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
-  await dialog.waitFor()
   await dialog.getByLabel('Remove units').focus()
   await keyboard.press('Space')
   await keyboard.press('Tab')
   await keyboard.type('500')
   await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
+  await dialog.getByText('0 are then left instead of 400').waitFor()
   await keyboard.press('Enter')
-  await dialog.getByText('of 1 to 500 characters').waitFor()
-  await dialog.getByLabel('Reason').focus()
+  await dialog.getByText('Enter a reason of 1 to 500 characters.').waitFor()
+  await dialog.getByRole('textbox', { name: 'Reason' }).focus()
   await keyboard.type(SCRIPT)
   await keyboard.press('Enter')
   await dialog.getByRole('alert').filter({ hasText: 'Below usage' }).waitFor()
@@ -89,9 +112,62 @@ test('adjusts a limit by keyboard, and below the usage only after a confirmation
   const change = await lastChange(id)
   expect(change).toMatchObject({ reason: SCRIPT, actor: '1' })
   await page.getByText(change.request_id).waitFor()
-  expect(await page.getByRole('listitem').filter({ hasText: SCRIPT }).locator('dl').textContent()).toBe(
-    'Limit1,000 units → 500 units',
-  )
+  const item = page.getByRole('listitem').filter({ hasText: SCRIPT })
+  expect(await item.locator('dl').textContent()).toBe('Limit1,000 units → 500 units')
+  await item.getByText('Limit adjusted').waitFor()
+})
+
+test('adds units for one window only, as a grant that ends with it', async () => {
+  const { id } = await make({ user_id: 36, name: 'Monthly', period: 'month', countries: ['DE'], priority: 7 })
+  const page = await site.visit(`/quotas/${id}`)
+  await press(page, 'Adjust limit')
+  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByRole('button', { name: '+500' }).click()
+  await dialog.getByText('It counts in this window and in every later one.').waitFor()
+  await dialog.getByLabel('This window only').check()
+  await dialog.getByText('This adds a one-time grant of 500 units that ends with this window on 1 April 2026').waitFor()
+  await dialog.getByRole('button', { name: 'Goodwill' }).click()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Add for this window' }).click()
+  await page.getByRole('status').filter({ hasText: '500 units added for this window' }).waitFor()
+  const list = (await site.call('GET', '/api/sms/admin/quota/list?user_id=36')).body.items
+  expect(list).toMatchObject([
+    {
+      name: 'Extra units: Monthly',
+      limit: 500,
+      period: null,
+      expires_at: '2026-04-01T00:00:00.000Z',
+      countries: ['DE'],
+      priority: 7,
+      metadata: { extends_quota: String(id), reason: 'Goodwill' },
+    },
+    { id, limit: 1_000, version: 1 },
+  ])
+})
+
+test('support staff adjust within their bound, and auditors change nothing', async () => {
+  const { id } = await make({ name: 'Supported', period: 'month' })
+  const page = await site.visit(`/quotas/${id}`, {
+    token: await site.token({ sub: '8', roles: ['sms-quota:support'] }),
+  })
+  await press(page, 'Adjust limit')
+  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByText('Your role may change the limit by up to 1,000 units at a time.').waitFor()
+  expect(await dialog.getByLabel('This window only').count()).toBe(0)
+  await dialog.getByRole('textbox', { name: 'Units' }).fill('1001')
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('too much')
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await dialog.getByRole('alert').filter({ hasText: 'Your role does not allow this.' }).waitFor()
+  await dialog.getByRole('button', { name: '+1,000' }).click()
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await page.getByRole('status').filter({ hasText: 'The limit is now 2,000.' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Suspend' }).count()).toBe(0)
+
+  const auditor = await site.token({ sub: '9', roles: ['sms-quota:auditor'] })
+  const other = await site.visit(`/quotas/${id}?view=edit`, { token: auditor })
+  await other.getByRole('link', { name: 'History' }).waitFor()
+  expect(await other.getByRole('main').getByRole('button').count()).toBe(0)
+  expect(await other.getByRole('link', { name: 'Edit' }).count()).toBe(0)
 })
 
 test('an edit sends only the changed settings', async () => {
@@ -193,20 +269,21 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   const { id } = await make({ user_id: 32, name: 'Unwanted' })
   const page = await site.visit(`/quotas/${id}`)
   await press(page, 'Delete')
-  const dialog = page.getByRole('dialog', { name: `Delete quota ${id}` })
-  const confirmation = dialog.getByLabel(`Type ${id} to delete it`)
+  const dialog = page.getByRole('dialog', { name: 'Delete this grant' })
+  await dialog.getByText('1,000 units left cannot be used any more.').waitFor()
+  const confirmation = dialog.getByLabel(`Type the name, or the id ${id}, to delete it`)
   await confirmation.fill('yes')
   await page.keyboard.press('Enter')
-  await dialog.getByText(`Type ${id}, the id of this quota.`).waitFor()
+  await dialog.getByText(`Type the name of this quota, or its id ${id}.`).waitFor()
   await expectAccessible(page)
   expect(await quotaNow(id)).toMatchObject({ status: 'active' })
-  await confirmation.fill(String(id))
+  await confirmation.fill('Unwanted')
   // Another change before the deletion, so the confirmed version is outdated.
   await site.call('PUT', `${QUOTA}/${id}`, { body: { limit: 5 } })
   await page.keyboard.press('Enter')
   await dialog.getByRole('alert').filter({ hasText: 'Confirm again to delete it' }).waitFor()
   await page.getByText('5 left').waitFor()
-  await dialog.getByRole('button', { name: 'Delete quota' }).click()
+  await dialog.getByRole('button', { name: 'Delete grant' }).click()
   await page.getByText('This quota is deleted.').waitFor()
   await heading(page, 'Unwanted')
   expect((await site.call('GET', `${QUOTA}/${id}`)).status).toBe(404)

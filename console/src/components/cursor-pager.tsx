@@ -1,4 +1,7 @@
 import { Button, Group } from '@mantine/core'
+import { texts } from '../texts/texts.ts'
+
+const PAGES = texts.components.pages
 
 interface CursorPagerProps {
   /** The cursor of the current page; null on the first. */
@@ -11,10 +14,10 @@ interface CursorPagerProps {
 }
 
 /** Pages through a list, by default one with the newest first. The browser's back button returns to the previous page. */
-export function CursorPager({ cursor, next, onCursor, labels = ['Newest', 'Older'] }: CursorPagerProps) {
+export function CursorPager({ cursor, next, onCursor, labels = [PAGES.newest, PAGES.older] }: CursorPagerProps) {
   if (cursor === null && next === null) return null
   return (
-    <Group component="nav" aria-label="Pages of the list" justify="flex-end" mt="md">
+    <Group component="nav" aria-label={PAGES.label} justify="flex-end" mt="md">
       <Button.Group>
         <Button variant="default" size="xs" disabled={cursor === null} onClick={() => onCursor(null)}>
           {labels[0]}

@@ -1,5 +1,6 @@
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { texts } from '../texts/texts.ts'
 import classes from './dialog.module.css'
 
 interface DialogProps {
@@ -26,7 +27,7 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
         {/* Not Modal.Header: its <header> element would be a second banner landmark. */}
         <div className={classes.head}>
           <Modal.Title className={classes.title ?? ''}>{title}</Modal.Title>
-          {canClose && <Modal.CloseButton aria-label="Close" />}
+          {canClose && <Modal.CloseButton aria-label={texts.components.close} />}
         </div>
         <Modal.Body>{children}</Modal.Body>
       </Modal.Content>

@@ -1,6 +1,7 @@
 import { Button, Code, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiProblem, retryDelayOf, Unreachable } from '../api/problem.ts'
+import { texts } from '../texts/texts.ts'
 import classes from './notice.module.css'
 
 type ErrorNoticeProps =
@@ -10,6 +11,8 @@ type ErrorNoticeProps =
   | { variant: 'action'; error: Error | null }
   /** Above the fields of a form; `useFocusFirstError` focuses it. @param children what the user can do about it */
   | { variant: 'form'; error: Error; children?: ReactNode }
+
+const ERRORS = texts.components.errors
 
 /** An error of the API or of the connection, as the user sees it. */
 export function ErrorNotice(props: ErrorNoticeProps) {
@@ -23,23 +26,39 @@ export function ErrorNotice(props: ErrorNoticeProps) {
   }
 }
 
+/** What happened in the language of the page. A newer service may answer a code that this console does not know. */
+function errorText(error: Error): { title: string; text: string } {
+  if (error instanceof Unreachable) return { title: ERRORS.noResponse, text: ERRORS.unreachable }
+  if (!(error instanceof ApiProblem)) return { title: ERRORS.loadingFailed, text: error.message }
+  const known: Partial<typeof ERRORS.problems> = ERRORS.problems
+  return known[error.code] ?? { title: error.title, text: error.message }
+}
+
+/** The service's own words, which name values and are in English, and the id of the request in its log. */
+function ServiceDetail({ error }: { error: Error }) {
+  if (!(error instanceof ApiProblem)) return null
+  return (
+    <Text size="xs" c="dimmed" mt={6} component="div">
+      {error.message !== errorText(error).text && <div lang="en">{error.message}</div>}
+      {ERRORS.request} <Code>{error.requestId}</Code>
+    </Text>
+  )
+}
+
 function LoadError({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const { title, text } = errorText(error)
   return (
     <div className={classes.notice} role="alert">
       <Text fw={600} size="sm">
-        {error instanceof ApiProblem ? error.title : 'Loading failed'}
+        {error instanceof ApiProblem ? title : ERRORS.loadingFailed}
       </Text>
       <Text size="sm" mt={4}>
-        {error.message} {retryDelayOf(error) !== null && 'Retrying…'}
+        {text} {retryDelayOf(error) !== null && ERRORS.retrying}
       </Text>
-      {error instanceof ApiProblem && (
-        <Text size="xs" c="dimmed" mt={8}>
-          Request <Code>{error.requestId}</Code>
-        </Text>
-      )}
+      <ServiceDetail error={error} />
       {onRetry !== undefined && (
         <Button variant="default" size="xs" mt="sm" onClick={onRetry}>
-          Try again
+          {ERRORS.tryAgain}
         </Button>
       )}
     </div>
@@ -52,14 +71,9 @@ function ActionError({ error }: { error: Error | null }) {
       {error !== null && (
         <div className={classes.inline}>
           <Text size="sm">
-            {error.message}
-            {error instanceof Unreachable && ' The request may have been processed. Check before you try again.'}
+            {errorText(error).text} {error instanceof Unreachable && ERRORS.checkFirst}
           </Text>
-          {error instanceof ApiProblem && (
-            <Text size="xs" mt={4}>
-              {error.title} · request <Code>{error.requestId}</Code>
-            </Text>
-          )}
+          <ServiceDetail error={error} />
         </div>
       )}
     </div>
@@ -67,24 +81,18 @@ function ActionError({ error }: { error: Error | null }) {
 }
 
 function FormError({ error, children }: { error: Error; children?: ReactNode }) {
-  const isProblem = error instanceof ApiProblem
+  const { title, text } = errorText(error)
   return (
     // Not Mantine's Alert, which every page would load although only forms need it.
     <div className={classes.form} role="alert" tabIndex={-1} data-form-error>
       <Text fw={700} size="sm" c="var(--mantine-color-error)" mb={4}>
-        {isProblem ? error.title : 'No response'}
+        {error instanceof ApiProblem ? title : ERRORS.noResponse}
       </Text>
       <Text size="sm" component="div">
-        {error.message}
-        {error instanceof Unreachable &&
-          ' The request may have been processed. Your input is kept: try again when the service is back. The change is applied only once.'}
+        {text} {error instanceof Unreachable && ERRORS.inputKept}
         {children}
       </Text>
-      {isProblem && (
-        <Text size="xs" mt={6}>
-          Request <Code>{error.requestId}</Code>
-        </Text>
-      )}
+      <ServiceDetail error={error} />
     </div>
   )
 }

@@ -12,8 +12,13 @@ export interface FieldErrors<Field extends string = string> {
  * Assigns the validation issues of an API error to the fields of a form.
  *
  * @param fields names of the shown body properties or parameters; an issue inside a property belongs to its field
+ * @param words what a field accepts, in the language of the page; without it the words of the service are shown
  */
-export function fieldErrors<Field extends string>(error: Error | null, fields: readonly Field[]): FieldErrors<Field> {
+export function fieldErrors<Field extends string>(
+  error: Error | null,
+  fields: readonly Field[],
+  words: Partial<Record<Field, string>> = {},
+): FieldErrors<Field> {
   const messages = new Map<string, string[]>()
   let isComplete = true
   for (const { path, message } of issuesOf(error)) {
@@ -23,7 +28,8 @@ export function fieldErrors<Field extends string>(error: Error | null, fields: r
     if (fields.some(field => field === name)) messages.set(name, [...(messages.get(name) ?? []), text])
     else isComplete = false
   }
-  return { at: field => messages.get(field)?.join(' '), rest: isComplete && messages.size > 0 ? null : error }
+  const at = (field: Field) => (messages.has(field) ? (words[field] ?? messages.get(field)?.join(' ')) : undefined)
+  return { at, rest: isComplete && messages.size > 0 ? null : error }
 }
 
 function issuesOf(error: Error | null): ApiProblem['issues'] {

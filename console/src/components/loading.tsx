@@ -1,4 +1,5 @@
 import { Skeleton, VisuallyHidden } from '@mantine/core'
+import { texts } from '../texts/texts.ts'
 
 const SLOTS = Array.from({ length: 20 }, (_, slot) => slot)
 
@@ -9,7 +10,7 @@ const SLOTS = Array.from({ length: 20 }, (_, slot) => slot)
 export function Loading({ rows = 4, height = 28 }: { rows?: number; height?: number }) {
   return (
     <div role="status">
-      <VisuallyHidden>Loading…</VisuallyHidden>
+      <VisuallyHidden>{texts.components.loading}</VisuallyHidden>
       {SLOTS.slice(0, rows).map(slot => (
         <Skeleton key={slot} height={height} mb={8} />
       ))}

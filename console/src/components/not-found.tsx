@@ -1,15 +1,18 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
+import { texts } from '../texts/texts.ts'
 import { EmptyState } from './empty-state.tsx'
 import { PageTitle } from './page-title.tsx'
+
+const NOT_FOUND = texts.components.notFound
 
 export function NotFound() {
   return (
     <>
-      <PageTitle title="Page not found" />
-      <EmptyState title="This page does not exist, or you do not have access to it.">
+      <PageTitle title={NOT_FOUND.title} />
+      <EmptyState title={NOT_FOUND.text}>
         <Anchor component={Link} href="/" underline="always">
-          Go to the start page
+          {NOT_FOUND.toStart}
         </Anchor>
       </EmptyState>
     </>

@@ -1,5 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
-import { formatUnits } from '../formats.ts'
+import { texts } from '../texts/texts.ts'
+
+const PAGES = texts.components.pages
 
 interface Page {
   /** From 1. */
@@ -14,19 +16,17 @@ export function Pager({ page, page_size, total, onPage }: Page) {
   const last = Math.max(1, Math.ceil(total / page_size))
   const first = (page - 1) * page_size + 1
   const position =
-    first > total
-      ? `None on this page, ${formatUnits(total)} in total`
-      : `${formatUnits(first)}–${formatUnits(Math.min(total, page * page_size))} of ${formatUnits(total)}`
+    first > total ? PAGES.pastTheEnd(total) : PAGES.position(first, Math.min(total, page * page_size), total)
   return (
-    <Group component="nav" aria-label="Pages of the list" justify="space-between" gap="sm" mt="md">
+    <Group component="nav" aria-label={PAGES.label} justify="space-between" gap="sm" mt="md">
       <Text size="sm" c="dimmed" role="status">
         {position}
       </Text>
       <Button.Group>
-        <PageButton label="First" to={1} isDisabled={page === 1} onPage={onPage} />
-        <PageButton label="Previous" to={Math.min(page - 1, last)} isDisabled={page === 1} onPage={onPage} />
-        <PageButton label="Next" to={page + 1} isDisabled={page >= last} onPage={onPage} />
-        <PageButton label="Last" to={last} isDisabled={page >= last} onPage={onPage} />
+        <PageButton label={PAGES.first} to={1} isDisabled={page === 1} onPage={onPage} />
+        <PageButton label={PAGES.previous} to={Math.min(page - 1, last)} isDisabled={page === 1} onPage={onPage} />
+        <PageButton label={PAGES.next} to={page + 1} isDisabled={page >= last} onPage={onPage} />
+        <PageButton label={PAGES.last} to={last} isDisabled={page >= last} onPage={onPage} />
       </Button.Group>
     </Group>
   )

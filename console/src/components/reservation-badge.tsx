@@ -1,15 +1,10 @@
 import type { Api } from '../api/types.ts'
+import { texts } from '../texts/texts.ts'
 import { Badge, type Tone } from './badge.tsx'
 
 type State = Api['ReservationRecord']['state']
 
-export const RESERVATION_STATE_LABELS: Record<State, string> = {
-  reserved: 'Reserved',
-  committed: 'Committed',
-  refunded: 'Refunded',
-  expired: 'Expired',
-  released: 'Released',
-}
+export const RESERVATION_STATE_LABELS: Record<State, string> = texts.components.reservationStates
 
 const TONES: Record<State, Tone> = {
   reserved: 'coming',

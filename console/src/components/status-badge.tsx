@@ -1,16 +1,10 @@
 import type { Api } from '../api/types.ts'
+import { texts } from '../texts/texts.ts'
 import { Badge, type Tone } from './badge.tsx'
 
 type Status = Api['SmsQuota']['status']
 
-export const STATUS_LABELS: Record<Status, string> = {
-  active: 'Active',
-  exhausted: 'Exhausted',
-  scheduled: 'Scheduled',
-  suspended: 'Suspended',
-  expired: 'Expired',
-  deleted: 'Deleted',
-}
+export const STATUS_LABELS: Record<Status, string> = texts.components.statuses
 
 const TONES: Record<Status, Tone> = {
   active: 'good',

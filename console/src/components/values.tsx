@@ -40,6 +40,11 @@ export function TimeOrDate({ at }: { at: string }) {
   return <Time at={at} text={isToday ? formatClock(at) : formatShortDay(at)} />
 }
 
+/** For sentences about what will happen: "1 April 2026 at 12:00 (in 8 days, Europe/Berlin)". */
+export function DistantTime({ at }: { at: string }) {
+  return <Time at={at} text={`${formatLong(at)} (${formatDistance(at, Date.now())}, ${LOCAL_ZONE})`} />
+}
+
 function Time({ at, text }: { at: string; text: string }) {
   const hint = `${formatDistance(at, Date.now())} · ${LOCAL_ZONE} · ${formatUtc(at)}`
   return (

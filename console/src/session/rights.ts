@@ -10,3 +10,13 @@ export function may({ roles }: Pick<Caller, 'roles'>, permission: Permission): b
 export function readsAllUsers(caller: Pick<Caller, 'roles'>): boolean {
   return may(caller, 'read')
 }
+
+/** Whether a caller may create, change, suspend and delete quotas. */
+export function changesQuotas({ roles }: Pick<Caller, 'roles'>): boolean {
+  return rolesWith('change').some(role => roles.includes(role))
+}
+
+/** Whether a caller may adjust limits, if only by a bounded number of units per call. */
+export function adjustsQuotas({ adjust_limit }: Pick<Caller, 'adjust_limit'>): boolean {
+  return adjust_limit !== 0
+}

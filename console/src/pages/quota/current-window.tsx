@@ -1,61 +1,75 @@
 import type { ReactNode } from 'react'
 import type { Api } from '../../api/types.ts'
+import { Actor } from '../../components/actor.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
-import classes from './current-window.module.css'
+import { formatDistance, LOCAL_ZONE } from '../../formats.ts'
+import { quotaTexts } from '../../texts/quota.ts'
 import { hasStarted } from './form-values.ts'
-import { formatters } from './formatters.ts'
-import { describeQuota } from './quota-description.ts'
+import classes from './quota.module.css'
+import { describe, SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
+
+type Quota = Api['SmsQuota']
+
+const TEXTS = quotaTexts.window
 
 interface CurrentWindowProps {
-  quota: Api['SmsQuota']
+  quota: Quota
   /** The confirmation message of the last action. */
   message: string
 }
 
 /** Status and usage of a quota in its current window. */
 export function CurrentWindow({ quota, message }: CurrentWindowProps) {
-  const { status, limit, used, reserved, rolled_over, remaining, overage, window_start, window_end } = quota
+  const { status, window_start, window_end } = quota
+  const terms = { ...quota, starts_at: hasStarted(quota) ? null : quota.starts_at }
   return (
-    <section className={classes.card} aria-label="Current window">
+    <section className={classes.card} aria-label={TEXTS.label}>
       <div className={classes.head}>
         <StatusBadge status={status} />
         <span role="status">{message}</span>
         <span className={classes.window}>
-          Window <Timestamp at={window_start} /> – <Timestamp at={window_end} none="no end" />
+          {TEXTS.fromTo(<Timestamp at={window_start} />, <Timestamp at={window_end} none={TEXTS.noEnd} />)}
+          {window_end !== null && <> · {TEXTS.ends(formatDistance(window_end, Date.now()), LOCAL_ZONE)}</>}
         </span>
       </div>
       <UsageBar {...quota} isLarge />
-      <dl className={classes.figures}>
-        <Figure label="Limit">
-          <Units value={limit} />
-        </Figure>
-        {rolled_over > 0 && (
-          <Figure label="Rolled over">
-            <Units value={rolled_over} />
-          </Figure>
-        )}
-        <Figure label="Used">
-          <Units value={used} />
-        </Figure>
-        <Figure label="Reserved">
-          <Units value={reserved} />
-        </Figure>
-        {overage > 0 ? (
-          <Figure label="Over the limit">
-            <Units value={overage} />
-          </Figure>
-        ) : (
-          <Figure label="Remaining">
-            <Units value={remaining} />
-          </Figure>
-        )}
-      </dl>
+      <Figures quota={quota} />
       <p className={classes.description}>
-        <bdi>{describeQuota({ ...quota, starts_at: hasStarted(quota) ? null : quota.starts_at }, formatters)}</bdi>
+        <bdi>{describe(terms)}</bdi>
       </p>
     </section>
+  )
+}
+
+function Figures({ quota: { limit, used, reserved, rolled_over, remaining, overage } }: { quota: Quota }) {
+  return (
+    <dl className={classes.figures}>
+      <Figure label={TEXTS.limit}>
+        <Units value={limit} />
+      </Figure>
+      {rolled_over > 0 && (
+        <Figure label={TEXTS.rolledOver}>
+          <Units value={rolled_over} />
+        </Figure>
+      )}
+      <Figure label={TEXTS.used}>
+        <Units value={used} />
+      </Figure>
+      <Figure label={TEXTS.reserved}>
+        <Units value={reserved} />
+      </Figure>
+      {overage > 0 ? (
+        <Figure label={TEXTS.over}>
+          <Units value={overage} />
+        </Figure>
+      ) : (
+        <Figure label={TEXTS.remaining}>
+          <Units value={remaining} />
+        </Figure>
+      )}
+    </dl>
   )
 }
 
@@ -65,5 +79,37 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
       <dt>{label}</dt>
       <dd>{children}</dd>
     </div>
+  )
+}
+
+/** The settings of a quota as text. */
+export function SettingsList({ quota }: { quota: Quota }) {
+  const { created_at, created_by, updated_at, updated_by, version } = quota
+  const words = quotaTexts.settings
+  return (
+    <dl className={classes.list}>
+      {SETTINGS.filter(name => name !== 'user_id' && name !== 'enabled').map(name => (
+        <div key={name}>
+          <dt>{SETTING_LABELS[name]}</dt>
+          <dd>
+            {name === 'starts_at' || name === 'expires_at' ? (
+              <Timestamp at={quota[name]} none={words.never} />
+            ) : (
+              <bdi>{settingText(name, quota)}</bdi>
+            )}
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>{words.created}</dt>
+        <dd>{words.atBy(<Timestamp at={created_at} />, <Actor subject={created_by} />)}</dd>
+      </div>
+      <div>
+        <dt>{words.lastChanged}</dt>
+        <dd>
+          {words.atBy(<Timestamp at={updated_at} />, <Actor subject={updated_by} />)}, {words.version(version)}
+        </dd>
+      </div>
+    </dl>
   )
 }

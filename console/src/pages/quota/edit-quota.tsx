@@ -1,11 +1,12 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { request } from '../../api/client.ts'
-import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
+import { Kind } from '../../components/kind.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { BelowUsage } from '../../components/quota-dialogs/below-usage.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
-import { BelowUsage } from './below-usage.tsx'
+import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
+import { isBelowUsage, isOutdated, useUpdateQuota } from '../../queries/quota.ts'
+import { quotaTexts } from '../../texts/quota.ts'
 import { changedSettings, type FormValues, formValuesOf } from './form-values.ts'
 import { MergePanel } from './merge-panel.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -29,41 +30,31 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
   const [{ values, original }, setDraft] = useState<Draft>({ values: formValuesOf(quota), original: quota })
   /** The version saved by someone else after this form was opened. */
   const [theirs, setTheirs] = useState<Quota | null>(null)
-  const queryClient = useQueryClient()
-  const path = `/admin/quota/${quota.id}`
+  useUnsavedInput(isChanged({ values, original }))
+  const saving = useUpdateQuota(quota.id, leave, setTheirs)
 
-  const saving = useMutation({
-    mutationFn: ({ draft, allowBelowUsage }: { draft: Draft; allowBelowUsage: boolean }) =>
-      request<Quota>(path, {
-        method: 'PUT',
-        body: {
-          ...changedSettings(draft.values, draft.original),
-          ...(allowBelowUsage ? { allow_below_usage: true } : {}),
-        },
-        ifMatch: draft.original.version,
-      }).catch(async error => {
-        if (isMismatch(error)) setTheirs(await request<Quota>(path))
-        throw error
-      }),
-    onSuccess: async saved => {
-      queryClient.setQueryData(['quotas', quota.id], saved)
-      void queryClient.invalidateQueries({ queryKey: ['quotas'] })
-      onDone()
-    },
-  })
-
+  function leave() {
+    releaseInput()
+    onDone()
+  }
   function save(draft: Draft, allowBelowUsage = false) {
-    const isChanged = Object.keys(changedSettings(draft.values, draft.original)).length > 0
     setDraft(draft)
     setTheirs(null)
-    if (isChanged) saving.mutate({ draft, allowBelowUsage })
-    else onDone()
+    if (!isChanged(draft)) return leave()
+    const settings = changedSettings(draft.values, draft.original)
+    const body = { ...settings, ...(allowBelowUsage ? { allow_below_usage: true } : {}) }
+    saving.mutate({ body, version: draft.original.version })
   }
-  const isBelowUsage = saving.error instanceof ApiProblem && saving.error.code === 'below_usage'
-
   return (
     <>
-      <PageTitle title={`Edit ${quotaName(quota)}`} about={`Version ${original.version}`} />
+      <PageTitle
+        title={quotaTexts.form.editTitle(quotaName(quota))}
+        about={
+          <>
+            <Kind kind={quota.kind} /> · {quotaTexts.settings.version(original.version)}
+          </>
+        }
+      />
       {theirs !== null ? (
         <MergePanel
           values={values}
@@ -71,25 +62,25 @@ export function EditQuota({ quota, onDone }: EditQuotaProps) {
           theirs={theirs}
           isBusy={saving.isPending}
           onSave={merged => save({ values: merged, original: theirs })}
-          onDiscard={onDone}
+          onDiscard={leave}
         />
       ) : (
         <QuotaForm
           values={values}
           onChange={next => setDraft({ values: next, original })}
           original={original}
-          error={isMismatch(saving.error) ? null : saving.error}
+          error={isOutdated(saving.error) ? null : saving.error}
           isBusy={saving.isPending}
           onSubmit={() => save({ values, original })}
-          submitLabel="Save changes"
+          submitLabel={quotaTexts.form.save}
           onCancel={onDone}
-          remedy={isBelowUsage && <BelowUsage onConfirm={() => save({ values, original }, true)} />}
+          remedy={isBelowUsage(saving.error) && <BelowUsage onConfirm={() => save({ values, original }, true)} />}
         />
       )}
     </>
   )
 }
 
-function isMismatch(error: unknown): boolean {
-  return error instanceof ApiProblem && error.code === 'version_mismatch'
+function isChanged({ values, original }: Draft): boolean {
+  return Object.keys(changedSettings(values, original)).length > 0
 }

@@ -1,18 +1,174 @@
-import { NativeSelect } from '@mantine/core'
+import { Checkbox, NativeSelect, Radio } from '@mantine/core'
 import type { ReactNode } from 'react'
+import type { Api } from '../../api/types.ts'
+import { Kind } from '../../components/kind.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { formatTimestamp } from '../../formats.ts'
 import { toTimestamp } from '../../local-time.ts'
-import { CountriesField, SlugsField, TextField, TimestampField, TimeZoneField } from './fields.tsx'
-import { fieldProps, type QuotaFormState } from './form-field.ts'
-import { canHaveOverage, canRollOver } from './form-values.ts'
-import { formatters } from './formatters.ts'
-import { MetadataField } from './metadata-field.tsx'
+import { quotaTexts } from '../../texts/quota.ts'
+import {
+  CountriesField,
+  fieldProps,
+  MetadataField,
+  type QuotaFormState,
+  SlugsField,
+  TimestampField,
+  TimeZoneField,
+} from './fields.tsx'
+import { canHaveOverage, canRollOver, hasStarted, isUnlimited } from './form-values.ts'
 import classes from './quota-form.module.css'
-import { PERIOD_LABELS, PERIODS, SETTING_LABELS } from './settings.ts'
+import { PERIOD_LABELS, PERIODS, SETTING_LABELS, type Setting, settingText } from './settings.ts'
 
-/** Collapsible groups of optional fields. */
+type Quota = Api['SmsQuota']
+
+const TEXTS = quotaTexts.form
+const NONE = quotaTexts.settings.none
+
+/**
+ * The fields of a quota: user, kind, limit and period in view, the others in collapsed groups.
+ *
+ * @param original the edited quota, whose fixed settings are shown as text; null for a new one
+ */
+export function QuotaFields({ form, original }: { form: QuotaFormState; original: Quota | null }) {
+  const name = <TextField {...fieldProps(form, 'name')} label={SETTING_LABELS.name} about={TEXTS.nameAbout} />
+  return (
+    <div className={classes.fields}>
+      {original === null ? (
+        <>
+          <TextField
+            {...fieldProps(form, 'user_id')}
+            label={SETTING_LABELS.user_id}
+            about={TEXTS.userAbout}
+            isRequired
+            isNumber
+          />
+          <KindField form={form} />
+          <div className={classes.pair}>
+            <LimitField form={form} />
+            <PeriodField form={form} />
+          </div>
+          <div className={classes.pair}>
+            {name}
+            {form.values.period !== null && (
+              <TimeZoneField
+                {...fieldProps(form, 'time_zone')}
+                label={SETTING_LABELS.time_zone}
+                about={TEXTS.zoneAbout}
+              />
+            )}
+          </div>
+        </>
+      ) : (
+        <>
+          <FixedSettings quota={original} />
+          <div className={classes.pair}>
+            <LimitField form={form} />
+            {name}
+          </div>
+        </>
+      )}
+      <div className={classes.groups}>
+        <p className={classes.optional}>{TEXTS.optional}</p>
+        <RolloverGroup form={form} />
+        <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />
+        <ScopeGroup form={form} />
+        <AlertsGroup form={form} />
+        <MoreGroup form={form} isNew={original === null} />
+      </div>
+    </div>
+  )
+}
+
+/* ── In view ────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Settings that cannot be changed after creation, as text. */
+function FixedSettings({ quota }: { quota: Quota }) {
+  const names: Setting[] = [
+    'user_id',
+    'kind',
+    'period',
+    ...(quota.period === null ? [] : ['time_zone' as const]),
+    ...(hasStarted(quota) ? ['starts_at' as const] : []),
+  ]
+  return (
+    <section className={classes.fixed} aria-label={TEXTS.cannotChange}>
+      <p className={classes.fixedTitle}>{TEXTS.cannotChange}</p>
+      <dl className={classes.fixedList}>
+        {names.map(name => (
+          <div key={name}>
+            <dt>{SETTING_LABELS[name]}</dt>
+            <dd>{name === 'kind' ? <Kind kind={quota.kind} /> : settingText(name, quota)}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
 interface GroupProps {
   form: QuotaFormState
 }
+
+function KindField({ form }: GroupProps) {
+  const { value, onChange, error } = fieldProps(form, 'kind')
+  return (
+    <Radio.Group
+      label={SETTING_LABELS.kind}
+      value={value}
+      onChange={kind => onChange(kind === 'cap' ? 'cap' : 'grant')}
+      error={error}
+    >
+      <div className={classes.kinds}>
+        <Radio value="grant" label={<Kind kind="grant" />} description={TEXTS.grantAbout} />
+        <Radio value="cap" label={<Kind kind="cap" />} description={TEXTS.capAbout} />
+      </div>
+    </Radio.Group>
+  )
+}
+
+function LimitField({ form }: GroupProps) {
+  const { values, change } = form
+  const isWithoutLimit = isUnlimited(values)
+  return (
+    <div>
+      <TextField
+        {...fieldProps(form, 'limit')}
+        label={SETTING_LABELS.limit}
+        about={values.period === null ? TEXTS.unitsInTotal : TEXTS.unitsPer[values.period]}
+        isRequired={!isWithoutLimit}
+        isDisabled={isWithoutLimit}
+        isNumber
+      />
+      {values.kind === 'grant' && (
+        <Checkbox
+          className={classes.unlimited ?? ''}
+          label={TEXTS.unlimited}
+          checked={values.is_unlimited}
+          onChange={event => change({ is_unlimited: event.currentTarget.checked })}
+        />
+      )}
+    </div>
+  )
+}
+
+function PeriodField({ form }: GroupProps) {
+  const { value, onChange, error } = fieldProps(form, 'period')
+  return (
+    <NativeSelect
+      label={SETTING_LABELS.period}
+      description={TEXTS.periodAbout}
+      data={[
+        { value: '', label: quotaTexts.settings.oneTime },
+        ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
+      ]}
+      value={value ?? ''}
+      onChange={event => onChange(PERIODS.find(name => name === event.currentTarget.value) ?? null)}
+      error={error}
+    />
+  )
+}
+
+/* ── Collapsed groups ───────────────────────────────────────────────────────────────────────────────────────────── */
 
 interface FieldGroupProps {
   title: string
@@ -33,59 +189,27 @@ function FieldGroup({ title, summary, children }: FieldGroupProps) {
   )
 }
 
-export function PeriodGroup({ form }: GroupProps) {
-  const { period, time_zone } = form.values
-  const { value, onChange, error } = fieldProps(form, 'period')
-  return (
-    <FieldGroup
-      title="Reset"
-      summary={period === null ? 'One-time (does not reset)' : `${PERIOD_LABELS[period]}, ${time_zone}`}
-    >
-      <div className={classes.pair}>
-        <NativeSelect
-          label={SETTING_LABELS.period}
-          description="When usage is set back to 0."
-          data={[
-            { value: '', label: 'One-time (does not reset)' },
-            ...PERIODS.map(name => ({ value: name, label: PERIOD_LABELS[name] })),
-          ]}
-          value={value ?? ''}
-          onChange={event => onChange(PERIODS.find(name => name === event.currentTarget.value) ?? null)}
-          error={error}
-        />
-        {period !== null && (
-          <TimeZoneField
-            {...fieldProps(form, 'time_zone')}
-            label={SETTING_LABELS.time_zone}
-            about="Resets follow this time zone. Type to search."
-          />
-        )}
-      </div>
-    </FieldGroup>
-  )
-}
-
-export function RolloverGroup({ form }: GroupProps) {
+function RolloverGroup({ form }: GroupProps) {
   const { values } = form
   if (!canHaveOverage(values)) return null
   const summary = [
-    ...(canRollOver(values) && values.rollover_limit !== '0' ? [`${values.rollover_limit} roll over`] : []),
-    ...(values.overage_limit === '0' ? [] : [`${values.overage_limit} overage`]),
+    ...(canRollOver(values) && values.rollover_limit !== '0' ? [TEXTS.rollOver(values.rollover_limit)] : []),
+    ...(values.overage_limit === '0' ? [] : [TEXTS.overage(values.overage_limit)]),
   ]
   return (
-    <FieldGroup title="Rollover and overage" summary={summary.join(', ') || 'None'}>
+    <FieldGroup title={TEXTS.rolloverGroup} summary={summary.join(', ') || NONE}>
       <div className={classes.pair}>
         {canRollOver(values) ? (
           <TextField
             {...fieldProps(form, 'rollover_limit')}
             label={SETTING_LABELS.rollover_limit}
-            about="Maximum of unused units added to the next window."
+            about={TEXTS.rolloverAbout}
             isNumber
           />
         ) : (
           <TextField
             label={SETTING_LABELS.rollover_limit}
-            about="Only for quotas that reset."
+            about={TEXTS.rolloverNotHere}
             value="0"
             onChange={() => {}}
             error={form.errors.at('rollover_limit')}
@@ -95,7 +219,7 @@ export function RolloverGroup({ form }: GroupProps) {
         <TextField
           {...fieldProps(form, 'overage_limit')}
           label={SETTING_LABELS.overage_limit}
-          about="Units allowed beyond the limit."
+          about={TEXTS.overageAbout}
           isNumber
         />
       </div>
@@ -103,26 +227,26 @@ export function RolloverGroup({ form }: GroupProps) {
   )
 }
 
-export function ScheduleGroup({ form, canEditStart }: GroupProps & { canEditStart: boolean }) {
+function ScheduleGroup({ form, canEditStart }: GroupProps & { canEditStart: boolean }) {
   const { starts_at, expires_at } = form.values
   const summary = [
-    ...(canEditStart ? [starts_at === '' ? 'Starts immediately' : `From ${readable(starts_at)}`] : []),
-    expires_at === '' ? (canEditStart ? '' : 'Never expires') : `until ${readable(expires_at)}`,
+    ...(canEditStart ? [starts_at === '' ? TEXTS.startsNow : TEXTS.from(readable(starts_at))] : []),
+    ...(expires_at === '' ? (canEditStart ? [] : [TEXTS.neverExpires]) : [TEXTS.until(readable(expires_at))]),
   ]
   return (
-    <FieldGroup title="Schedule" summary={summary.filter(part => part !== '').join(', ')}>
+    <FieldGroup title={TEXTS.scheduleGroup} summary={summary.join(', ')}>
       <div className={classes.pair}>
         {canEditStart && (
           <TimestampField
             {...fieldProps(form, 'starts_at')}
             label={SETTING_LABELS.starts_at}
-            about="Leave empty to start immediately."
+            about={TEXTS.startAbout}
           />
         )}
         <TimestampField
           {...fieldProps(form, 'expires_at')}
           label={SETTING_LABELS.expires_at}
-          about="Leave empty if it never expires."
+          about={TEXTS.expiryAbout}
         />
       </div>
     </FieldGroup>
@@ -131,63 +255,59 @@ export function ScheduleGroup({ form, canEditStart }: GroupProps & { canEditStar
 
 function readable(fieldText: string): string {
   const timestamp = toTimestamp(fieldText)
-  return timestamp === fieldText ? fieldText : formatters.timestamp(timestamp)
+  return timestamp === fieldText ? fieldText : formatTimestamp(timestamp)
 }
 
-export function ScopeGroup({ form }: GroupProps) {
+function ScopeGroup({ form }: GroupProps) {
   const { countries, message_types } = form.values
   const summary = [...countries, ...message_types]
   return (
-    <FieldGroup title="Scope" summary={summary.length === 0 ? 'All messages' : summary.join(', ')}>
+    <FieldGroup title={TEXTS.scopeGroup} summary={summary.length === 0 ? TEXTS.allMessages : summary.join(', ')}>
       <CountriesField
         {...fieldProps(form, 'countries')}
         label={SETTING_LABELS.countries}
-        about="Limits the quota to messages to these countries. Leave empty for all."
+        about={TEXTS.countriesAbout}
       />
       <SlugsField
         {...fieldProps(form, 'message_types')}
         label={SETTING_LABELS.message_types}
-        about="Limits the quota to these types, such as otp or marketing. Leave empty for all."
+        about={TEXTS.typesAbout}
       />
     </FieldGroup>
   )
 }
 
-export function AlertsGroup({ form }: GroupProps) {
+function AlertsGroup({ form }: GroupProps) {
   const { alert_at } = form.values
   return (
-    <FieldGroup title="Alerts" summary={alert_at.trim() === '' ? 'None' : `At ${alert_at} percent`}>
-      <TextField
-        {...fieldProps(form, 'alert_at')}
-        label={SETTING_LABELS.alert_at}
-        about="Percentages of usage that trigger an event, separated by commas."
-      />
+    <FieldGroup title={SETTING_LABELS.alert_at} summary={alert_at.trim() === '' ? NONE : TEXTS.alertsAt(alert_at)}>
+      <TextField {...fieldProps(form, 'alert_at')} label={SETTING_LABELS.alert_at} about={TEXTS.alertsAbout} />
     </FieldGroup>
   )
 }
 
-export function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
+function MoreGroup({ form, isNew }: GroupProps & { isNew: boolean }) {
   const { priority, external_ref, metadata } = form.values
-  const summary = [`Priority ${priority}`, ...(external_ref === '' ? [] : [external_ref])]
+  const summary = [TEXTS.priority(priority), ...(external_ref === '' ? [] : [external_ref])]
   return (
-    <FieldGroup title="More" summary={summary.join(', ')}>
+    <FieldGroup title={TEXTS.moreGroup} summary={summary.join(', ')}>
       <div className={classes.pair}>
         <TextField
           {...fieldProps(form, 'priority')}
           label={SETTING_LABELS.priority}
-          about="0 to 255; lower is used first."
+          about={TEXTS.priorityAbout}
           isNumber
         />
         <TextField
           {...fieldProps(form, 'external_ref')}
           label={SETTING_LABELS.external_ref}
-          about="The id in your own systems."
+          about={TEXTS.referenceAbout}
         />
         {isNew && (
           <TextField
             {...fieldProps(form, 'opening_used')}
-            label="Already used"
-            about="Units used elsewhere in this window."
+            label={TEXTS.alreadyUsed}
+            about={TEXTS.alreadyUsedAbout}
             isNumber
           />
         )}

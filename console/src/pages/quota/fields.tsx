@@ -1,48 +1,37 @@
-import { MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
+import { Button, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
 import { COUNTRIES } from '../../../../src/domain/country.ts'
-import { countryLabel, formatUtc, LOCAL_ZONE } from '../../formats.ts'
+import type { FieldErrors } from '../../components/field-errors.ts'
+import type { FieldProps } from '../../components/text-field.tsx'
+import { countryLabel, formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
 import { toTimestamp } from '../../local-time.ts'
+import { locale } from '../../texts/language.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import type { FormValues, MetadataRow } from './form-values.ts'
+import classes from './quota-form.module.css'
 
-/** The form fields of a quota. */
-interface FieldProps<Value> {
-  label: string
-  /** A short description. */
-  about: ReactNode
-  value: Value
-  onChange: (value: Value) => void
-  /** The error message; undefined if there is none. */
-  error: ReactNode
+const TEXTS = quotaTexts.form
+
+/** Values, setter and errors of the quota form, as its groups of fields use them. */
+export interface QuotaFormState {
+  values: FormValues
+  change(part: Partial<FormValues>): void
+  errors: FieldErrors
 }
 
-interface TextFieldProps extends FieldProps<string> {
-  isRequired?: boolean
-  isDisabled?: boolean
-  isNumber?: boolean
-  placeholder?: string
+/** The props of a field. */
+export function fieldProps<Name extends keyof FormValues>({ values, change, errors }: QuotaFormState, name: Name) {
+  return {
+    value: values[name],
+    onChange: (value: FormValues[Name]) => change({ [name]: value }),
+    error: errors.at(name),
+  }
 }
 
-export function TextField({ label, about, value, onChange, error, isNumber, ...more }: TextFieldProps) {
-  const { isRequired = false, isDisabled = false, placeholder } = more
-  return (
-    <TextInput
-      label={label}
-      description={about}
-      value={value}
-      onChange={event => onChange(event.currentTarget.value)}
-      error={error}
-      required={isRequired}
-      disabled={isDisabled}
-      autoComplete="off"
-      {...(isNumber === true ? { inputMode: 'numeric' } : { dir: 'auto' })}
-      {...(placeholder === undefined ? {} : { placeholder })}
-    />
-  )
-}
-
-/** A timestamp in the user's time zone, with UTC below it. */
+/** A timestamp in the user's time zone. Below it: how far away it is, and the time in UTC. */
 export function TimestampField({ label, about, value, onChange, error }: FieldProps<string>) {
   const timestamp = toTimestamp(value)
+  const isTime = value !== '' && timestamp !== value
   return (
     <div>
       <TextInput
@@ -54,9 +43,9 @@ export function TimestampField({ label, about, value, onChange, error }: FieldPr
         error={error}
       />
       <Text size="xs" c="dimmed" mt={4}>
-        {value === '' || timestamp === value
-          ? `Your time zone: ${LOCAL_ZONE}`
-          : `${formatUtc(timestamp)} – your time zone: ${LOCAL_ZONE}`}
+        {isTime
+          ? TEXTS.timeHint(formatUtc(timestamp), formatDistance(timestamp, Date.now()), LOCAL_ZONE)
+          : TEXTS.yourZone(LOCAL_ZONE)}
       </Text>
     </div>
   )
@@ -73,8 +62,8 @@ const ZONES = Intl.supportedValuesOf('timeZone')
 export function TimeZoneField({ label, about, value, onChange, error }: FieldProps<string>) {
   const first = [...new Set([LOCAL_ZONE, 'UTC', value])]
   const data = [
-    { group: 'Suggested', items: first },
-    { group: 'All', items: ZONES.filter(zone => !first.includes(zone)) },
+    { group: TEXTS.zonesSuggested, items: first },
+    { group: TEXTS.zonesAll, items: ZONES.filter(zone => !first.includes(zone)) },
   ]
   return (
     <Select
@@ -90,7 +79,7 @@ export function TimeZoneField({ label, about, value, onChange, error }: FieldPro
       searchable
       limit={60}
       allowDeselect={false}
-      nothingFoundMessage="No matching time zone"
+      nothingFoundMessage={TEXTS.noZone}
     />
   )
 }
@@ -100,7 +89,7 @@ export function CountriesField({ label, about, value, onChange, error }: FieldPr
   const codes = [...new Set([...COUNTRIES, ...value])]
   const data = codes
     .map(code => ({ value: code, label: countryLabel(code) }))
-    .toSorted((one, other) => one.label.localeCompare(other.label, 'en'))
+    .toSorted((one, other) => one.label.localeCompare(other.label, locale))
   return (
     <MultiSelect
       label={label}
@@ -109,12 +98,12 @@ export function CountriesField({ label, about, value, onChange, error }: FieldPr
       value={value}
       onChange={onChange}
       error={error}
-      placeholder={value.length === 0 ? 'All countries' : ''}
+      placeholder={value.length === 0 ? TEXTS.allCountries : ''}
       onKeyDown={keepEnter}
       searchable
       hidePickedOptions
       limit={40}
-      nothingFoundMessage="No matching country"
+      nothingFoundMessage={TEXTS.noCountry}
     />
   )
 }
@@ -127,9 +116,64 @@ export function SlugsField({ label, about, value, onChange, error }: FieldProps<
       value={value}
       onChange={onChange}
       error={error}
-      placeholder={value.length === 0 ? 'All message types' : ''}
+      placeholder={value.length === 0 ? TEXTS.allTypes : ''}
       splitChars={[',', ' ']}
       acceptValueOnBlur
     />
+  )
+}
+
+const MAX_METADATA_ROWS = 16
+
+interface MetadataProps {
+  rows: readonly MetadataRow[]
+  onChange: (rows: readonly MetadataRow[]) => void
+  error: ReactNode
+}
+
+/** Metadata as rows of key and value. */
+export function MetadataField({ rows, onChange, error }: MetadataProps) {
+  const change = (index: number, part: Partial<MetadataRow>) =>
+    onChange(rows.map((row, at) => (at === index ? { ...row, ...part } : row)))
+  return (
+    <fieldset className={classes.metadata}>
+      <Input.Label component="legend" labelElement="div">
+        {quotaTexts.settings.labels.metadata}
+      </Input.Label>
+      <Input.Description mb={6}>{TEXTS.metadataAbout(MAX_METADATA_ROWS)}</Input.Description>
+      {rows.map((row, index) => (
+        <div key={row.id} className={classes.metadataRow}>
+          <TextInput
+            aria-label={TEXTS.keyOf(index + 1)}
+            placeholder={TEXTS.key}
+            value={row.key}
+            onChange={event => change(index, { key: event.currentTarget.value })}
+            error={error !== undefined}
+            autoComplete="off"
+          />
+          <TextInput
+            aria-label={TEXTS.valueOf(index + 1)}
+            placeholder={TEXTS.value}
+            dir="auto"
+            value={row.value}
+            onChange={event => change(index, { value: event.currentTarget.value })}
+            autoComplete="off"
+          />
+          <CloseButton
+            aria-label={TEXTS.removeKey(index + 1)}
+            onClick={() => onChange(rows.filter((_, at) => at !== index))}
+          />
+        </div>
+      ))}
+      {error !== undefined && <Input.Error mb={6}>{error}</Input.Error>}
+      <Button
+        variant="default"
+        size="xs"
+        disabled={rows.length >= MAX_METADATA_ROWS}
+        onClick={() => onChange([...rows, { id: 1 + Math.max(0, ...rows.map(({ id }) => id)), key: '', value: '' }])}
+      >
+        {TEXTS.addKey}
+      </Button>
+    </fieldset>
   )
 }

@@ -1,5 +1,6 @@
 import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
+import { wholeNumber } from '../../components/text-field.tsx'
 import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Terms } from './quota-description.ts'
 
@@ -109,6 +110,12 @@ export function formValuesOf(quota: Quota): FormValues {
   }
 }
 
+/** Values of the form of a copy. Left out are the reference, which is unique, a start, and an end that has passed. */
+export function copiedFormValues(quota: Quota): FormValues {
+  const isOver = quota.expires_at !== null && Date.parse(quota.expires_at) <= Date.now()
+  return { ...formValuesOf(quota), external_ref: '', starts_at: '', ...(isOver ? { expires_at: '' } : {}) }
+}
+
 /* Fields that do not apply to the other values are neither shown nor sent, but keep their values. */
 
 export const isUnlimited = ({ kind, is_unlimited }: FormValues) => kind === 'grant' && is_unlimited
@@ -201,15 +208,6 @@ export function termsOf(values: FormValues, original: Quota | null): Terms | nul
 /** Whether the start is in the past and can no longer be changed. */
 export function hasStarted({ starts_at }: Pick<Quota, 'starts_at'>): boolean {
   return Date.parse(starts_at) <= Date.now()
-}
-
-/** Parses a whole number. In 1 000, 1,000 and 1.000 the separator groups thousands, because units have no fractions. */
-export function wholeNumber(text: string, empty: number | '' = ''): number | string {
-  const trimmed = text.trim()
-  if (trimmed === '') return empty
-  const digits = /^\d{1,3}(?:[\s.,'’_]\d{3})+$/.test(trimmed) ? trimmed.replaceAll(/\D/g, '') : trimmed
-  const value = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
-  return Number.isSafeInteger(value) ? value : trimmed
 }
 
 function percents(text: string): (number | string)[] {

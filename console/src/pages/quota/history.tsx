@@ -1,44 +1,95 @@
-import { Code } from '@mantine/core'
+import { Code, Table } from '@mantine/core'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
-import { Timestamp } from '../../components/values.tsx'
+import { Actor } from '../../components/actor.tsx'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
+import { UsageBar } from '../../components/usage-bar.tsx'
+import { Timestamp, Units } from '../../components/values.tsx'
+import { historyQuery, windowsQuery } from '../../queries/quota.ts'
+import { quotaTexts } from '../../texts/quota.ts'
 import { isSame } from './form-values.ts'
-import classes from './history.module.css'
-import { PagedRecords } from './paged-records.tsx'
+import classes from './quota.module.css'
 import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
 
 type Change = Api['QuotaChange']
+type Window = Api['QuotaWindow']
 
-const EMPTY = { title: 'No changes', hint: 'Changes by administrators appear here.' }
+/** URL state of the page of a quota: the tab, and the cursor of its list. */
+export const QUOTA_URL_STATE = { view: oneOf(['settings', 'windows', 'history', 'edit'], 'settings'), cursor }
+
+const CHANGES = quotaTexts.history
+const WINDOWS = quotaTexts.windows
 
 /** The changes of a quota: who, when, old and new values, and the reason. */
 export function History({ id }: { id: number }) {
+  const [state] = useUrlState(QUOTA_URL_STATE)
+  const page = useQuery(historyQuery(id, state.cursor))
   return (
-    <PagedRecords<Change>
-      id={id}
-      resource="history"
-      empty={EMPTY}
-      render={(changes, isStale) => (
-        <ol className={classes.changes} aria-label="Changes" aria-busy={isStale} data-stale={isStale || undefined}>
+    <PagedRecords page={page} empty={<EmptyState title={CHANGES.empty}>{CHANGES.emptyHint}</EmptyState>}>
+      {(changes: Change[], isStale) => (
+        <ol
+          className={classes.changes}
+          aria-label={CHANGES.label}
+          aria-busy={isStale}
+          data-stale={isStale || undefined}
+        >
           {changes.map(change => (
             <ChangeItem key={change.version} change={change} />
           ))}
         </ol>
       )}
-    />
+    </PagedRecords>
   )
 }
 
-const ACTION_LABELS: Record<Change['action'], string> = { created: 'Created', updated: 'Updated', deleted: 'Deleted' }
+/** The ended windows of a quota. */
+export function PastWindows({ id }: { id: number }) {
+  const [state] = useUrlState(QUOTA_URL_STATE)
+  const page = useQuery(windowsQuery(id, state.cursor))
+  return (
+    <PagedRecords page={page} empty={<EmptyState title={WINDOWS.empty}>{WINDOWS.emptyHint}</EmptyState>}>
+      {(windows: Window[], isStale) => <WindowTable windows={windows} isStale={isStale} />}
+    </PagedRecords>
+  )
+}
+
+interface PagedRecordsProps<Item> {
+  page: UseQueryResult<{ items: Item[]; next_cursor: string | null }>
+  empty: ReactNode
+  /** @param isStale whether newer items are being loaded */
+  children: (items: Item[], isStale: boolean) => ReactNode
+}
+
+/** A list with the newest first, whose cursor is in the URL. */
+function PagedRecords<Item>({ page, empty, children }: PagedRecordsProps<Item>) {
+  const [{ cursor }, change] = useUrlState(QUOTA_URL_STATE)
+  return (
+    <Loaded query={page} loading={<Loading rows={5} height={44} />}>
+      {({ items, next_cursor }) => (
+        <>
+          {items.length === 0 ? empty : children(items, page.isPlaceholderData)}
+          <CursorPager cursor={cursor} next={next_cursor} onCursor={next => change({ cursor: next })} />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/* ── Changes ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 function ChangeItem({ change }: { change: Change }) {
-  const { version, action, at, actor, request_id, reason } = change
+  const { version, at, actor, request_id, reason } = change
+  const action = <strong>{CHANGES.actions[actionOf(change)]}</strong>
   return (
     <li className={classes.change}>
-      <div className={classes.head}>
-        <span>
-          <strong>{ACTION_LABELS[action]}</strong> by <bdi className={classes.text}>“{actor}”</bdi>
-        </span>
+      <div className={classes.changeHead}>
+        <span>{CHANGES.by(action, <Actor subject={actor} />)}</span>
         <Timestamp at={at} />
       </div>
       {reason !== null && (
@@ -48,18 +99,29 @@ function ChangeItem({ change }: { change: Change }) {
       )}
       <Differences change={change} />
       <div className={classes.foot}>
-        Version {version} · request <Code>{request_id}</Code>
+        {CHANGES.version(version)} <Code>{request_id}</Code>
       </div>
     </li>
   )
 }
 
+/** What a change did, as precisely as its values tell. */
+function actionOf({ action, reason, before, after }: Change): keyof typeof CHANGES.actions {
+  if (action !== 'updated') return action
+  if (reason !== null) return 'adjusted'
+  if (before?.enabled === after.enabled) return 'updated'
+  return after.enabled === true ? 'resumed' : 'suspended'
+}
+
 /** Values of omitted settings. */
 const DEFAULTS = new Map<string, unknown>(Object.entries(QUOTA_DEFAULTS))
 
-/** The settings of a creation that differ from the defaults, or the changed settings with old and new values. */
+/** The settings of a creation that differ from the defaults, the changed settings, or what a deletion took away. */
 function Differences({ change: { action, before, after } }: { change: Change }) {
-  if (action === 'deleted') return null
+  if (action === 'deleted') {
+    const isLost = after.kind === 'grant' && typeof after.remaining === 'number' && after.remaining > 0
+    return isLost ? <p className={classes.lost}>{CHANGES.unusedUnitsLost(after.remaining ?? 0)}</p> : null
+  }
   const names = SETTINGS.filter(name =>
     before === null
       ? !DEFAULTS.has(name) || !isSame(DEFAULTS.get(name), after[name])
@@ -86,5 +148,61 @@ function Differences({ change: { action, before, after } }: { change: Change }) 
         </div>
       ))}
     </dl>
+  )
+}
+
+/* ── Past windows ───────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** The columns of units. */
+const UNITS: readonly { label: string; of: (window: Window) => number | null; none?: string }[] = [
+  { label: WINDOWS.limit, of: ({ limit }) => limit },
+  { label: WINDOWS.rolledIn, of: ({ rolled_over }) => rolled_over },
+  { label: WINDOWS.rolledOut, of: ({ carried }) => carried },
+  { label: WINDOWS.lapsed, of: ({ released }) => released, none: '–' },
+]
+
+function WindowTable({ windows, isStale }: { windows: Window[]; isStale: boolean }) {
+  return (
+    <Table
+      className={classes.table ?? ''}
+      aria-label={WINDOWS.label}
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+    >
+      <Table.Thead>
+        <Table.Tr>
+          {[WINDOWS.from, WINDOWS.until, WINDOWS.usage].map(label => (
+            <Table.Th key={label} scope="col">
+              {label}
+            </Table.Th>
+          ))}
+          {UNITS.map(({ label }) => (
+            <Table.Th key={label} scope="col" className={classes.number ?? ''}>
+              {label}
+            </Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {windows.map(window => (
+          <Table.Tr key={window.window_no}>
+            <Table.Th scope="row" data-label={WINDOWS.from}>
+              <Timestamp at={window.window_start} />
+            </Table.Th>
+            <Table.Td data-label={WINDOWS.until}>
+              <Timestamp at={window.window_end} />
+            </Table.Td>
+            <Table.Td data-label={WINDOWS.usage} className={classes.usage ?? ''}>
+              <UsageBar {...window} />
+            </Table.Td>
+            {UNITS.map(({ label, of, none }) => (
+              <Table.Td key={label} data-label={label} className={classes.number ?? ''}>
+                <Units value={of(window)} {...(none === undefined ? {} : { none })} />
+              </Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }

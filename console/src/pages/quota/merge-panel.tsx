@@ -1,13 +1,16 @@
 import { Button, Radio, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import type { Api } from '../../api/types.ts'
+import { Actor } from '../../components/actor.tsx'
 import { Timestamp } from '../../components/values.tsx'
-import { type Editable, type FormValues, settingsOf } from './form-values.ts'
-import { type Difference, differencesOf, merged, type Side } from './merge.ts'
-import classes from './merge-panel.module.css'
+import { quotaTexts } from '../../texts/quota.ts'
+import { EDITABLE, type Editable, type FormValues, formValuesOf, isSame, settingsOf } from './form-values.ts'
+import classes from './quota-form.module.css'
 import { SETTING_LABELS, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
+
+const TEXTS = quotaTexts.merge
 
 interface MergePanelProps {
   values: FormValues
@@ -19,12 +22,6 @@ interface MergePanelProps {
   onSave: (values: FormValues) => void
   /** Discards the form values. */
   onDiscard: () => void
-}
-
-const CHANGED_BY_LABELS: Record<Difference['by'], string> = {
-  me: 'Changed by you',
-  them: 'Changed by them',
-  both: 'Changed by both: choose one',
 }
 
 /** Resolves an edit conflict: shows both values of each setting, and the user chooses. */
@@ -43,20 +40,24 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
     onSave(merged(values, theirs, keptMine))
   }
   return (
-    <section className={classes.panel} aria-labelledby="merge-title">
-      <h2 id="merge-title" className={classes.title} tabIndex={-1} ref={title}>
-        This quota was changed by someone else
+    <section className={classes.merge} aria-labelledby="merge-title">
+      <h2 id="merge-title" className={classes.mergeTitle} tabIndex={-1} ref={title}>
+        {TEXTS.title}
       </h2>
-      <Text size="sm" className={classes.text ?? ''}>
-        <bdi>“{theirs.updated_by}”</bdi> saved version {theirs.version} on <Timestamp at={theirs.updated_at} />. Your
-        changes are based on version {original.version} and are not saved yet.
+      <Text size="sm" className={classes.mergeText ?? ''}>
+        {TEXTS.about(
+          <Actor subject={theirs.updated_by} />,
+          theirs.version,
+          <Timestamp at={theirs.updated_at} />,
+          original.version,
+        )}
       </Text>
       {differences.length === 0 ? (
         <Text size="sm" my="md">
-          Their version already has your changes. There is nothing to save.
+          {TEXTS.nothing}
         </Text>
       ) : (
-        <div className={classes.rows}>
+        <div className={classes.mergeRows}>
           {differences.map(difference => (
             <Row
               key={difference.name}
@@ -69,16 +70,16 @@ export function MergePanel({ values, original, theirs, isBusy, onSave, onDiscard
           ))}
         </div>
       )}
-      <div className={classes.foot}>
+      <div className={classes.mergeFoot}>
         <Button onClick={save} loading={isBusy} disabled={!isDecided}>
-          Save over version {theirs.version}
+          {TEXTS.save(theirs.version)}
         </Button>
         <Button variant="default" onClick={onDiscard}>
-          Discard my changes
+          {TEXTS.discard}
         </Button>
         {!isDecided && (
           <Text size="sm" c="dimmed">
-            Choose a value for each setting changed by both.
+            {TEXTS.undecided}
           </Text>
         )}
       </div>
@@ -98,15 +99,15 @@ function Row({ difference: { name, by }, mine, theirs, side, onSide }: RowProps)
   const label = SETTING_LABELS[name]
   return (
     <Radio.Group
-      className={classes.row ?? ''}
+      className={classes.mergeRow ?? ''}
       label={label}
-      description={CHANGED_BY_LABELS[by]}
+      description={TEXTS.by[by]}
       value={side}
       onChange={value => onSide(value === 'mine' ? 'mine' : 'theirs')}
     >
       <div className={classes.sides}>
-        <Radio value="mine" label={<Choice label="Keep mine" value={mine} />} />
-        <Radio value="theirs" label={<Choice label="Use theirs" value={theirs} />} />
+        <Radio value="mine" label={<Choice label={TEXTS.mine} value={mine} />} />
+        <Radio value="theirs" label={<Choice label={TEXTS.theirs} value={theirs} />} />
       </div>
     </Radio.Group>
   )
@@ -115,7 +116,36 @@ function Row({ difference: { name, by }, mine, theirs, side, onSide }: RowProps)
 function Choice({ label, value }: { label: string; value: string }) {
   return (
     <>
-      {label}: <bdi className={classes.value}>{value}</bdi>
+      {label}: <bdi className={classes.mergeValue}>{value}</bdi>
     </>
   )
+}
+
+/* ── Differences ────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Whose value of a setting is kept. */
+type Side = 'mine' | 'theirs'
+
+/** A setting whose form value differs from the saved value. */
+interface Difference {
+  name: Editable
+  /** Who changed it; the user chooses if both did. */
+  by: 'me' | 'them' | 'both'
+}
+
+/** @param original the quota that the form is based on @param theirs the quota as saved now */
+function differencesOf(values: FormValues, original: Quota, theirs: Quota): Difference[] {
+  const mine = settingsOf(values, original)
+  return EDITABLE.filter(name => !isSame(mine[name], theirs[name])).map(name => {
+    const isMine = !isSame(mine[name], original[name])
+    const isTheirs = !isSame(theirs[name], original[name])
+    return { name, by: isMine && isTheirs ? 'both' : isMine ? 'me' : 'them' }
+  })
+}
+
+/** Form values of their version, with the settings of `keptMine` from the form. */
+function merged(values: FormValues, theirs: Quota, keptMine: readonly Editable[]): FormValues {
+  const isKept = (name: Editable) => keptMine.includes(name)
+  const own = Object.fromEntries(keptMine.map(name => [name, values[name]]))
+  return { ...formValuesOf(theirs), ...own, ...(isKept('limit') ? { is_unlimited: values.is_unlimited } : {}) }
 }

@@ -1,53 +1,92 @@
 import { Anchor, Button, Text } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
-import { request } from '../../api/client.ts'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { quotaName } from '../../components/quota-labels.ts'
+import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { uint, useUrlState } from '../../components/url-state.ts'
-import { createBodyOf, emptyFormValues } from './form-values.ts'
+import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isSame } from './form-values.ts'
+import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
-const URL_STATE = { user_id: uint }
+const TEXTS = quotaTexts.form
+const URL_STATE = { user_id: uint, copy: uint }
 
-/** The form that creates a quota, for the user of `?user_id=7` if set. */
-export default function NewQuota() {
-  const [{ user_id }] = useUrlState(URL_STATE)
+/** The form that creates a quota, for the user of `?user_id=7` if set, or as a copy of the quota of `?copy=164`. */
+export default function NewQuotaPage() {
+  const [{ user_id, copy }] = useUrlState(URL_STATE)
+  if (copy !== null) return <CopyOf key={copy} id={copy} />
+  return <NewQuota initial={emptyFormValues(user_id)} about={TEXTS.newAbout} back={backTo(user_id)} />
+}
+
+/** The page that leads here. */
+function backTo(userId: number | null): string {
+  return userId === null ? '/quotas' : `/users/${userId}`
+}
+
+function CopyOf({ id }: { id: number }) {
+  const source = useQuery(quotaQuery(id))
+  const link = ({ name, kind }: Pick<Api['SmsQuota'], 'name' | 'kind'>) => (
+    <Anchor component={Link} href={`/quotas/${id}`} inherit underline="always">
+      <bdi>{quotaName({ id, name, kind })}</bdi>
+    </Anchor>
+  )
+  return (
+    <Loaded query={source} loading={<Loading rows={8} height={36} />}>
+      {quota => (
+        <NewQuota initial={copiedFormValues(quota)} about={TEXTS.copyAbout(link(quota))} back={`/quotas/${id}`} />
+      )}
+    </Loaded>
+  )
+}
+
+interface NewQuotaProps {
+  /** The first render decides. */
+  initial: FormValues
+  about: ReactNode
+  /** Where "Cancel" leads. */
+  back: string
+}
+
+function NewQuota({ initial, about, back }: NewQuotaProps) {
   const [, navigate] = useLocation()
-  const [values, setValues] = useState(() => emptyFormValues(user_id))
+  const [first] = useState(initial)
+  const [values, setValues] = useState(first)
   // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
-  const queryClient = useQueryClient()
-  const creation = useMutation({
-    mutationFn: (idempotencyKey: string) =>
-      request<Api['SmsQuota']>('/admin/quota', { method: 'POST', body: createBodyOf(values), idempotencyKey }),
-    onSuccess: quota => {
-      void queryClient.invalidateQueries({ queryKey: ['quotas'] })
-      navigate(`/quotas/${quota.id}`)
-    },
+  useUnsavedInput(!isSame(values, first))
+  const creation = useCreateQuota(quota => {
+    releaseInput()
+    navigate(`/quotas/${quota.id}`)
   })
   const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
   function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)
-    creation.mutate(next)
+    creation.mutate({ body: createBodyOf(values), key: next })
   }
   return (
     <>
-      <PageTitle title="New quota" about="Only user and limit are required." />
+      <PageTitle title={TEXTS.newTitle} about={about} />
+      <Presets values={values} onChange={setValues} />
       <QuotaForm
         values={values}
         onChange={setValues}
         original={null}
         error={creation.error}
         isBusy={creation.isPending}
-        onSubmit={() => creation.mutate(key)}
-        submitLabel="Create quota"
-        onCancel={() => navigate(user_id === null ? '/quotas' : `/users/${user_id}`)}
+        onSubmit={() => creation.mutate({ body: createBodyOf(values), key })}
+        submitLabel={TEXTS.create}
+        onCancel={() => navigate(back)}
         remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}
       />
     </>
@@ -56,17 +95,18 @@ export default function NewQuota() {
 
 /** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */
 function EarlierRequest({ userId, onAnother }: { userId: string; onAnother: () => void }) {
+  const link = (text: string) => (
+    <Anchor component={Link} href={`/quotas?user_id=${encodeURIComponent(userId)}`} inherit underline="always">
+      {text}
+    </Anchor>
+  )
   return (
     <>
       <Text size="sm" mt={6}>
-        An earlier request of this form already created a quota with different values. Check the{' '}
-        <Anchor component={Link} href={`/quotas?user_id=${encodeURIComponent(userId)}`} inherit underline="always">
-          quotas of this user
-        </Anchor>
-        , or create another one.
+        {TEXTS.earlier(link)}
       </Text>
       <Button size="xs" variant="default" mt="xs" onClick={onAnother}>
-        Create another quota
+        {TEXTS.createAnother}
       </Button>
     </>
   )

@@ -1,6 +1,8 @@
 import type { Api } from '../../api/types.ts'
+import type { description } from '../../texts/en/quota-description.ts'
 
 type Quota = Api['SmsQuota']
+type Words = typeof description
 
 /** The settings that define the effect of a quota. */
 export interface Terms
@@ -31,53 +33,38 @@ export interface Formatters {
 /**
  * Describes a quota in one line without a final period: "1,000 units each month, resets on the 1st at 00:00
  * Europe/Berlin; up to 200 unused units roll over".
+ *
+ * @param words the texts of a language
  */
-export function describeQuota(terms: Terms, formatters: Formatters): string {
+export function describeQuota(terms: Terms, words: Words, formatters: Formatters): string {
   return [
-    `${allowanceText(terms, formatters)}${resetText(terms, formatters)}`,
-    ...(terms.kind === 'cap' ? ['across all grants'] : rolloverText(terms, formatters)),
-    ...lifetimeText(terms, formatters),
+    allowanceText(terms, words, formatters),
+    ...(terms.kind === 'cap' ? [words.acrossGrants] : rolloverTexts(terms, words, formatters)),
+    ...lifetimeTexts(terms, words, formatters),
   ].join('; ')
 }
 
-function allowanceText({ kind, limit }: Terms, { units }: Formatters): string {
-  if (limit === null) return 'Unlimited units'
-  const text = `${units(limit)} ${limit === 1 ? 'unit' : 'units'}`
-  return kind === 'cap' ? `At most ${text}` : text
+function allowanceText(terms: Terms, words: Words, formatters: Formatters): string {
+  const { kind, limit, period, time_zone } = terms
+  const scope = scopeText(terms, words, formatters)
+  const reset = period === null ? '' : words.resets[period](time_zone)
+  if (limit === null) return `${words.unlimited}${scope}${period === null ? '' : words.countedEach[period]}${reset}`
+  const units = words.units(limit, formatters.units(limit))
+  const allowance = kind === 'cap' ? words.atMost(units) : units
+  return `${allowance}${period === null ? words.inTotal : words.each[period]}${scope}${reset}`
 }
 
-const RESETS: Record<NonNullable<Terms['period']>, (zone: string) => string> = {
-  hour: zone => `on the hour in ${zone}`,
-  day: zone => `at 00:00 ${zone}`,
-  week: zone => `on Monday at 00:00 ${zone}`,
-  month: zone => `on the 1st at 00:00 ${zone}`,
-  year: zone => `on 1 January at 00:00 ${zone}`,
-}
-
-function resetText(terms: Terms, formatters: Formatters): string {
-  const { limit, period, time_zone } = terms
-  const scope = scopeText(terms, formatters)
-  if (period === null) return limit === null ? scope : ` in total${scope}`
-  const reset = RESETS[period](time_zone)
-  return limit === null
-    ? `${scope}, counted each ${period}, resets ${reset}`
-    : ` each ${period}${scope}, resets ${reset}`
-}
-
-function rolloverText({ limit, period, rollover_limit, overage_limit }: Terms, { units }: Formatters): string[] {
+function rolloverTexts(terms: Terms, words: Words, { units }: Formatters): string[] {
+  const { limit, period, rollover_limit, overage_limit } = terms
   if (limit === null) return []
-  const rollover =
-    rollover_limit > 0 ? `up to ${units(rollover_limit)} unused units roll over` : 'unused units do not roll over'
-  return [
-    ...(period === null ? [] : [rollover]),
-    ...(overage_limit > 0 ? [`overage of up to ${units(overage_limit)}`] : []),
-  ]
+  const rollover = rollover_limit > 0 ? words.rollover(units(rollover_limit)) : words.noRollover
+  return [...(period === null ? [] : [rollover]), ...(overage_limit > 0 ? [words.overage(units(overage_limit))] : [])]
 }
 
-function lifetimeText({ starts_at, expires_at }: Terms, { timestamp }: Formatters): string[] {
+function lifetimeTexts({ starts_at, expires_at }: Terms, words: Words, { timestamp }: Formatters): string[] {
   const parts = [
-    ...(starts_at === null ? [] : [`from ${timestamp(starts_at)}`]),
-    ...(expires_at === null ? [] : [`until ${timestamp(expires_at)}`]),
+    ...(starts_at === null ? [] : [words.from(timestamp(starts_at))]),
+    ...(expires_at === null ? [] : [words.until(timestamp(expires_at))]),
   ]
   return parts.length === 0 ? [] : [parts.join(' ')]
 }
@@ -85,18 +72,18 @@ function lifetimeText({ starts_at, expires_at }: Terms, { timestamp }: Formatter
 /** Longer lists are shown as a number. */
 const MAX_NAMED = 5
 
-function scopeText({ countries, message_types }: Terms, { country, list }: Formatters): string {
+function scopeText({ countries, message_types }: Terms, words: Words, { country, list }: Formatters): string {
   const types =
     message_types === null
       ? ''
       : message_types.length > MAX_NAMED
-        ? ` for messages of ${message_types.length} types`
-        : ` for ${list(message_types)} messages`
+        ? words.manyTypes(message_types.length)
+        : words.types(list(message_types))
   const destinations =
     countries === null
       ? ''
       : countries.length > MAX_NAMED
-        ? ` to ${countries.length} countries`
-        : ` to ${list(countries.map(country))}`
+        ? words.manyCountries(countries.length)
+        : words.countries(list(countries.map(country)))
   return `${types}${destinations}`
 }

@@ -1,19 +1,32 @@
-import { Button } from '@mantine/core'
-import { type FormEvent, type ReactNode, useRef } from 'react'
+import { Anchor, Button } from '@mantine/core'
+import { type FormEvent, lazy, type ReactNode, Suspense, useRef } from 'react'
+import { Link } from 'wouter'
+import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
+import { type FieldErrors, fieldErrors } from '../../components/field-errors.ts'
 import { focusFirstError, useFocusFirstError } from '../../components/focus-first-error.ts'
+import { Loading } from '../../components/loading.tsx'
+import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
+import { QuotaFields } from './field-groups.tsx'
 import { duplicateMetadataKey, EDITABLE, type FormValues, hasStarted, termsOf } from './form-values.ts'
-import { QuotaFields } from './quota-fields.tsx'
+import type { Terms } from './quota-description.ts'
 import classes from './quota-form.module.css'
-import { quotaFormErrors } from './quota-form-errors.tsx'
-import { QuotaPreview } from './quota-preview.tsx'
+import { describe } from './settings.ts'
+
+// Loads the calendar library, which the rest of the console does not need.
+const WindowDates = lazy(() => import('./window-dates.tsx'))
+
+type Quota = Api['SmsQuota']
+
+const TEXTS = quotaTexts.form
 
 interface QuotaFormProps {
   values: FormValues
   onChange: (values: FormValues) => void
   /** The edited quota; null for a new one. */
-  original: Api['SmsQuota'] | null
+  original: Quota | null
   /** The error of the last request. */
   error: Error | null
   isBusy: boolean
@@ -25,31 +38,12 @@ interface QuotaFormProps {
 }
 
 /** The quota form with a preview beside it. */
-export function QuotaForm({
-  values,
-  onChange,
-  original,
-  error,
-  isBusy,
-  onSubmit,
-  submitLabel,
-  onCancel,
-  remedy,
-}: QuotaFormProps) {
+export function QuotaForm({ values, onChange, original, error, isBusy, onSubmit, ...more }: QuotaFormProps) {
+  const { submitLabel, onCancel, remedy } = more
   const element = useRef<HTMLFormElement>(null)
   useFocusFirstError(element, error)
-  const shown =
-    original === null ? Object.keys(values) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original))
   const duplicateKey = duplicateMetadataKey(values)
-  const serviceErrors = quotaFormErrors(error, shown)
-  const errors =
-    duplicateKey === null
-      ? serviceErrors
-      : {
-          ...serviceErrors,
-          at: (name: string) =>
-            name === 'metadata' ? `The key “${duplicateKey}” is used twice.` : serviceErrors.at(name),
-        }
+  const errors = quotaFormErrors(error, values, original)
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -67,7 +61,7 @@ export function QuotaForm({
         )}
         <QuotaFields form={{ values, change: part => onChange({ ...values, ...part }), errors }} original={original} />
       </div>
-      <div className={classes.preview}>
+      <div className={classes.aside}>
         <QuotaPreview
           terms={termsOf(values, original)}
           from={original === null ? Date.now() : Date.parse(original.window_start)}
@@ -78,9 +72,64 @@ export function QuotaForm({
           {submitLabel}
         </Button>
         <Button variant="default" onClick={onCancel}>
-          Cancel
+          {TEXTS.cancel}
         </Button>
       </div>
     </form>
+  )
+}
+
+/** What the service, or the form itself, does not accept, by field. */
+function quotaFormErrors(error: Error | null, values: FormValues, original: Quota | null): FieldErrors {
+  const shown =
+    original === null ? Object.keys(values) : EDITABLE.filter(name => name !== 'starts_at' || !hasStarted(original))
+  const duplicateKey = duplicateMetadataKey(values)
+  const isConflict = error instanceof ApiProblem && error.code === 'conflict'
+  const { at, rest } = fieldErrors(error, shown, TEXTS.errors)
+  return {
+    at(name) {
+      if (name === 'metadata' && duplicateKey !== null) return TEXTS.keyTwice(duplicateKey)
+      return name === 'external_ref' && isConflict ? <Conflict existingId={error.existingId} /> : at(name)
+    },
+    rest: isConflict ? null : rest,
+  }
+}
+
+/** Another quota already has the external reference. */
+function Conflict({ existingId }: { existingId: number | null }) {
+  return (
+    <>
+      {texts.components.errors.problems.conflict.text}{' '}
+      {existingId !== null && (
+        <Anchor component={Link} href={`/quotas/${existingId}`} inherit underline="always">
+          {TEXTS.openQuota(existingId)}
+        </Anchor>
+      )}
+    </>
+  )
+}
+
+interface PreviewProps {
+  /** null while the limit is missing. */
+  terms: Terms | null
+  /** Start of the shown windows, in milliseconds since 1970. */
+  from: number
+}
+
+/** Describes the quota that the form would save, and its next windows. */
+function QuotaPreview({ terms, from }: PreviewProps) {
+  const words = quotaTexts.preview
+  return (
+    <section className={classes.preview} aria-label={words.title}>
+      <h2 className={classes.previewTitle}>{words.title}</h2>
+      <p className={classes.text} role="status">
+        {terms === null ? words.empty : <bdi>{describe(terms)}</bdi>}
+      </p>
+      {terms !== null && (
+        <Suspense fallback={<Loading rows={3} height={20} />}>
+          <WindowDates terms={terms} from={from} />
+        </Suspense>
+      )}
+    </section>
   )
 }

@@ -1,29 +1,28 @@
 import { Timestamp } from '../../components/values.tsx'
 import { LOCAL_ZONE } from '../../formats.ts'
+import { locale } from '../../texts/language.ts'
+import { quotaTexts } from '../../texts/quota.ts'
 import { windowsFrom } from './next-windows.ts'
 import type { Terms } from './quota-description.ts'
-import classes from './quota-preview.module.css'
+import classes from './quota-form.module.css'
 
+const TEXTS = quotaTexts.preview
 const MAX_WINDOWS = 3
 
 /** The next windows of a quota in its time zone, and in the user's if that differs. */
 export default function WindowDates({ terms, from }: { terms: Terms; from: number }) {
   const windows = windowsFrom(terms, from, MAX_WINDOWS)
-  if (windows === null)
-    return <p className={classes.note}>This browser does not know the time zone {terms.time_zone}.</p>
-  if (windows.length === 0) return <p className={classes.note}>It expires before it starts.</p>
+  if (windows === null) return <p className={classes.note}>{TEXTS.unknownZone(terms.time_zone)}</p>
+  if (windows.length === 0) return <p className={classes.note}>{TEXTS.noWindow}</p>
   const hasOtherZone = terms.period !== null && terms.time_zone !== LOCAL_ZONE
   const format = dateTimeFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
   return (
     <table className={classes.windows}>
-      <caption>
-        {windows.length === 1 ? 'Window' : `Next ${windows.length} windows`},{' '}
-        {hasOtherZone ? `in ${terms.time_zone} and in your time zone` : 'in your time zone'}
-      </caption>
+      <caption>{TEXTS.caption(windows.length, hasOtherZone ? terms.time_zone : null)}</caption>
       <thead>
         <tr>
-          <th scope="col">From</th>
-          <th scope="col">Until</th>
+          <th scope="col">{TEXTS.from}</th>
+          <th scope="col">{TEXTS.until}</th>
         </tr>
       </thead>
       <tbody>
@@ -32,7 +31,7 @@ export default function WindowDates({ terms, from }: { terms: Terms; from: numbe
             {[start, end].map((at, index) => (
               <td key={index === 0 ? 'start' : 'end'}>
                 {at === null ? (
-                  'No end'
+                  TEXTS.noEnd
                 ) : hasOtherZone ? (
                   <TwoTimeZones at={at} format={format} />
                 ) : (
@@ -59,5 +58,5 @@ function TwoTimeZones({ at, format }: { at: number; format: Intl.DateTimeFormat 
 }
 
 function dateTimeFormat(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone })
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
 }

@@ -1,3 +1,126 @@
+import { formatUnits } from '../../formats.ts'
 import type { Texts } from '../en/en.ts'
 
-export const components: Texts['components'] = {}
+export const components: Texts['components'] = {
+  statuses: {
+    active: 'Aktiv',
+    exhausted: 'Aufgebraucht',
+    scheduled: 'Geplant',
+    suspended: 'Ausgesetzt',
+    expired: 'Abgelaufen',
+    deleted: 'Gelöscht',
+  },
+  reservationStates: {
+    reserved: 'Reserviert',
+    committed: 'Bestätigt',
+    refunded: 'Erstattet',
+    expired: 'Abgelaufen',
+    released: 'Freigegeben',
+  },
+  pages: {
+    label: 'Seiten der Liste',
+    newest: 'Neueste',
+    older: 'Ältere',
+    first: 'Erste',
+    previous: 'Zurück',
+    next: 'Weiter',
+    last: 'Letzte',
+    position: (first, last, total) => `${formatUnits(first)}–${formatUnits(last)} von ${formatUnits(total)}`,
+    pastTheEnd: total => `Keine auf dieser Seite, ${formatUnits(total)} insgesamt`,
+  },
+  close: 'Schließen',
+  loading: 'Wird geladen …',
+  notFound: {
+    title: 'Seite nicht gefunden',
+    text: 'Diese Seite gibt es nicht, oder der Zugriff auf sie fehlt.',
+    toStart: 'Zur Startseite',
+  },
+  actor: actor => <>„{actor}“</>,
+  ownActor: actor => <>„{actor}“ (eigenes Konto)</>,
+  dialogTitles: {
+    adjust: { grant: 'Limit anpassen', cap: 'Limit anpassen' },
+    suspend: { grant: 'Dieses Paket aussetzen', cap: 'Diese Obergrenze aussetzen' },
+    delete: { grant: 'Dieses Paket löschen', cap: 'Diese Obergrenze löschen' },
+  },
+  leaving: 'Die Eingaben sind nicht gespeichert. Diese Seite verlassen und die Eingaben verlieren?',
+  errors: {
+    loadingFailed: 'Laden fehlgeschlagen',
+    retrying: 'Neuer Versuch läuft …',
+    tryAgain: 'Erneut versuchen',
+    request: 'Anfrage',
+    noResponse: 'Keine Antwort',
+    unreachable: 'Der Dienst antwortet nicht.',
+    checkFirst: 'Die Anfrage kann trotzdem gewirkt haben. Bitte vor einem neuen Versuch prüfen.',
+    inputKept:
+      'Die Anfrage kann trotzdem gewirkt haben. Die Eingaben bleiben erhalten: erneut versuchen, sobald der Dienst wieder da ist. Die Änderung wirkt nur einmal.',
+    problems: {
+      not_found: { title: 'Nicht gefunden', text: 'Das gibt es nicht, oder es wurde gelöscht.' },
+      method_not_allowed: { title: 'Methode nicht erlaubt', text: 'Der Dienst kennt diesen Aufruf nicht.' },
+      unauthenticated: {
+        title: 'Nicht angemeldet',
+        text: 'Das Token fehlt, ist abgelaufen oder wird nicht angenommen.',
+      },
+      forbidden: { title: 'Nicht erlaubt', text: 'Die eigene Rolle erlaubt das nicht.' },
+      payload_too_large: { title: 'Zu viele Daten', text: 'Die Eingabe ist größer, als der Dienst annimmt.' },
+      unsupported_media_type: { title: 'Unbekanntes Format', text: 'Der Dienst nimmt Daten dieser Art nicht an.' },
+      invalid_request: { title: 'Ungültige Eingabe', text: 'Der Dienst nimmt einen Teil der Eingaben nicht an.' },
+      version_mismatch: { title: 'Inzwischen geändert', text: 'Es gab eine Änderung, seit diese Seite geladen wurde.' },
+      immutable_field: {
+        title: 'Nicht änderbar',
+        text: 'Eine der Einstellungen ist nicht mehr änderbar. Bitte ein neues Kontingent anlegen.',
+      },
+      below_usage: {
+        title: 'Unter dem Verbrauch',
+        text: 'Das neue Limit liegt unter den verbrauchten und reservierten Einheiten.',
+      },
+      too_many_quotas: {
+        title: 'Zu viele Kontingente',
+        text: 'Der Benutzer hat die höchste Zahl an Kontingenten. Bitte eines löschen, das nicht gebraucht wird.',
+      },
+      too_many_webhooks: {
+        title: 'Zu viele Webhooks',
+        text: 'Es gibt die höchste Zahl an Webhooks. Bitte einen löschen, der nicht gebraucht wird.',
+      },
+      exceeds_reservation: {
+        title: 'Mehr als reserviert',
+        text: 'Das sind mehr Einheiten, als die Reservierung enthält.',
+      },
+      exceeds_committed: { title: 'Mehr als bestätigt', text: 'Das sind mehr Einheiten, als bestätigt sind.' },
+      conflict: { title: 'Konflikt', text: 'Ein anderes Kontingent des Benutzers hat schon diese Referenz.' },
+      idempotency_mismatch: {
+        title: 'Andere Anfrage',
+        text: 'Eine frühere Anfrage dieses Formulars hatte andere Werte.',
+      },
+      reservation_closed: {
+        title: 'Reservierung beendet',
+        text: 'Die Einheiten der Reservierung sind schon bestätigt oder zurückgegeben.',
+      },
+      open_reservations: {
+        title: 'Offene Reservierungen',
+        text: 'Der Benutzer hat offene Reservierungen. Bitte warten, bis sie beendet oder abgelaufen sind.',
+      },
+      being_erased: {
+        title: 'Wird gelöscht',
+        text: 'Die Daten dieses Benutzers werden gerade gelöscht. Bitte danach erneut versuchen.',
+      },
+      events_lost: {
+        title: 'Ereignisse verloren',
+        text: 'Die Datenbank hat Ereignisse verloren, die schon zu sehen waren.',
+      },
+      events_pruned: {
+        title: 'Ereignisse entfernt',
+        text: 'Ereignisse, die noch nicht zu sehen waren, wurden entfernt.',
+      },
+      rate_limited: {
+        title: 'Zu viele Anfragen',
+        text: 'Zu viele Anfragen in kurzer Zeit. Bitte einen Moment warten.',
+      },
+      internal: {
+        title: 'Interner Fehler',
+        text: 'Im Dienst ist ein unerwarteter Fehler aufgetreten. Sein Log nennt die Ursache unter der Kennung der Anfrage.',
+      },
+      unavailable: { title: 'Nicht verfügbar', text: 'Die Datenbank des Dienstes ist gerade nicht verfügbar.' },
+      overloaded: { title: 'Überlastet', text: 'Der Dienst hat gerade zu viele Anfragen.' },
+    },
+  },
+}

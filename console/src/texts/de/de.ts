@@ -3,7 +3,6 @@ import { components } from './components.tsx'
 import { cost } from './cost.tsx'
 import { denials } from './denials.tsx'
 import { overview } from './overview.tsx'
-import { quota } from './quota.tsx'
 import { quotas } from './quotas.tsx'
 import { search } from './search.tsx'
 import { session } from './session.tsx'
@@ -20,7 +19,6 @@ export const de: Texts = {
   cost,
   denials,
   overview,
-  quota,
   quotas,
   search,
   session,

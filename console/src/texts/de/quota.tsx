@@ -1,3 +1,267 @@
-import type { Texts } from '../en/en.ts'
+import { formatUnits } from '../../formats.ts'
+import type { quota as english } from '../en/quota.tsx'
+import { description } from './quota-description.ts'
+import { dialogs } from './quota-dialogs.tsx'
+import { values } from './values.tsx'
 
-export const quota: Texts['quota'] = {}
+export const quota: typeof english = {
+  ...dialogs,
+  user: id => `Benutzer ${id}`,
+  windowEnds: 'Zeitraum endet',
+  title: id => `Kontingent ${id}`,
+
+  page: {
+    about: (kind, id, user) => (
+      <>
+        {kind} {id} von {user}
+      </>
+    ),
+    edit: 'Bearbeiten',
+    duplicate: 'Duplizieren',
+    adjust: 'Limit anpassen',
+    suspend: 'Aussetzen',
+    resume: 'Fortsetzen',
+    resumed: { grant: 'Fortgesetzt.', cap: 'Fortgesetzt: Die Obergrenze gilt wieder.' },
+    delete: 'Löschen',
+    sections: 'Abschnitte',
+    tabs: { settings: 'Einstellungen', windows: 'Frühere Zeiträume', history: 'Verlauf' },
+    notFound: id => `Kontingent ${id} nicht gefunden`,
+    noSuchId: 'Kein Kontingent hat diese Nummer.',
+    toList: 'Zur Liste der Kontingente',
+    isDeleted: 'Dieses Kontingent ist gelöscht.',
+    deletedBy: (actor, at) => (
+      <>
+        Gelöscht von {actor} am {at}. Der Verlauf bleibt erhalten.
+      </>
+    ),
+  },
+
+  window: {
+    label: 'Aktueller Zeitraum',
+    fromTo: (from, to) => (
+      <>
+        Zeitraum {from} – {to}
+      </>
+    ),
+    noEnd: 'kein Ende',
+    ends: (distance, zone) => `endet ${distance}, Zeiten in ${zone}`,
+    limit: 'Limit',
+    rolledOver: 'Übertragen',
+    used: 'Verbraucht',
+    reserved: 'Reserviert',
+    over: 'Über dem Limit',
+    remaining: 'Übrig',
+  },
+
+  settings: {
+    labels: {
+      user_id: 'Benutzernummer',
+      kind: 'Art',
+      name: 'Name',
+      limit: 'Limit',
+      period: 'Zurücksetzung',
+      time_zone: 'Zeitzone',
+      rollover_limit: 'Übertrag',
+      overage_limit: 'Überziehung',
+      starts_at: 'Beginn',
+      expires_at: 'Ablauf',
+      countries: 'Länder',
+      message_types: 'Nachrichtentypen',
+      alert_at: 'Warnungen',
+      enabled: 'Ausgesetzt',
+      priority: 'Priorität',
+      external_ref: 'Externe Referenz',
+      metadata: 'Metadaten',
+    },
+    periods: {
+      hour: 'Jede Stunde',
+      day: 'Jeden Tag',
+      week: 'Jede Woche',
+      month: 'Jeden Monat',
+      year: 'Jedes Jahr',
+    },
+    oneTime: 'Einmalig (keine Zurücksetzung)',
+    notRecorded: 'Nicht erfasst',
+    none: 'Keine',
+    all: 'Alle',
+    never: 'Nie',
+    yes: 'Ja',
+    no: 'Nein',
+    upTo: units => `Bis zu ${values.units(units)}`,
+    alertsAt: percents => `Bei ${percents} Verbrauch`,
+    created: 'Angelegt',
+    lastChanged: 'Zuletzt geändert',
+    atBy: (at, actor) => (
+      <>
+        {at}, {actor}
+      </>
+    ),
+    version: version => `Version ${version}`,
+  },
+
+  form: {
+    newTitle: 'Neues Kontingent',
+    newAbout: 'Nur Benutzer und Limit sind nötig.',
+    copyAbout: source => <>Eine Kopie von {source}. Bitte die Werte prüfen, dann anlegen.</>,
+    editTitle: name => `${name} bearbeiten`,
+    create: 'Kontingent anlegen',
+    save: 'Änderungen speichern',
+    cancel: 'Abbrechen',
+    cannotChange: 'Nicht änderbar',
+    optional: 'Optional',
+    presets: 'Vorlagen',
+    preset: {
+      monthly: { name: 'Monatspaket', about: 'Ein Paket, das jeden Monat neu beginnt' },
+      prepaid: { name: 'Prepaid-Paket', about: 'Ein einmaliges Paket, ein Jahr gültig' },
+      dailyCap: { name: 'Tagesobergrenze', about: 'Höchstens so viele Einheiten pro Tag' },
+      countryCap: { name: 'Landesobergrenze', about: 'Höchstens so viele Einheiten pro Monat in ein Land' },
+    },
+    userAbout: 'Die Nummer des Benutzers auf der eigenen Plattform.',
+    grantAbout: 'Einheiten zum Versenden. Die Pakete eines Benutzers zählen zusammen.',
+    capAbout: 'Begrenzt, was über alle Pakete versendet wird. Gibt selbst keine Einheiten.',
+    unitsInTotal: 'Einheiten insgesamt.',
+    unitsPer: {
+      hour: 'Einheiten pro Stunde.',
+      day: 'Einheiten pro Tag.',
+      week: 'Einheiten pro Woche.',
+      month: 'Einheiten pro Monat.',
+      year: 'Einheiten pro Jahr.',
+    },
+    unlimited: 'Unbegrenzt',
+    nameAbout: 'Steht in Listen.',
+    periodAbout: 'Wann der Verbrauch wieder bei 0 beginnt.',
+    zoneAbout: 'Die Zurücksetzung folgt dieser Zeitzone. Tippen, um zu suchen.',
+    zonesSuggested: 'Vorgeschlagen',
+    zonesAll: 'Alle',
+    noZone: 'Keine passende Zeitzone',
+    rolloverGroup: 'Übertrag und Überziehung',
+    rollOver: units => `${units} Übertrag`,
+    overage: units => `${units} Überziehung`,
+    rolloverAbout: 'Höchste Zahl ungenutzter Einheiten, die in den nächsten Zeitraum übergehen.',
+    rolloverNotHere: 'Nur für Kontingente mit Zurücksetzung.',
+    overageAbout: 'Einheiten, die über das Limit hinaus erlaubt sind.',
+    scheduleGroup: 'Laufzeit',
+    startsNow: 'Beginnt sofort',
+    from: at => `Ab ${at}`,
+    until: at => `bis ${at}`,
+    neverExpires: 'Läuft nie ab',
+    startAbout: 'Leer lassen, um sofort zu beginnen.',
+    expiryAbout: 'Leer lassen, wenn es nie abläuft.',
+    yourZone: zone => `Eigene Zeitzone: ${zone}`,
+    timeHint: (utc, distance, zone) => `${distance} · ${utc} · eigene Zeitzone: ${zone}`,
+    scopeGroup: 'Geltungsbereich',
+    allMessages: 'Alle Nachrichten',
+    countriesAbout: 'Gilt nur für Nachrichten in diese Länder. Leer lassen für alle.',
+    allCountries: 'Alle Länder',
+    noCountry: 'Kein passendes Land',
+    typesAbout: 'Gilt nur für diese Typen, zum Beispiel otp oder marketing. Leer lassen für alle.',
+    allTypes: 'Alle Nachrichtentypen',
+    alertsAt: percents => `Bei ${percents} Prozent`,
+    alertsAbout: 'Prozent des Verbrauchs, die ein Ereignis auslösen, mit Kommas getrennt.',
+    moreGroup: 'Weiteres',
+    priority: priority => `Priorität ${priority}`,
+    priorityAbout: '0 bis 255; kleinere zuerst.',
+    referenceAbout: 'Die Kennung im eigenen System.',
+    alreadyUsed: 'Schon verbraucht',
+    alreadyUsedAbout: 'Einheiten, die in diesem Zeitraum anderswo verbraucht wurden.',
+    metadataAbout: max => `Eigene Daten für eigene Systeme, bis zu ${max} Schlüssel.`,
+    key: 'Schlüssel',
+    value: 'Wert',
+    keyOf: row => `Schlüssel ${row}`,
+    valueOf: row => `Wert ${row}`,
+    removeKey: row => `Schlüssel ${row} entfernen`,
+    addKey: 'Schlüssel hinzufügen',
+    keyTwice: key => `Der Schlüssel „${key}“ kommt zweimal vor.`,
+    openQuota: id => `Kontingent ${id} öffnen`,
+    earlier: link => (
+      <>
+        Eine frühere Anfrage dieses Formulars hat schon ein Kontingent mit anderen Werten angelegt. Bitte die{' '}
+        {link('Kontingente dieses Benutzers')} prüfen oder ein weiteres anlegen.
+      </>
+    ),
+    createAnother: 'Weiteres Kontingent anlegen',
+    errors: {
+      user_id: 'Die Nummer eines Benutzers eingeben: eine ganze Zahl.',
+      limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
+      name: 'Höchstens 120 Zeichen.',
+      time_zone: 'Eine Zeitzone der Liste wählen.',
+      rollover_limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
+      overage_limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
+      starts_at: 'Datum und Uhrzeit eingeben. Ein vergangener Beginn ist nicht änderbar.',
+      expires_at: 'Datum und Uhrzeit nach dem Beginn eingeben.',
+      countries: 'Länder der Liste wählen.',
+      message_types: 'Ein Typ hat bis zu 64 dieser Zeichen: a–z, 0–9, _ und -.',
+      alert_at: 'Prozente von 1 bis 100 eingeben, jedes einmal, zum Beispiel 80, 100.',
+      priority: 'Eine ganze Zahl von 0 bis 255 eingeben.',
+      external_ref: 'Höchstens 120 Zeichen.',
+      metadata:
+        'Ein Schlüssel hat bis zu 64 dieser Zeichen: A–Z, a–z, 0–9, _ . : und -. Ein Wert hat bis zu 512 Zeichen.',
+      opening_used: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
+    },
+  },
+
+  preview: {
+    title: 'Vorschau',
+    empty: 'Mit einem Limit steht hier eine Beschreibung des Kontingents.',
+    unknownZone: zone => `Dieser Browser kennt die Zeitzone ${zone} nicht.`,
+    noWindow: 'Es läuft vor seinem Beginn ab.',
+    caption: (count, zone) =>
+      `${count === 1 ? 'Zeitraum' : `Die nächsten ${count} Zeiträume`}, ${zone === null ? 'in der eigenen Zeitzone' : `in ${zone} und in der eigenen Zeitzone`}`,
+    from: 'Von',
+    until: 'Bis',
+    noEnd: 'Kein Ende',
+  },
+
+  merge: {
+    title: 'Dieses Kontingent wurde inzwischen geändert',
+    about: (actor, theirs, at, mine) => (
+      <>
+        Version {theirs} wurde am {at} gespeichert, von {actor}. Die eigenen Änderungen gehen von Version {mine} aus und
+        sind noch nicht gespeichert.
+      </>
+    ),
+    nothing: 'Die neue Version enthält die eigenen Änderungen schon. Es gibt nichts zu speichern.',
+    by: { me: 'Selbst geändert', them: 'Anderswo geändert', both: 'Von beiden geändert: eines wählen' },
+    mine: 'Eigener Wert',
+    theirs: 'Neuer Wert',
+    save: version => `Über Version ${version} speichern`,
+    discard: 'Eigene Änderungen verwerfen',
+    undecided: 'Für jede Einstellung, die beide geändert haben, einen Wert wählen.',
+  },
+
+  history: {
+    label: 'Änderungen',
+    empty: 'Keine Änderungen',
+    emptyHint: 'Hier stehen Änderungen durch Administratoren.',
+    actions: {
+      created: 'Angelegt',
+      updated: 'Geändert',
+      adjusted: 'Limit angepasst',
+      suspended: 'Ausgesetzt',
+      resumed: 'Fortgesetzt',
+      deleted: 'Gelöscht',
+    },
+    unusedUnitsLost: units => `${values.units(units)} ungenutzt, verloren`,
+    by: (action, actor) => (
+      <>
+        {action}, {actor}
+      </>
+    ),
+    version: version => `Version ${version} · Anfrage`,
+  },
+
+  windows: {
+    label: 'Frühere Zeiträume',
+    empty: 'Keine früheren Zeiträume',
+    emptyHint: 'Zeiträume mit Verbrauch stehen hier, wenn sie zu Ende sind.',
+    from: 'Von',
+    until: 'Bis',
+    usage: 'Verbrauch',
+    limit: 'Limit',
+    rolledIn: 'Übernommen',
+    rolledOut: 'Übertragen',
+    lapsed: 'Verfallen',
+  },
+
+  description,
+}

@@ -1,2 +1,117 @@
-/** Parts that several pages share: dialogs, errors, lists. */
-export const components = {}
+import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
+
+/** Parts that several pages share: tables, badges, notices, dialogs. */
+export const components = {
+  statuses: {
+    active: 'Active',
+    exhausted: 'Exhausted',
+    scheduled: 'Scheduled',
+    suspended: 'Suspended',
+    expired: 'Expired',
+    deleted: 'Deleted',
+  },
+  reservationStates: {
+    reserved: 'Reserved',
+    committed: 'Committed',
+    refunded: 'Refunded',
+    expired: 'Expired',
+    released: 'Released',
+  },
+  pages: {
+    label: 'Pages of the list',
+    newest: 'Newest',
+    older: 'Older',
+    first: 'First',
+    previous: 'Previous',
+    next: 'Next',
+    last: 'Last',
+    position: (first: number, last: number, total: number) =>
+      `${formatUnits(first)}–${formatUnits(last)} of ${formatUnits(total)}`,
+    pastTheEnd: (total: number) => `None on this page, ${formatUnits(total)} in total`,
+  },
+  close: 'Close',
+  loading: 'Loading…',
+  notFound: {
+    title: 'Page not found',
+    text: 'This page does not exist, or you do not have access to it.',
+    toStart: 'Go to the start page',
+  },
+  actor: (actor: ReactNode) => <>“{actor}”</>,
+  ownActor: (actor: ReactNode) => <>“{actor}” (you)</>,
+  dialogTitles: {
+    adjust: { grant: 'Adjust the limit', cap: 'Adjust the limit' },
+    suspend: { grant: 'Suspend this grant', cap: 'Suspend this cap' },
+    delete: { grant: 'Delete this grant', cap: 'Delete this cap' },
+  },
+  leaving: 'Your input is not saved. Leave this page and lose it?',
+  errors: {
+    loadingFailed: 'Loading failed',
+    retrying: 'Retrying…',
+    tryAgain: 'Try again',
+    request: 'Request',
+    noResponse: 'No response',
+    unreachable: 'The service is not responding.',
+    checkFirst: 'The request may have been processed. Check before you try again.',
+    inputKept:
+      'The request may have been processed. Your input is kept: try again when the service is back. The change is applied only once.',
+    /** By the code of the problem. The detail of the service, which names values, is shown below the text. */
+    problems: {
+      not_found: { title: 'Not found', text: 'It does not exist, or it was deleted.' },
+      method_not_allowed: { title: 'Method not allowed', text: 'The service does not have this call.' },
+      unauthenticated: { title: 'Not authenticated', text: 'The token is missing, has expired or is not accepted.' },
+      forbidden: { title: 'Forbidden', text: 'Your role does not allow this.' },
+      payload_too_large: { title: 'Payload too large', text: 'The input is larger than the service accepts.' },
+      unsupported_media_type: {
+        title: 'Unsupported media type',
+        text: 'The service does not accept this kind of data.',
+      },
+      invalid_request: { title: 'Invalid request', text: 'The service does not accept some of the input.' },
+      version_mismatch: { title: 'Version mismatch', text: 'It was changed since this page loaded it.' },
+      immutable_field: {
+        title: 'Cannot be changed',
+        text: 'One of these settings can no longer change. Create a new quota instead.',
+      },
+      below_usage: { title: 'Below usage', text: 'The new limit is below the units that are used and reserved.' },
+      too_many_quotas: {
+        title: 'Too many quotas',
+        text: 'The user has the maximum number of quotas. Delete one that is not needed.',
+      },
+      too_many_webhooks: {
+        title: 'Too many webhooks',
+        text: 'There is the maximum number of webhooks. Delete one that is not needed.',
+      },
+      exceeds_reservation: {
+        title: 'Exceeds the reservation',
+        text: 'These are more units than the reservation holds.',
+      },
+      exceeds_committed: { title: 'Exceeds what is committed', text: 'These are more units than have been committed.' },
+      conflict: { title: 'Conflict', text: 'Another quota of the user already has this reference.' },
+      idempotency_mismatch: {
+        title: 'Idempotency mismatch',
+        text: 'An earlier request of this form had other values.',
+      },
+      reservation_closed: {
+        title: 'Reservation closed',
+        text: 'The units of the reservation are already committed or given back.',
+      },
+      open_reservations: {
+        title: 'Open reservations',
+        text: 'The user has open reservations. Wait until they are settled or expired.',
+      },
+      being_erased: {
+        title: 'Being erased',
+        text: 'The data of this user is being erased. Try again when that has finished.',
+      },
+      events_lost: { title: 'Events lost', text: 'The database has lost events that were shown before.' },
+      events_pruned: { title: 'Events pruned', text: 'Events that were not shown yet have been removed.' },
+      rate_limited: { title: 'Too many requests', text: 'Too many requests in a short time. Wait a moment.' },
+      internal: {
+        title: 'Internal error',
+        text: 'The service failed unexpectedly. Its log has the details under the id of the request.',
+      },
+      unavailable: { title: 'Unavailable', text: 'The database of the service is not available at the moment.' },
+      overloaded: { title: 'Overloaded', text: 'The service has too many requests at the moment.' },
+    },
+  },
+}

@@ -2,7 +2,6 @@ import { components } from './components.tsx'
 import { cost } from './cost.tsx'
 import { denials } from './denials.tsx'
 import { overview } from './overview.tsx'
-import { quota } from './quota.tsx'
 import { quotas } from './quotas.tsx'
 import { search } from './search.tsx'
 import { session } from './session.tsx'
@@ -13,13 +12,15 @@ import { user } from './user.tsx'
 import { values } from './values.tsx'
 import { webhooks } from './webhooks.tsx'
 
-/** The English texts. The other languages have the same keys. */
+/**
+ * The English texts that come with every page; those of single pages, such as `quota.ts`, come with them. The other
+ * languages have the same keys.
+ */
 export const en = {
   components,
   cost,
   denials,
   overview,
-  quota,
   quotas,
   search,
   session,

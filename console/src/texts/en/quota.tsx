@@ -1,2 +1,261 @@
+import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
+import { description } from './quota-description.ts'
+import { dialogs } from './quota-dialogs.tsx'
+import { values } from './values.tsx'
+
 /** One quota: its page, forms and dialogs. */
-export const quota = {}
+export const quota = {
+  ...dialogs,
+  user: (id: number) => `user ${id}`,
+  windowEnds: 'window ends',
+  title: (id: number) => `Quota ${id}`,
+
+  page: {
+    about: (kind: ReactNode, id: number, user: ReactNode) => (
+      <>
+        {kind} {id} of {user}
+      </>
+    ),
+    edit: 'Edit',
+    duplicate: 'Duplicate',
+    adjust: 'Adjust limit',
+    suspend: 'Suspend',
+    resume: 'Resume',
+    resumed: { grant: 'Resumed.', cap: 'Resumed: the cap limits again.' },
+    delete: 'Delete',
+    sections: 'Sections',
+    tabs: { settings: 'Settings', windows: 'Past windows', history: 'History' },
+    notFound: (id: number) => `Quota ${id} not found`,
+    noSuchId: 'No quota has this id.',
+    toList: 'Go to the quota list',
+    isDeleted: 'This quota is deleted.',
+    deletedBy: (actor: ReactNode, at: ReactNode) => (
+      <>
+        {actor} deleted it on {at}. Its history is kept.
+      </>
+    ),
+  },
+
+  window: {
+    label: 'Current window',
+    fromTo: (from: ReactNode, to: ReactNode) => (
+      <>
+        Window {from} – {to}
+      </>
+    ),
+    noEnd: 'no end',
+    ends: (distance: string, zone: string) => `ends ${distance}, times in ${zone}`,
+    limit: 'Limit',
+    rolledOver: 'Rolled over',
+    used: 'Used',
+    reserved: 'Reserved',
+    over: 'Over the limit',
+    remaining: 'Remaining',
+  },
+
+  settings: {
+    labels: {
+      user_id: 'User id',
+      kind: 'Kind',
+      name: 'Name',
+      limit: 'Limit',
+      period: 'Resets',
+      time_zone: 'Time zone',
+      rollover_limit: 'Rollover',
+      overage_limit: 'Overage',
+      starts_at: 'Starts',
+      expires_at: 'Expires',
+      countries: 'Countries',
+      message_types: 'Message types',
+      alert_at: 'Alerts',
+      enabled: 'Suspended',
+      priority: 'Priority',
+      external_ref: 'External reference',
+      metadata: 'Metadata',
+    },
+    periods: { hour: 'Each hour', day: 'Each day', week: 'Each week', month: 'Each month', year: 'Each year' },
+    oneTime: 'One-time (does not reset)',
+    notRecorded: 'Not recorded',
+    none: 'None',
+    all: 'All',
+    never: 'Never',
+    yes: 'Yes',
+    no: 'No',
+    upTo: (units: number) => `Up to ${values.units(units)}`,
+    alertsAt: (percents: string) => `At ${percents} used`,
+    created: 'Created',
+    lastChanged: 'Last changed',
+    atBy: (at: ReactNode, actor: ReactNode) => (
+      <>
+        {at} by {actor}
+      </>
+    ),
+    version: (version: number) => `version ${version}`,
+  },
+
+  form: {
+    newTitle: 'New quota',
+    newAbout: 'Only user and limit are required.',
+    copyAbout: (source: ReactNode) => <>A copy of {source}. Check the values, then create it.</>,
+    editTitle: (name: string) => `Edit ${name}`,
+    create: 'Create quota',
+    save: 'Save changes',
+    cancel: 'Cancel',
+    cannotChange: 'Cannot be changed',
+    optional: 'Optional',
+    presets: 'Start from',
+    preset: {
+      monthly: { name: 'Monthly package', about: 'A grant that resets each month' },
+      prepaid: { name: 'Prepaid pack', about: 'A one-time grant, valid for a year' },
+      dailyCap: { name: 'Daily cap', about: 'At most so many units each day' },
+      countryCap: { name: 'Country cap', about: 'At most so many units to a country each month' },
+    },
+    userAbout: 'The user’s id on your platform.',
+    grantAbout: 'Units for sending messages. A user’s grants add up.',
+    capAbout: 'A limit on what is sent across all grants. It gives no units.',
+    unitsInTotal: 'Units in total.',
+    unitsPer: {
+      hour: 'Units each hour.',
+      day: 'Units each day.',
+      week: 'Units each week.',
+      month: 'Units each month.',
+      year: 'Units each year.',
+    },
+    unlimited: 'Unlimited',
+    nameAbout: 'Shown in lists.',
+    periodAbout: 'When usage is set back to 0.',
+    zoneAbout: 'Resets follow this time zone. Type to search.',
+    zonesSuggested: 'Suggested',
+    zonesAll: 'All',
+    noZone: 'No matching time zone',
+    rolloverGroup: 'Rollover and overage',
+    rollOver: (units: string) => `${units} roll over`,
+    overage: (units: string) => `${units} overage`,
+    rolloverAbout: 'Maximum of unused units added to the next window.',
+    rolloverNotHere: 'Only for quotas that reset.',
+    overageAbout: 'Units allowed beyond the limit.',
+    scheduleGroup: 'Schedule',
+    startsNow: 'Starts immediately',
+    from: (at: string) => `From ${at}`,
+    until: (at: string) => `until ${at}`,
+    neverExpires: 'Never expires',
+    startAbout: 'Leave empty to start immediately.',
+    expiryAbout: 'Leave empty if it never expires.',
+    yourZone: (zone: string) => `Your time zone: ${zone}`,
+    timeHint: (utc: string, distance: string, zone: string) => `${distance} · ${utc} · your time zone: ${zone}`,
+    scopeGroup: 'Scope',
+    allMessages: 'All messages',
+    countriesAbout: 'Limits the quota to messages to these countries. Leave empty for all.',
+    allCountries: 'All countries',
+    noCountry: 'No matching country',
+    typesAbout: 'Limits the quota to these types, such as otp or marketing. Leave empty for all.',
+    allTypes: 'All message types',
+    alertsAt: (percents: string) => `At ${percents} percent`,
+    alertsAbout: 'Percentages of usage that trigger an event, separated by commas.',
+    moreGroup: 'More',
+    priority: (priority: string) => `Priority ${priority}`,
+    priorityAbout: '0 to 255; lower is used first.',
+    referenceAbout: 'The id in your own systems.',
+    alreadyUsed: 'Already used',
+    alreadyUsedAbout: 'Units used elsewhere in this window.',
+    metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys.`,
+    key: 'Key',
+    value: 'Value',
+    keyOf: (row: number) => `Key ${row}`,
+    valueOf: (row: number) => `Value ${row}`,
+    removeKey: (row: number) => `Remove key ${row}`,
+    addKey: 'Add a key',
+    keyTwice: (key: string) => `The key “${key}” is used twice.`,
+    openQuota: (id: number) => `Open quota ${id}`,
+    earlier: (link: (text: string) => ReactNode) => (
+      <>
+        An earlier request of this form already created a quota with different values. Check the{' '}
+        {link('quotas of this user')}, or create another one.
+      </>
+    ),
+    createAnother: 'Create another quota',
+    /** What a field accepts, shown when the service refuses its value. */
+    errors: {
+      user_id: 'Enter the id of a user: a whole number.',
+      limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
+      name: 'Use at most 120 characters.',
+      time_zone: 'Choose a time zone of the list.',
+      rollover_limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
+      overage_limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
+      starts_at: 'Enter a date and a time. A start that has passed cannot be changed.',
+      expires_at: 'Enter a date and a time after the start.',
+      countries: 'Choose countries of the list.',
+      message_types: 'A type has up to 64 of these characters: a–z, 0–9, _ and -.',
+      alert_at: 'Enter percentages from 1 to 100, each once, such as 80, 100.',
+      priority: 'Enter a whole number from 0 to 255.',
+      external_ref: 'Use at most 120 characters.',
+      metadata: 'A key has up to 64 of these characters: A–Z, a–z, 0–9, _ . : and -. A value has up to 512 characters.',
+      opening_used: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
+    },
+  },
+
+  preview: {
+    title: 'Preview',
+    empty: 'Enter a limit to see a description of the quota.',
+    unknownZone: (zone: string) => `This browser does not know the time zone ${zone}.`,
+    noWindow: 'It expires before it starts.',
+    caption: (count: number, zone: string | null) =>
+      `${count === 1 ? 'Window' : `Next ${count} windows`}, ${zone === null ? 'in your time zone' : `in ${zone} and in your time zone`}`,
+    from: 'From',
+    until: 'Until',
+    noEnd: 'No end',
+  },
+
+  merge: {
+    title: 'This quota was changed by someone else',
+    about: (actor: ReactNode, theirs: number, at: ReactNode, mine: number) => (
+      <>
+        {actor} saved version {theirs} on {at}. Your changes are based on version {mine} and are not saved yet.
+      </>
+    ),
+    nothing: 'Their version already has your changes. There is nothing to save.',
+    by: { me: 'Changed by you', them: 'Changed by them', both: 'Changed by both: choose one' },
+    mine: 'Keep mine',
+    theirs: 'Use theirs',
+    save: (version: number) => `Save over version ${version}`,
+    discard: 'Discard my changes',
+    undecided: 'Choose a value for each setting changed by both.',
+  },
+
+  history: {
+    label: 'Changes',
+    empty: 'No changes',
+    emptyHint: 'Changes by administrators appear here.',
+    actions: {
+      created: 'Created',
+      updated: 'Changed',
+      adjusted: 'Limit adjusted',
+      suspended: 'Suspended',
+      resumed: 'Resumed',
+      deleted: 'Deleted',
+    },
+    unusedUnitsLost: (units: number) => `${values.units(units)} unused, lost`,
+    by: (action: ReactNode, actor: ReactNode) => (
+      <>
+        {action} by {actor}
+      </>
+    ),
+    version: (version: number) => `Version ${version} · request`,
+  },
+
+  windows: {
+    label: 'Past windows',
+    empty: 'No past windows',
+    emptyHint: 'Windows with usage appear here after they end.',
+    from: 'From',
+    until: 'Until',
+    usage: 'Usage',
+    limit: 'Limit',
+    rolledIn: 'Rolled over in',
+    rolledOut: 'Rolled over out',
+    lapsed: 'Expired unused',
+  },
+
+  description,
+}

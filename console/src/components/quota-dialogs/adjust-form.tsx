@@ -1,0 +1,227 @@
+import { Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { type FormEvent, useRef, useState } from 'react'
+import { newIdempotencyKey } from '../../api/idempotency-key.ts'
+import { formatUnits } from '../../formats.ts'
+import { isBelowUsage, useAdjustQuota, useCreateQuota } from '../../queries/quota.ts'
+import { changesQuotas } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { ErrorNotice } from '../error-notice.tsx'
+import { fieldErrors } from '../field-errors.ts'
+import { useFocusFirstError } from '../focus-first-error.ts'
+import { quotaName } from '../quota-labels.ts'
+import { TextField, wholeNumber } from '../text-field.tsx'
+import { DistantTime } from '../values.tsx'
+import { BelowUsage } from './below-usage.tsx'
+import { AboutQuota, isLive, type QuotaFormProps } from './effect.tsx'
+
+const TEXTS = quotaTexts.adjust
+
+type Quota = QuotaFormProps['quota']
+
+/** What the user has entered. */
+interface Input {
+  units: string
+  isDecrease: boolean
+  reason: string
+  isThisWindowOnly: boolean
+}
+
+const EMPTY: Input = { units: '', isDecrease: false, reason: '', isThisWindowOnly: false }
+
+/** Changes a limit by a number of units, or adds a grant that ends with the current window. */
+export default function AdjustForm({ quota, onClose, onDone }: QuotaFormProps) {
+  const [input, setInput] = useState(EMPTY)
+  const change = (part: Partial<Input>) => setInput({ ...input, ...part })
+  const delta = deltaOf(input)
+  const canBeThisWindowOnly = useCanAddToWindow(quota) && !input.isDecrease
+  const isThisWindowOnly = canBeThisWindowOnly && input.isThisWindowOnly
+  const saving = useSaving(quota, (message: string) => {
+    onDone(message)
+    onClose()
+  })
+  const element = useRef<HTMLFormElement>(null)
+  useFocusFirstError(element, saving.error)
+  const errors = fieldErrors(saving.error, ['delta', 'reason'], TEXTS.errors)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    saving.save(delta, input.reason, isThisWindowOnly)
+  }
+  return (
+    <form ref={element} onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <AboutQuota quota={quota} />
+        {errors.rest !== null && (
+          <ErrorNotice variant="form" error={errors.rest}>
+            {isBelowUsage(saving.error) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
+          </ErrorNotice>
+        )}
+        <AmountFields input={input} onChange={change} error={errors.at('delta')} />
+        {canBeThisWindowOnly && (
+          <Radio.Group
+            label={TEXTS.windows}
+            value={isThisWindowOnly ? 'this' : 'every'}
+            onChange={value => change({ isThisWindowOnly: value === 'this' })}
+          >
+            <Stack gap={6} mt={6}>
+              <Radio value="every" label={TEXTS.everyWindow} />
+              <Radio value="this" label={TEXTS.thisWindow} />
+            </Stack>
+          </Radio.Group>
+        )}
+        <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
+        <ReasonField value={input.reason} onChange={reason => change({ reason })} error={errors.at('reason')} />
+        <Button type="submit" loading={saving.isPending}>
+          {isThisWindowOnly ? TEXTS.submitGrant : TEXTS.submit}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** Only grants add up, so only a grant can get units for one window: as another grant, which support staff cannot create. */
+function useCanAddToWindow(quota: Quota): boolean {
+  const caller = useCaller()
+  return quota.kind === 'grant' && quota.period !== null && isLive(quota) && changesQuotas(caller)
+}
+
+function useSaving(quota: Quota, onSaved: (message: string) => void) {
+  const [key] = useState(newIdempotencyKey)
+  const adjusting = useAdjustQuota(quota.id, key, ({ limit }) => onSaved(TEXTS.done(limit ?? 0)))
+  const creating = useCreateQuota(({ limit }) => onSaved(TEXTS.grantDone(limit ?? 0)))
+  return {
+    error: adjusting.error ?? creating.error,
+    isPending: adjusting.isPending || creating.isPending,
+    save(delta: number | string, reason: string, isThisWindowOnly: boolean) {
+      if (adjusting.isPending || creating.isPending) return
+      adjusting.reset()
+      creating.reset()
+      // Without a number and a reason the adjustment is sent in any case: the service names what is missing.
+      if (isThisWindowOnly && typeof delta === 'number' && reason.trim() !== '')
+        creating.mutate({ body: extraGrant(quota, delta, reason), key })
+      else adjusting.mutate({ delta, reason })
+    },
+    saveBelowUsage: (delta: number | string, reason: string) =>
+      adjusting.mutate({ delta, reason, allow_below_usage: true }),
+  }
+}
+
+/** The grant for this window only: it counts for the same messages, and ends with the window. */
+function extraGrant(quota: Quota, units: number, reason: string): object {
+  const { user_id, priority, countries, message_types, window_end } = quota
+  const name = TEXTS.grantName(quotaName(quota)).slice(0, 120)
+  const metadata = { extends_quota: String(quota.id), reason: reason.slice(0, 500) }
+  return { user_id, limit: units, name, expires_at: window_end, priority, countries, message_types, metadata }
+}
+
+const QUICK_AMOUNTS = [100, 500, 1_000]
+
+interface AmountProps {
+  input: Input
+  onChange: (part: Partial<Input>) => void
+  error: React.ReactNode
+}
+
+function AmountFields({ input: { units, isDecrease }, onChange, error }: AmountProps) {
+  const bound = useCaller().adjust_limit
+  return (
+    <>
+      <Radio.Group
+        label={TEXTS.direction}
+        value={isDecrease ? 'decrease' : 'increase'}
+        onChange={value => onChange({ isDecrease: value === 'decrease' })}
+      >
+        <Stack gap={6} mt={6}>
+          <Radio value="increase" label={TEXTS.add} />
+          <Radio value="decrease" label={TEXTS.remove} />
+        </Stack>
+      </Radio.Group>
+      <div>
+        <TextField
+          label={TEXTS.units}
+          about={bound === null ? undefined : TEXTS.bound(bound)}
+          value={units}
+          onChange={text => onChange({ units: text })}
+          error={error}
+          isRequired
+          isNumber
+        />
+        <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
+          {QUICK_AMOUNTS.filter(amount => bound === null || amount <= bound).map(amount => (
+            <Button
+              key={amount}
+              size="compact-sm"
+              variant="default"
+              onClick={() => onChange({ units: String(amount) })}
+            >
+              {isDecrease ? '−' : '+'}
+              {formatUnits(amount)}
+            </Button>
+          ))}
+        </Group>
+      </div>
+    </>
+  )
+}
+
+interface ResultProps {
+  quota: Quota
+  delta: number | string
+  isThisWindowOnly: boolean
+}
+
+/** The figures that the change leads to. */
+function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
+  const { period, limit, rolled_over, used, reserved, window_end } = quota
+  const from = limit ?? 0
+  const leftAt = (of: number) => Math.max(0, of + rolled_over - used - reserved)
+  if (typeof delta === 'string') return <Text size="sm">{TEXTS.limitNow(from, leftAt(from))}</Text>
+  if (isThisWindowOnly && window_end !== null)
+    return (
+      <Text size="sm" role="status">
+        {TEXTS.addsGrant(delta, <DistantTime at={window_end} />, from)}
+      </Text>
+    )
+  const to = from + delta
+  return (
+    <Text size="sm" role="status">
+      {TEXTS.limitGoes(from, to)} {period !== null && TEXTS.inEveryWindow}{' '}
+      {TEXTS.leftInWindow(leftAt(from), leftAt(to))}
+    </Text>
+  )
+}
+
+interface ReasonProps {
+  value: string
+  onChange: (reason: string) => void
+  error: React.ReactNode
+}
+
+function ReasonField({ value, onChange, error }: ReasonProps) {
+  return (
+    <div>
+      <TextField
+        label={TEXTS.reason}
+        about={TEXTS.reasonAbout}
+        value={value}
+        onChange={onChange}
+        error={error}
+        isRequired
+      />
+      <Group gap={6} mt={6} role="group" aria-label={TEXTS.commonReasons}>
+        {TEXTS.reasons.map(reason => (
+          <Button key={reason} size="compact-sm" variant="default" onClick={() => onChange(reason)}>
+            {reason}
+          </Button>
+        ))}
+      </Group>
+    </div>
+  )
+}
+
+/** The signed change; invalid input stays a string, which the service rejects with a message. */
+function deltaOf({ units, isDecrease }: Input): number | string {
+  const value = wholeNumber(units)
+  return typeof value === 'number' && isDecrease ? -value : value
+}

@@ -1,0 +1,47 @@
+import { Button, Checkbox, Stack, Text } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useSetEnabled } from '../../queries/quota.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { ErrorNotice } from '../error-notice.tsx'
+import { AboutQuota, EffectWithout, isLive, type QuotaFormProps } from './effect.tsx'
+
+const TEXTS = quotaTexts.suspend
+
+/** Suspends a quota. For a cap, which then limits nothing, the user confirms that this is meant. */
+export default function SuspendForm({ quota, onClose, onDone }: QuotaFormProps) {
+  const needsConsent = quota.kind === 'cap' && isLive(quota)
+  const [hasConsent, setConsent] = useState(false)
+  const [error, setError] = useState<string>()
+  const suspending = useSetEnabled(quota.id, () => {
+    onDone(TEXTS.done[quota.kind])
+    onClose()
+  })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    const isConfirmed = hasConsent || !needsConsent
+    setError(isConfirmed ? undefined : TEXTS.consentMissing)
+    if (isConfirmed && !suspending.isPending) suspending.mutate(false)
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <AboutQuota quota={quota} />
+        {suspending.error !== null && <ErrorNotice variant="form" error={suspending.error} />}
+        {isLive(quota) && <EffectWithout quota={quota} />}
+        <Text size="sm">{TEXTS.about[quota.kind]}</Text>
+        {needsConsent && (
+          <Checkbox
+            label={TEXTS.consent(quota.user_id)}
+            checked={hasConsent}
+            onChange={event => setConsent(event.currentTarget.checked)}
+            error={error}
+          />
+        )}
+        <Button type="submit" color="red" loading={suspending.isPending}>
+          {TEXTS.submit[quota.kind]}
+        </Button>
+      </Stack>
+    </form>
+  )
+}

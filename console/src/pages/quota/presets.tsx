@@ -1,0 +1,60 @@
+import { Button, Group } from '@mantine/core'
+import { Icon } from '../../components/icon.tsx'
+import { LOCAL_ZONE } from '../../formats.ts'
+import { toFieldText } from '../../local-time.ts'
+import { locale } from '../../texts/language.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { emptyFormValues, type FormValues } from './form-values.ts'
+import classes from './quota-form.module.css'
+
+const TEXTS = quotaTexts.form
+
+type Preset = keyof typeof TEXTS.preset
+
+/** What a preset sets; the other fields get their defaults, and the user stays. */
+const VALUES: Record<Preset, () => Partial<FormValues>> = {
+  monthly: () => ({ kind: 'grant', limit: '1000', period: 'month', time_zone: LOCAL_ZONE }),
+  prepaid: () => ({ kind: 'grant', limit: '5000', expires_at: inOneYear() }),
+  dailyCap: () => ({ kind: 'cap', limit: '200', period: 'day', time_zone: LOCAL_ZONE }),
+  countryCap: () => ({ kind: 'cap', limit: '500', period: 'month', time_zone: LOCAL_ZONE, countries: ownCountry() }),
+}
+
+const PRESETS = Object.keys(VALUES) as Preset[]
+
+/** Common quotas: one click fills the form. */
+export function Presets({ values, onChange }: { values: FormValues; onChange: (values: FormValues) => void }) {
+  function apply(preset: Preset) {
+    const { user_id } = values
+    onChange({ ...emptyFormValues(null), name: TEXTS.preset[preset].name, ...VALUES[preset](), user_id })
+  }
+  return (
+    <Group gap="xs" mb="lg" role="group" aria-label={TEXTS.presets} className={classes.presets ?? ''}>
+      <span>{TEXTS.presets}</span>
+      {PRESETS.map(preset => (
+        <Button
+          key={preset}
+          variant="default"
+          size="xs"
+          title={TEXTS.preset[preset].about}
+          leftSection={<Icon name={VALUES[preset]().kind ?? 'grant'} size={16} />}
+          onClick={() => apply(preset)}
+        >
+          {TEXTS.preset[preset].name}
+        </Button>
+      ))}
+    </Group>
+  )
+}
+
+function inOneYear(): string {
+  const date = new Date()
+  date.setFullYear(date.getFullYear() + 1)
+  date.setHours(0, 0, 0, 0)
+  return toFieldText(date.toISOString())
+}
+
+/** The country of the browser's locale, as an example that the user replaces. */
+function ownCountry(): string[] {
+  const { region } = new Intl.Locale(locale).maximize()
+  return region === undefined ? [] : [region]
+}

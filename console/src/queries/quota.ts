@@ -1,0 +1,151 @@
+import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { request } from '../api/client.ts'
+import { ApiProblem } from '../api/problem.ts'
+import type { Api } from '../api/types.ts'
+
+/** One quota: what its page, forms and dialogs read and change. */
+
+type Quota = Api['SmsQuota']
+
+/** The first elements of the query keys whose data depends on quotas. */
+const DEPENDENT_KEYS = ['quotas', 'summary', 'alerts', 'audit']
+
+/** Reads again what a change of a quota affects, on whatever page it was made. */
+function refetchDependents(queryClient: QueryClient): Promise<unknown> {
+  return Promise.all(DEPENDENT_KEYS.map(key => queryClient.invalidateQueries({ queryKey: [key] })))
+}
+
+export function quotaQuery(id: number) {
+  return queryOptions({
+    queryKey: ['quotas', id],
+    queryFn: ({ signal }) => request<Quota>(`/admin/quota/${id}`, { signal }),
+  })
+}
+
+/** A page of the changes of a quota, newest first. @param cursor null for the first page */
+export function historyQuery(id: number, cursor: string | null) {
+  return queryOptions({
+    queryKey: ['quotas', id, 'history', cursor],
+    queryFn: ({ signal }) => request<Api['QuotaHistory']>(`/admin/quota/${id}/history`, { query: { cursor }, signal }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** A page of the past windows of a quota, newest first. @param cursor null for the first page */
+export function windowsQuery(id: number, cursor: string | null) {
+  return queryOptions({
+    queryKey: ['quotas', id, 'windows', cursor],
+    queryFn: ({ signal }) =>
+      request<Api['QuotaWindowPage']>(`/admin/quota/${id}/windows`, { query: { cursor }, signal }),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** The live quotas of a user. One page has them all: a user has at most 200 unexpired quotas. */
+export function liveQuotasQuery(userId: number) {
+  const list = (status: string, signal: AbortSignal) =>
+    request<Api['QuotaPage']>('/admin/quota/list', {
+      query: { user_id: userId, status, page_size: MAX_PAGE_SIZE },
+      signal,
+    })
+  return queryOptions({
+    queryKey: ['quotas', { liveOf: userId }],
+    queryFn: async ({ signal }): Promise<Quota[]> => {
+      const pages = await Promise.all(['active', 'exhausted'].map(status => list(status, signal)))
+      return pages.flatMap(({ items }) => items)
+    },
+    // It answers what a change would do now.
+    staleTime: 0,
+  })
+}
+
+/** Creates a quota. With the same key, a repeated request creates it once. */
+export function useCreateQuota(onCreated: (quota: Quota) => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: ({ body, key }: { body: object; key: string }) =>
+      request<Quota>('/admin/quota', { method: 'POST', body, idempotencyKey: key }),
+    onSuccess: quota => {
+      void refetchDependents(queryClient)
+      onCreated(quota)
+    },
+  })
+}
+
+interface Update {
+  body: object
+  /** The version that the change is based on. */
+  version: number
+}
+
+/** Changes settings of a quota. @param onOutdated receives the quota as saved now, if the version is not the latest */
+export function useUpdateQuota(id: number, onUpdated: () => void, onOutdated: (quota: Quota) => void) {
+  const queryClient = useQueryClient()
+  const path = `/admin/quota/${id}`
+  return useMutation({
+    mutationFn: ({ body, version }: Update) =>
+      request<Quota>(path, { method: 'PUT', body, ifMatch: version }).catch(async error => {
+        if (isOutdated(error)) onOutdated(await request<Quota>(path))
+        throw error
+      }),
+    onSuccess: saved => {
+      queryClient.setQueryData(quotaQuery(id).queryKey, saved)
+      void refetchDependents(queryClient)
+      onUpdated()
+    },
+  })
+}
+
+/** Suspends or resumes a quota. It sends only `enabled`, so that it does not conflict with other changes. */
+export function useSetEnabled(id: number, onDone: (quota: Quota) => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (enabled: boolean) => request<Quota>(`/admin/quota/${id}`, { method: 'PUT', body: { enabled } }),
+    onSuccess: quota => {
+      queryClient.setQueryData(quotaQuery(id).queryKey, quota)
+      onDone(quota)
+      return refetchDependents(queryClient)
+    },
+  })
+}
+
+interface Adjustment {
+  delta: number | string
+  reason: string
+  allow_below_usage?: true
+}
+
+/** Moves the limit by a number of units, so that concurrent adjustments add up. */
+export function useAdjustQuota(id: number, key: string, onDone: (quota: Quota) => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Adjustment) =>
+      request<Quota>(`/admin/quota/${id}/adjust`, { method: 'POST', body, idempotencyKey: key }),
+    onSuccess: quota => {
+      void refetchDependents(queryClient)
+      onDone(quota)
+    },
+  })
+}
+
+/** Deletes a quota, unless it has been changed since `version`. */
+export function useDeleteQuota({ id, version }: Pick<Quota, 'id' | 'version'>, onDeleted: () => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: () => request(`/admin/quota/${id}`, { method: 'DELETE', ifMatch: version }),
+    onSuccess: onDeleted,
+    // Also after an error: the quota may have been changed or deleted, so the page is stale.
+    onSettled: () => refetchDependents(queryClient),
+  })
+}
+
+/** Whether a change was refused because it is based on an older version. */
+export function isOutdated(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'version_mismatch'
+}
+
+/** Whether a limit was refused because more than it is in use. */
+export function isBelowUsage(error: unknown): boolean {
+  return error instanceof ApiProblem && error.code === 'below_usage'
+}

@@ -1,0 +1,92 @@
+import { formatUnits } from '../../formats.ts'
+import type { dialogs as english } from '../en/quota-dialogs.tsx'
+import { values } from './values.tsx'
+
+const sendable = (units: number | null) => (units === null ? 'beliebig viele Einheiten' : values.units(units))
+
+/** The dialogs that change a quota, a part of the texts `quota`. */
+export const dialogs: typeof english = {
+  effect: {
+    liftsLimit: 'Das hebt eine Grenze auf.',
+    losesUnits: units =>
+      units === null
+        ? 'Ein unbegrenztes Paket fällt weg.'
+        : `${values.units(units)} ${units === 1 ? 'ist' : 'sind'} nicht mehr nutzbar.`,
+    scope: (country, type) =>
+      [
+        ...(type === null ? [] : [` in Nachrichten vom Typ ${type}`]),
+        ...(country === null ? [] : [` mit Ziel ${country}`]),
+      ].join(''),
+    canSend: (user, before, after, scope) =>
+      before === after
+        ? `Benutzer ${user} kann weiterhin ${sendable(after)}${scope} versenden, wie andere Kontingente es erlauben.`
+        : `Benutzer ${user} kann dann jetzt ${sendable(after)}${scope} versenden statt ${before === null ? 'beliebig vieler' : formatUnits(before)}.`,
+    unknown: user => `Wie viele Einheiten Benutzer ${user} dann versenden kann, ließ sich nicht lesen.`,
+  },
+  adjust: {
+    direction: 'Richtung',
+    add: 'Einheiten hinzufügen',
+    remove: 'Einheiten abziehen',
+    units: 'Einheiten',
+    quickAmounts: 'Häufige Mengen',
+    bound: units => `Die eigene Rolle darf das Limit um bis zu ${values.units(units)} auf einmal ändern.`,
+    windows: 'Für welche Zeiträume',
+    everyWindow: 'Jeder Zeitraum ab jetzt',
+    thisWindow: 'Nur dieser Zeitraum',
+    limitNow: (limit, left) =>
+      `Das Limit ist ${formatUnits(limit)}; in diesem Zeitraum sind ${formatUnits(left)} übrig.`,
+    limitGoes: (from, to) => `Das Limit geht von ${formatUnits(from)} auf ${formatUnits(to)}.`,
+    inEveryWindow: 'Das gilt in diesem Zeitraum und in jedem späteren.',
+    leftInWindow: (from, to) => `In diesem Zeitraum sind dann ${formatUnits(to)} übrig statt ${formatUnits(from)}.`,
+    addsGrant: (units, end, limit) => (
+      <>
+        Das fügt ein einmaliges Paket mit {values.units(units)} hinzu, das mit diesem Zeitraum endet: {end}. Das Limit
+        bleibt {formatUnits(limit)}, und der Rest der zusätzlichen Einheiten geht nicht über.
+      </>
+    ),
+    grantName: name => `Zusätzlich: ${name}`,
+    reason: 'Grund',
+    reasonAbout: 'Steht im Verlauf.',
+    commonReasons: 'Häufige Gründe',
+    reasons: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+    submit: 'Limit anpassen',
+    submitGrant: 'Für diesen Zeitraum hinzufügen',
+    done: limit => `Das Limit ist jetzt ${formatUnits(limit)}.`,
+    grantDone: units => `${values.units(units)} für diesen Zeitraum hinzugefügt, als eigenes Paket.`,
+    errors: {
+      delta: `Eine ganze Zahl ab 1 eingeben. Das Limit muss von 0 bis ${formatUnits(10 ** 12)} bleiben.`,
+      reason: 'Einen Grund mit 1 bis 500 Zeichen eingeben.',
+    },
+  },
+  belowUsage: {
+    text: 'Das Limit lässt sich trotzdem setzen. Verbrauchte Einheiten bleiben verbraucht, und das Kontingent ist aufgebraucht, bis sein Zeitraum endet oder das Limit steigt.',
+    confirm: 'Limit trotzdem setzen',
+  },
+  suspend: {
+    about: {
+      grant: 'Die Zeiträume laufen weiter, solange das Paket ausgesetzt ist. Es lässt sich jederzeit fortsetzen.',
+      cap: 'Solange die Obergrenze ausgesetzt ist, begrenzt sie nichts, und was dann versendet wird, zählt nicht in ihr. Sie lässt sich jederzeit fortsetzen.',
+    },
+    consent: user => `Diese Grenze von Benutzer ${user} aufheben`,
+    consentMissing: 'Bitte ankreuzen, um das Aufheben der Grenze zu bestätigen.',
+    submit: { grant: 'Paket aussetzen', cap: 'Obergrenze aussetzen' },
+    done: {
+      grant: 'Ausgesetzt: Versender können es nicht nutzen.',
+      cap: 'Ausgesetzt: Die Obergrenze begrenzt nichts.',
+    },
+  },
+  delete: {
+    about: {
+      grant: user =>
+        `Benutzer ${user} kann dieses Paket nicht mehr nutzen. Das lässt sich nicht rückgängig machen. Der Verlauf bleibt erhalten, und offene Reservierungen lassen sich noch bestätigen oder freigeben.`,
+      cap: user =>
+        `Die Obergrenze begrenzt Benutzer ${user} nicht mehr. Das lässt sich nicht rückgängig machen. Der Verlauf bleibt erhalten.`,
+    },
+    changedMeanwhile: 'Das Kontingent wurde inzwischen geändert. Zum Löschen noch einmal bestätigen.',
+    typeName: id => `Zum Löschen den Namen oder die Nummer ${id} eingeben`,
+    typeId: id => `Zum Löschen die Nummer ${id} eingeben`,
+    notConfirmed: id => `Den Namen dieses Kontingents oder seine Nummer ${id} eingeben.`,
+    submit: { grant: 'Paket löschen', cap: 'Obergrenze löschen' },
+    done: { grant: 'Das Paket ist gelöscht.', cap: 'Die Obergrenze ist gelöscht.' },
+  },
+}

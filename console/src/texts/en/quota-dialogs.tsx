@@ -1,0 +1,85 @@
+import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
+import { values } from './values.tsx'
+
+const sendable = (units: number | null) => (units === null ? 'any number of units' : values.units(units))
+
+/** The dialogs that change a quota, a part of the texts `quota`. */
+export const dialogs = {
+  effect: {
+    liftsLimit: 'This lifts a limit.',
+    losesUnits: (units: number | null) =>
+      units === null ? 'An unlimited grant is taken away.' : `${values.units(units)} left cannot be used any more.`,
+    /** The kind of message that figures are about; empty for messages without country and type. */
+    scope: (country: string | null, type: string | null) =>
+      [...(type === null ? [] : [` in ${type} messages`]), ...(country === null ? [] : [` to ${country}`])].join(''),
+    canSend: (user: number, before: number | null, after: number | null, scope: string) =>
+      before === after
+        ? `User ${user} can still send ${sendable(after)}${scope} now, as other quotas allow.`
+        : `User ${user} can then send ${sendable(after)}${scope} now instead of ${before === null ? 'any number' : formatUnits(before)}.`,
+    unknown: (user: number) => `How many units user ${user} can then send could not be read.`,
+  },
+  adjust: {
+    direction: 'Direction',
+    add: 'Add units',
+    remove: 'Remove units',
+    units: 'Units',
+    quickAmounts: 'Quick amounts',
+    bound: (units: number) => `Your role may change the limit by up to ${values.units(units)} at a time.`,
+    windows: 'Which windows',
+    everyWindow: 'Every window from now',
+    thisWindow: 'This window only',
+    limitNow: (limit: number, left: number) =>
+      `The limit is ${formatUnits(limit)}; ${formatUnits(left)} are left in this window.`,
+    limitGoes: (from: number, to: number) => `The limit goes from ${formatUnits(from)} to ${formatUnits(to)}.`,
+    inEveryWindow: 'It counts in this window and in every later one.',
+    leftInWindow: (from: number, to: number) =>
+      `In this window, ${formatUnits(to)} are then left instead of ${formatUnits(from)}.`,
+    addsGrant: (units: number, end: ReactNode, limit: number) => (
+      <>
+        This adds a one-time grant of {values.units(units)} that ends with this window on {end}. The limit stays at{' '}
+        {formatUnits(limit)}, and what is left of the added units does not roll over.
+      </>
+    ),
+    grantName: (name: string) => `Extra units: ${name}`,
+    reason: 'Reason',
+    reasonAbout: 'Shown in the history.',
+    commonReasons: 'Common reasons',
+    reasons: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+    submit: 'Adjust limit',
+    submitGrant: 'Add for this window',
+    done: (limit: number) => `The limit is now ${formatUnits(limit)}.`,
+    grantDone: (units: number) => `${values.units(units)} added for this window, as a grant of its own.`,
+    errors: {
+      delta: `Enter a whole number of at least 1. The limit must stay from 0 to ${formatUnits(10 ** 12)}.`,
+      reason: 'Enter a reason of 1 to 500 characters.',
+    },
+  },
+  belowUsage: {
+    text: 'You can still set this limit. Units already used stay used, and the quota is exhausted until its window ends or the limit is raised.',
+    confirm: 'Set limit anyway',
+  },
+  suspend: {
+    about: {
+      grant: 'Its windows go on while it is suspended. You can resume it at any time.',
+      cap: 'While it is suspended, the cap limits nothing, and what is sent then does not count in it. You can resume it at any time.',
+    },
+    consent: (user: number) => `Lift this limit of user ${user}`,
+    consentMissing: 'Tick the box to confirm that the limit is lifted.',
+    submit: { grant: 'Suspend grant', cap: 'Suspend cap' },
+    done: { grant: 'Suspended: senders cannot use it.', cap: 'Suspended: the cap limits nothing.' },
+  },
+  delete: {
+    about: {
+      grant: (user: number) =>
+        `User ${user} can no longer use this grant. This cannot be undone. The history is kept, and open reservations can still be committed or released.`,
+      cap: (user: number) => `The cap limits user ${user} no longer. This cannot be undone. The history is kept.`,
+    },
+    changedMeanwhile: 'The quota was changed by someone else. Confirm again to delete it.',
+    typeName: (id: number) => `Type the name, or the id ${id}, to delete it`,
+    typeId: (id: number) => `Type the id ${id} to delete it`,
+    notConfirmed: (id: number) => `Type the name of this quota, or its id ${id}.`,
+    submit: { grant: 'Delete grant', cap: 'Delete cap' },
+    done: { grant: 'The grant is deleted.', cap: 'The cap is deleted.' },
+  },
+}
