@@ -17,8 +17,9 @@ PROGRAM = str(Path(__file__).parents[2] / "bin" / "sms-quota")
 
 
 class Service:
-    def __init__(self, url: str, admin: str, sender: str) -> None:
+    def __init__(self, url: str, data_dir: str, admin: str, sender: str) -> None:
         self.url = url
+        self.data_dir = data_dir
         self.admin = admin
         self.sender = sender
         self._users = 100
@@ -58,7 +59,7 @@ def service() -> Iterator[Service]:
 
             admin = token("--user", "1", "--role", "admin")
             sender = token("--subject", "gateway", "--role", "sender", "--role", "force")
-            yield Service(found[1], admin, sender)
+            yield Service(found[1], env["DATA_DIR"], admin, sender)
         finally:
             running.terminate()
             running.communicate()
