@@ -1,4 +1,5 @@
 /** Records of the API as CSV, in the form that the import reads. */
+import { cellOf, csvLine } from '../../../domain/csv.ts'
 
 /** The part of JSON Schema that records use. */
 interface RecordSchema {
@@ -22,20 +23,9 @@ export function columnsOf(schema: RecordSchema, path: readonly string[] = []): C
 
 /** A line of CSV of a record, with its line break. */
 export function csvLineOf(columns: readonly Column[], record: unknown): string {
-  return csvLine(columns.map(({ path }) => textOf(valueAt(record, path))))
-}
-
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+  return csvLine(columns.map(({ path }) => cellOf(valueAt(record, path))))
 }
 
 function valueAt(record: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], record)
-}
-
-/** A list of plain values is separated by spaces; what else is no plain value is JSON. */
-function textOf(value: unknown): string {
-  if (value === undefined) return ''
-  if (Array.isArray(value) && value.every(item => typeof item !== 'object')) return value.join(' ')
-  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }

@@ -4,12 +4,13 @@ import { DenialRecord } from '../../../contract/denials.ts'
 import { UsageRecord } from '../../../contract/exports.ts'
 import { SmsQuota } from '../../../contract/quotas.ts'
 import { ReservationRecord } from '../../../contract/reservations.ts'
+import { csvLine } from '../../../domain/csv.ts'
 import { linesOf } from '../../../http/platform/lines.ts'
 import { type Arguments, UsageError } from '../../arguments.ts'
 import type { Terminal } from '../../terminal.ts'
 import { CallFailed, callFailed, FAILED, refusalOf } from '../failures.ts'
 import type { Address } from '../profiles.ts'
-import { columnsOf, csvLine, csvLineOf } from './csv.ts'
+import { columnsOf, csvLineOf } from './csv.ts'
 
 /** What can be exported, and the schema of its records. */
 const EXPORTS: Readonly<Record<string, TObject>> = {

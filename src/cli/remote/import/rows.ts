@@ -3,10 +3,10 @@ import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse'
 import { ImportRow } from '../../../contract/import.ts'
+import { readCell } from '../../../domain/csv.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { linesOf } from '../../../http/platform/lines.ts'
 import { compileCheck } from '../../../http/platform/validation.ts'
-import { readCell } from './cells.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */
 const MAX_ROW_BYTES = 64 * 1024

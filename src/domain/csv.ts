@@ -1,9 +1,9 @@
-/** Cells of CSV as values of the contract, and back. */
+/** Values of the API as cells of CSV, and back. */
 
 /** The part of JSON Schema that fields of rows use. */
-interface FieldSchema {
+export interface FieldSchema {
   type?: string
-  anyOf?: FieldSchema[]
+  anyOf?: readonly FieldSchema[]
   items?: FieldSchema
   enum?: readonly unknown[]
 }
@@ -39,4 +39,16 @@ function parsed(text: string): unknown {
   } catch {
     return text
   }
+}
+
+/** The text of a cell: a list of plain values is separated by spaces; what else is no plain value is JSON. */
+export function cellOf(value: unknown): string {
+  if (value === undefined) return ''
+  if (Array.isArray(value) && value.every(item => typeof item !== 'object')) return value.join(' ')
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
+}
+
+/** A line of CSV, with its line break. */
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
 }
