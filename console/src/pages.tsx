@@ -61,6 +61,12 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/quotas/quotas.tsx')),
   },
   { path: '/quotas/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/quota/new-quota.tsx')) },
+  {
+    path: '/quotas/import',
+    shape: 'form',
+    isFor: admins,
+    Page: lazy(() => import('./pages/quotas/import/import-page.tsx')),
+  },
   { path: '/quotas/:id', shape: 'tiles', isFor: readsAllUsers, Page: lazy(() => import('./pages/quota/quota.tsx')) },
   {
     path: '/denials',
@@ -68,6 +74,13 @@ export const PAGES: readonly PageEntry[] = [
     icon: 'denials',
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/denials/denials.tsx')),
+  },
+  {
+    path: '/users',
+    label: texts.shell.pages.users,
+    icon: 'users',
+    isFor: readsAllUsers,
+    Page: lazy(() => import('./pages/users/users.tsx')),
   },
   { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: userTab(user, overview) },
   { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
-import { expect, test } from 'vitest'
-import { expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { START } from '../support/service.ts'
 
 const site = await startSite()
 for (let n = 1; n <= 45; n++) {
@@ -10,6 +12,7 @@ for (let n = 1; n <= 45; n++) {
     kind: isCap ? 'cap' : 'grant',
     name: `Quota ${n}`,
     limit: n * 1_000,
+    external_ref: `K-${n}`,
     enabled: n % 10 !== 0,
     expires_at: n > 40 ? `2027-01-${n - 30}T00:00:00Z` : null,
     ...(isCap ? {} : { opening_used: n * 100 }),
@@ -27,35 +30,35 @@ const untilListed = (page: Page, numbers: number[]) =>
 const down = (from: number, to: number) => Array.from({ length: from - to + 1 }, (_, index) => from - index)
 
 test('lists the newest quotas first, with usage as text', async () => {
-  const page = await site.visit(LIST)
-  await untilListed(page, down(45, 26))
+  const page = await site.visit(LIST, { now: START })
+  await untilListed(page, down(45, 21))
   const row = page.getByRole('row').filter({ hasText: 'Quota 44' })
   await row.getByText('4,400 used · 39,600 left').waitFor()
+  await row.getByText('in 10 months').waitFor()
   const expires = row.locator('time').last()
   expect(await expires.textContent()).toBe('14 Jan 2027, 01:00')
-  expect(await expires.getAttribute('title')).toBe('2027-01-14 00:00:00 UTC')
-  await page.getByText('1–20 of 45').waitFor()
+  expect(await expires.getAttribute('title')).toBe('in 10 months · Europe/Berlin · 2027-01-14 00:00:00 UTC')
+  await page.getByText('1–25 of 45').waitFor()
 })
 
 test('pages through the list, keeps the page in the URL, and goes back', async () => {
   const page = await site.visit(LIST)
-  await untilListed(page, down(45, 26))
+  await untilListed(page, down(45, 21))
   await page.getByRole('button', { name: 'Next' }).click()
-  await untilListed(page, down(25, 6))
+  await untilListed(page, down(20, 1))
   expect(page.url()).toBe(`${site.url}/console/quotas?page=2`)
-  await page.getByRole('button', { name: 'Last' }).click()
-  await untilListed(page, down(5, 1))
   expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true)
   await page.goBack()
-  await untilListed(page, down(25, 6))
+  await untilListed(page, down(45, 21))
+  await page.goForward()
   await page.reload()
-  await untilListed(page, down(25, 6))
+  await untilListed(page, down(20, 1))
   await page.getByLabel('Rows').selectOption('50')
   await untilListed(page, down(45, 1))
   expect(page.url()).toBe(`${site.url}/console/quotas?page_size=50`)
 })
 
-test('filters by user, status and kind', async () => {
+test('filters by user, status, kind, name and reference', async () => {
   const page = await site.visit(`${LIST}?page=2`)
   await page.getByLabel('Kind').selectOption('Caps')
   await untilListed(page, [45, 36, 27, 18, 9])
@@ -69,26 +72,74 @@ test('filters by user, status and kind', async () => {
   await page.getByLabel('User id').fill('many')
   await page.getByText('Enter a whole number').waitFor()
   await page.goBack()
-  await untilListed(page, down(45, 26))
+  await untilListed(page, down(45, 21))
+  await page.getByLabel('Name').fill('quota 1')
+  await page.keyboard.press('Enter')
+  await untilListed(page, [...down(19, 10), 1])
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Reference').fill('K-7')
+  await page.keyboard.press('Enter')
+  await untilListed(page, [7])
 })
 
 test('sorts by columns', async () => {
   const page = await site.visit(`${LIST}?user_id=4`)
   await untilListed(page, [44, 39, 34, 29, 24, 19, 14, 9, 4])
-  await page.getByRole('button', { name: 'Usage' }).click()
-  await untilListed(page, [4, 9, 14, 19, 24, 29, 34, 39, 44])
-  expect(await page.getByRole('columnheader', { name: 'Usage' }).getAttribute('aria-sort')).toBe('ascending')
-  await page.getByRole('button', { name: 'Usage' }).click()
-  await untilListed(page, [44, 39, 34, 29, 24, 19, 14, 9, 4])
+  const usage = page.getByRole('columnheader', { name: 'Usage' })
+  await usage.getByRole('button').click()
+  await expect.poll(async () => (await names(page)).at(-1)).toBe('Quota 9')
+  expect(await usage.getAttribute('aria-sort')).toBe('descending')
+  await usage.getByRole('button').click()
+  await expect.poll(async () => (await names(page)).at(0)).toBe('Quota 9')
+  // Sorting by usage needs a single user.
   await page.getByLabel('User id').fill('')
   await page.keyboard.press('Enter')
-  await page.getByRole('button', { name: 'Expires' }).click()
-  await untilListed(page, [41, 42, 43, 44, 45, ...Array.from({ length: 15 }, (_, index) => index + 1)])
+  await untilListed(page, down(45, 21))
+  expect(await usage.getAttribute('aria-sort')).toBe(null)
+  await page.getByRole('button', { name: 'Ends' }).click()
+  await untilListed(page, [41, 42, 43, 44, 45, ...Array.from({ length: 20 }, (_, index) => index + 1)])
+})
+
+test('has views of its own, and saves others in this browser', async () => {
+  const page = await site.visit(LIST, { now: Date.parse('2027-01-07T12:00:00Z') })
+  const views = page.getByRole('navigation', { name: 'Views' })
+  await views.getByRole('link', { name: 'Ends this week' }).click()
+  await untilListed(page, [41, 42, 43, 44])
+  expect(await views.getByRole('link', { name: 'Ends this week' }).getAttribute('aria-current')).toBe('page')
+  await page.getByLabel('User id').fill('3')
+  await page.keyboard.press('Enter')
+  await untilListed(page, [43])
+  await views.getByRole('button', { name: 'Save this view' }).click()
+  await page.keyboard.type('Caps')
+  await views.getByText('A view already has this name').waitFor()
+  await page.keyboard.type(' of three')
+  await page.keyboard.press('Enter')
+  await views.getByRole('link', { name: 'All' }).click()
+  await page.reload()
+  await views.getByRole('link', { name: 'Caps of three' }).click()
+  await untilListed(page, [43])
+  await views.getByRole('button', { name: 'Remove the view Caps of three' }).click()
+  await views.getByRole('link', { name: 'Caps of three' }).waitFor({ state: 'detached' })
+})
+
+test('keeps the choice of columns and the density', async () => {
+  const page = await site.visit(LIST)
+  await untilListed(page, down(45, 21))
+  await page.getByRole('button', { name: 'Columns' }).click()
+  const options = page.getByRole('region', { name: 'Columns and density' })
+  await options.getByLabel('Reference').check()
+  await options.getByLabel('Limit').uncheck()
+  await options.getByText('Compact').click()
+  await expectAccessible(page)
+  await page.reload()
+  await page.getByRole('columnheader', { name: 'Reference' }).waitFor()
+  expect(await page.getByRole('columnheader', { name: 'Limit' }).count()).toBe(0)
+  expect(await page.getByRole('table').getAttribute('data-density')).toBe('compact')
 })
 
 test('ignores invalid parameters in the URL', async () => {
-  const page = await site.visit(`${LIST}?page=-1&page_size=9999&status=odd&user_id=x&sort=name`)
-  await untilListed(page, down(45, 26))
+  const page = await site.visit(`${LIST}?page=-1&page_size=9999&status=odd&user_id=x&sort=odd&ends_within=2`)
+  await untilListed(page, down(45, 21))
   await page.goto(`${site.url}/console/quotas?page=99`)
   await page.getByText('This page is past the end of the list.').waitFor()
   await page.goto(`${site.url}/console/quotas?sort=remaining`)
@@ -97,13 +148,13 @@ test('ignores invalid parameters in the URL', async () => {
 
 test('filters and navigates by keyboard', async () => {
   const page = await site.visit(LIST)
-  await untilListed(page, down(45, 26))
+  await untilListed(page, down(45, 21))
   await page.keyboard.press('Tab')
   expect(await page.locator(':focus').textContent()).toBe('Skip to content')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Tab')
-  expect(await page.locator(':focus').textContent()).toBe('New quota')
-  await page.keyboard.press('Tab')
+  expect(await page.locator(':focus').textContent()).toBe('Columns')
+  await page.getByLabel('User id').focus()
   await page.keyboard.type('3')
   await page.keyboard.press('Enter')
   await untilListed(page, [43, 38, 33, 28, 23, 18, 13, 8, 3])
@@ -113,19 +164,101 @@ test('filters and navigates by keyboard', async () => {
   await page.locator('main:focus').waitFor()
 })
 
+test('an auditor is offered only what reads', async () => {
+  const token = await site.token({ sub: 'audit', roles: ['sms-quota:auditor'] })
+  const page = await site.visit(LIST, { token })
+  await untilListed(page, down(45, 21))
+  expect(await page.getByRole('checkbox').count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Import CSV' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Actions for Quota 44' }).click()
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor()
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Open'])
+})
+
 test('is accessible and fits 1280 and 360 px', async () => {
   const page = await site.visit(LIST)
-  await untilListed(page, down(45, 26))
+  await untilListed(page, down(45, 21))
   await expectAccessibleInEachLayout(page)
 })
 
 test('on a narrow screen the navigation opens, navigates and closes', async () => {
   const page = await site.visit(LIST, { viewport: { width: 360, height: 740 } })
   const link = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Overview' })
-  await untilListed(page, down(45, 26))
+  await untilListed(page, down(45, 21))
   expect(await link.isVisible()).toBe(false)
   await page.getByRole('button', { name: 'Open navigation' }).click()
   await link.click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
   await link.waitFor({ state: 'hidden' })
+})
+
+describe('changes of many', () => {
+  const search = '/api/sms/admin/quota/list?user_id='
+  const statuses = async (user: number) =>
+    (await site.call('GET', `${search}${user}`)).body.items.map((quota: { status: string }) => quota.status)
+  const limits = async (user: number) =>
+    (await site.call('GET', `${search}${user}&sort=id`)).body.items.map((quota: { limit: number }) => quota.limit)
+
+  beforeAll(async () => {
+    for (let user = 100; user < 130; user++) {
+      const package_ = { user_id: user, name: 'Package', limit: 1_000, period: 'month' }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body: package_ })).status).toBe(201)
+    }
+    const cap = { user_id: 100, kind: 'cap', name: 'Package cap', limit: 500, period: 'day' }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
+  })
+
+  test('all that match are suspended after a dry run, over pages, and resumed one by one', async () => {
+    const page = await site.visit('/quotas?name=Package')
+    await page.getByLabel('Select this page').check()
+    await page.getByText('25 quotas selected').waitFor()
+    await page.getByRole('button', { name: 'Select all 31 that match' }).click()
+    await page.getByText('All 31 quotas that match are selected').waitFor()
+    await page.getByRole('button', { name: 'Suspend…' }).click()
+    await page.getByText('31 quotas would be suspended.').waitFor()
+    await page.getByText('One of them is a cap: its limit is lifted').waitFor()
+    await page.getByText('What would change: the first 20 of 31').waitFor()
+    await expectAccessible(page)
+    expect(await statuses(129)).toEqual(['active'])
+    await page.getByRole('button', { name: 'Suspend 31 quotas' }).click()
+    await page.getByText('31 of 31 · 31 changed · 0 unchanged · 0 failed').waitFor()
+    expect(await statuses(100)).toEqual(['suspended', 'suspended'])
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download report' }).click()
+    expect(await readFile(await (await download).path(), 'utf8')).toBe(
+      'Where,Why\nTotal: 31,31 changed · 0 unchanged · 0 failed\n',
+    )
+    await page.getByRole('button', { name: 'Close' }).click()
+
+    await page.getByLabel('Select Package', { exact: true }).first().check()
+    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByText('26–31 of 31').waitFor()
+    await page.getByLabel('Select Package', { exact: true }).first().check()
+    await page.getByText('2 quotas selected').waitFor()
+    await page.getByRole('button', { name: 'Resume…' }).click()
+    await page.getByRole('button', { name: 'Resume 2 quotas' }).click()
+    await page.getByText('2 of 2 · 2 changed').waitFor()
+  })
+
+  test('a break of the connection is repaired, and nothing is changed twice', async () => {
+    const page = await site.visit('/quotas?user_id=101')
+    await page.getByLabel('Select this page').check()
+    await page.getByRole('button', { name: 'Adjust…' }).click()
+    await page.getByRole('textbox', { name: 'Units' }).fill('250')
+    await page.getByLabel('Reason').fill('Goodwill')
+    await page.getByRole('button', { name: 'Show what would change' }).click()
+    await page.getByText('Limit: 1,000 → 1,250').waitFor()
+    // The service makes the change, but its answer is lost.
+    let calls = 0
+    await page.route('**/admin/quota/bulk?dry_run=false', async route => {
+      calls += 1
+      if (calls > 1) return route.continue()
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+    await page.getByRole('button', { name: 'Adjust 1 quota' }).click()
+    await page.getByText('1 of 1 · 1 changed').waitFor()
+    expect(calls).toBe(2)
+    expect(await limits(101)).toEqual([1_250])
+  })
 })

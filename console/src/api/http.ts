@@ -8,6 +8,8 @@ export interface RequestOptions {
   /** Query parameters; undefined and null are left out. */
   query?: Record<string, string | number | boolean | null | undefined>
   body?: unknown
+  /** A body of newline-delimited JSON. */
+  lines?: string
   /** The version that the change is based on. */
   ifMatch?: number
   /** Makes a POST safe to retry. */
@@ -22,32 +24,44 @@ export interface RequestOptions {
  * @throws ApiProblem for error responses, Unreachable if the service does not respond
  */
 export async function send<T>(path: string, options: RequestOptions, token: string): Promise<T> {
+  const response = await open(path, options, token)
+  const content = response.status === 204 ? undefined : await jsonOf(response)
+  setReachable(true)
+  return content as T
+}
+
+/**
+ * Calls the API with a token and returns the response when its head has come.
+ *
+ * @param path below `/api/sms`
+ * @throws ApiProblem for error responses, Unreachable if the service does not respond
+ */
+export async function open(path: string, options: RequestOptions, token: string): Promise<Response> {
   const response = await fetch(urlOf(path, options.query), {
     method: options.method ?? 'GET',
     headers: headersOf(options, token),
-    body: options.body === undefined ? null : JSON.stringify(options.body),
+    body: options.lines ?? (options.body === undefined ? null : JSON.stringify(options.body)),
     signal: options.signal ?? null,
     credentials: 'omit',
     cache: 'no-store',
   }).catch(error => {
     throw toUnreachable(error)
   })
-  const content = await contentOf(response)
+  if (response.ok) return response
+  const problem = await jsonOf(response)
   setReachable(true)
-  if (response.ok) return content as T
-  throw new ApiProblem(content as Api['Problem'], retryAfterOf(response))
+  throw new ApiProblem(problem as Api['Problem'], retryAfterOf(response))
 }
 
 /** Converts a failed fetch. An aborted request says nothing about the service. */
-function toUnreachable(error: unknown): unknown {
+export function toUnreachable(error: unknown): unknown {
   if (error instanceof DOMException && error.name === 'AbortError') return error
   setReachable(false)
   return new Unreachable(error)
 }
 
 /** A response without JSON comes from a proxy that cannot reach the service. */
-async function contentOf(response: Response): Promise<unknown> {
-  if (response.status === 204) return undefined
+async function jsonOf(response: Response): Promise<unknown> {
   try {
     if (!response.headers.get('content-type')?.includes('json'))
       throw new Error(`status ${response.status} without JSON`)
@@ -65,10 +79,11 @@ function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }
 
-function headersOf({ body, ifMatch, idempotencyKey }: RequestOptions, token: string): Record<string, string> {
+function headersOf({ body, lines, ifMatch, idempotencyKey }: RequestOptions, token: string): Record<string, string> {
   return {
     authorization: `Bearer ${token}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...(lines === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
   }

@@ -1,8 +1,10 @@
 import type { Static } from 'typebox'
 import type { AUDIT_COMPONENTS } from '../../../src/contract/audit.ts'
+import type { BULK_COMPONENTS } from '../../../src/contract/bulk.ts'
 import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
+import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
 import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-history.ts'
 import type { QUOTA_SUMMARY_COMPONENTS } from '../../../src/contract/quota-summary.ts'
@@ -15,6 +17,8 @@ import type { USER_COMPONENTS } from '../../../src/contract/users.ts'
 import type { WEBHOOK_COMPONENTS } from '../../../src/contract/webhooks.ts'
 
 type Schemas = typeof QUOTA_COMPONENTS &
+  typeof BULK_COMPONENTS &
+  typeof IMPORT_COMPONENTS &
   typeof SENDER_COMPONENTS &
   typeof RESERVATION_COMPONENTS &
   typeof QUOTA_SUMMARY_COMPONENTS &

@@ -17,6 +17,13 @@ const PATHS = {
   scheme: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
   docs: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
   signOut: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
+  clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2',
+  pause: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM10 9v6M14 9v6',
+  more: 'M12 6h.01M12 12h.01M12 18h.01',
+  columns: 'M4 5h16v14H4zM10 5v14M15 5v14',
+  upload: 'M12 16V5M7.5 9.5 12 5l4.5 4.5M4 16v4h16v-4',
+  download: 'M12 4v11M7.5 10.5 12 15l4.5-4.5M4 16v4h16v-4',
+  close: 'M6 6l12 12M18 6 6 18',
   grant: 'M4 8l8-4 8 4v8l-8 4-8-4zM4 8l8 4 8-4M12 12v8',
   cap: 'M4 4h16M12 20V9M7 13.5l5-5 5 5',
 } as const

@@ -1,62 +1,185 @@
 import { Anchor, Table, UnstyledButton } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
+import { countryName, formatDistance, formatList } from '../formats.ts'
+import { texts } from '../texts/texts.ts'
 import { Kind } from './kind.tsx'
-import { quotaName, type Sort } from './quota-labels.ts'
-import classes from './record-table.module.css'
+import { isSortedByUse, quotaName, type Sort, type SortedBy } from './quota-labels.ts'
+import classes from './quota-table.module.css'
 import { StatusBadge } from './status-badge.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
 
 type Quota = Api['SmsQuota']
 
+/** The owner of the rows. `own` has no links and no operator's words, because its readers are customers. */
+type Owner = 'all' | 'user' | 'own'
+
+interface Column {
+  label: string
+  /** The orders of its heading: the one of the first click, and the other one. */
+  orders?: readonly [first: Sort, second: Sort]
+  className?: string | undefined
+  cell(quota: Quota): ReactNode
+}
+
+const upAndDown = (by: SortedBy): [Sort, Sort] => [by, `-${by}`]
+const downAndUp = (by: SortedBy): [Sort, Sort] => [`-${by}`, by]
+
+/** The columns after the name, in the order in which tables show them. */
+const COLUMNS = {
+  id: {
+    label: texts.quotas.columns.id,
+    orders: downAndUp('id'),
+    className: classes.number,
+    cell: ({ id }) => id,
+  },
+  user: {
+    label: texts.quotas.columns.user,
+    cell: ({ user_id }) => (
+      <Anchor component={Link} href={`/users/${user_id}`} size="sm">
+        {user_id}
+      </Anchor>
+    ),
+  },
+  status: { label: texts.quotas.columns.status, cell: ({ status }) => <StatusBadge status={status} /> },
+  usage: {
+    label: texts.quotas.columns.usage,
+    orders: downAndUp('used_percent'),
+    className: classes.usage,
+    cell: quota => <UsageBar {...quota} />,
+  },
+  remaining: {
+    label: texts.quotas.columns.remaining,
+    orders: upAndDown('remaining'),
+    className: classes.number,
+    cell: ({ remaining }) => <Units value={remaining} />,
+  },
+  limit: {
+    label: texts.quotas.columns.limit,
+    className: classes.number,
+    cell: ({ limit }) => <Units value={limit} />,
+  },
+  scope: { label: texts.quotas.columns.scope, cell: quota => scopeText(quota) },
+  window_end: {
+    label: texts.quotas.columns.window_end,
+    cell: ({ period, window_end }) =>
+      period === null ? texts.quotas.doesNotReset : <Timestamp at={window_end} none={texts.quotas.doesNotReset} />,
+  },
+  expires_at: {
+    label: texts.quotas.columns.expires_at,
+    orders: upAndDown('expires_at'),
+    cell: ({ expires_at }) => <End at={expires_at} />,
+  },
+  external_ref: {
+    label: texts.quotas.columns.external_ref,
+    orders: upAndDown('external_ref'),
+    className: classes.name,
+    cell: ({ external_ref }) => <bdi>{external_ref ?? '–'}</bdi>,
+  },
+  created_at: {
+    label: texts.quotas.columns.created_at,
+    orders: downAndUp('created_at'),
+    cell: ({ created_at }) => <Timestamp at={created_at} />,
+  },
+} satisfies Record<string, Column>
+
+export type ColumnId = keyof typeof COLUMNS
+export const COLUMN_IDS = Object.keys(COLUMNS) as ColumnId[]
+
+/** The columns that tables of all users show unless the reader chooses others. */
+export const DEFAULT_COLUMNS: readonly ColumnId[] = ['user', 'status', 'usage', 'limit', 'window_end', 'expires_at']
+
+export type Density = 'comfortable' | 'compact'
+
+/** Which rows are selected. */
+export interface RowSelection {
+  isSelected(quota: Quota): boolean
+  onSelect(quotas: readonly Quota[], isSelected: boolean): void
+}
+
 interface TableProps {
   quotas: readonly Quota[]
-  /** The owner of the rows. `own` has no links, because only administrators can open quotas and users. */
-  owner: 'all' | 'user' | 'own'
+  owner: Owner
   sort: Sort
   onSort: (sort: Sort) => void
+  /** Whether the rows are of a single user, which sorting by usage needs. */
   canSortByRemaining: boolean
   /** Whether newer rows are being loaded. */
   isStale: boolean
+  columns?: readonly ColumnId[]
+  density?: Density
+  /** Adds a checkbox to each row. */
+  selection?: RowSelection | undefined
+  /** A last cell in each row. */
+  actions?: ((quota: Quota) => ReactNode) | undefined
 }
 
 /** A table of quotas; on narrow screens each row becomes a card with labeled cells. */
-export function QuotaTable({ quotas, owner, sort, onSort, canSortByRemaining, isStale }: TableProps) {
+export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable', ...props }: TableProps) {
+  const { quotas, owner, sort, onSort, canSortByRemaining, isStale, selection, actions } = props
+  const shown = COLUMN_IDS.filter(id => columns.includes(id) && (id !== 'user' || owner === 'all'))
   return (
-    <Table className={classes.table ?? ''} aria-label="Quotas" aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table
+      className={classes.table ?? ''}
+      aria-label={texts.quotas.title}
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+      data-density={density}
+    >
       <Table.Thead>
         <Table.Tr>
-          <SortableHeading by="id" label="Quota" sort={sort} onSort={onSort} />
-          {owner === 'all' && <Table.Th scope="col">User</Table.Th>}
-          <Table.Th scope="col">Status</Table.Th>
-          {canSortByRemaining ? (
-            <SortableHeading by="remaining" label="Usage" sort={sort} onSort={onSort} />
-          ) : (
-            <Table.Th scope="col">Usage</Table.Th>
+          {selection !== undefined && <SelectAll quotas={quotas} selection={selection} />}
+          <Heading label={texts.quotas.columns.name} orders={upAndDown('name')} sort={sort} onSort={onSort} />
+          {shown.map(id => (
+            <Heading key={id} {...headingOf(id, canSortByRemaining)} sort={sort} onSort={onSort} />
+          ))}
+          {actions !== undefined && (
+            <Table.Td>
+              <span className={classes.unseen}>{texts.quotas.columns.actions}</span>
+            </Table.Td>
           )}
-          <Table.Th scope="col" className={classes.number ?? ''}>
-            Limit
-          </Table.Th>
-          <Table.Th scope="col">Window ends</Table.Th>
-          <SortableHeading by="expires_at" label="Expires" sort={sort} onSort={onSort} />
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {quotas.map(quota => (
-          <Row key={quota.id} quota={quota} owner={owner} />
+          <Row key={quota.id} {...{ quota, owner, columns: shown, selection, actions }} />
         ))}
       </Table.Tbody>
     </Table>
   )
 }
 
-function Row({ quota, owner }: { quota: Quota; owner: TableProps['owner'] }) {
-  const { id, user_id, kind, period } = quota
-  const name = <bdi>{quotaName(quota)}</bdi>
+function headingOf(id: ColumnId, canSortByUse: boolean): Pick<Column, 'label' | 'orders' | 'className'> {
+  const { label, orders, className }: Column = COLUMNS[id]
+  const isSortable = orders !== undefined && (canSortByUse || !isSortedByUse(orders[0]))
+  return { label, className, ...(isSortable ? { orders } : {}) }
+}
+
+interface RowProps extends Pick<TableProps, 'owner' | 'selection' | 'actions'> {
+  quota: Quota
+  columns: readonly ColumnId[]
+}
+
+function Row({ quota, owner, columns, selection, actions }: RowProps) {
+  const { id, status } = quota
+  const name = <bdi>{owner === 'own' ? (quota.name ?? texts.quotas.ownKinds[quota.kind]) : quotaName(quota)}</bdi>
+  const isSelected = selection?.isSelected(quota) ?? false
   return (
-    <Table.Tr>
-      <Table.Th scope="row" data-label="Quota">
+    <Table.Tr data-status={status} data-selected={isSelected || undefined}>
+      {selection !== undefined && (
+        <Table.Td className={classes.check ?? ''}>
+          {/* Not Mantine's: two hundred of them would be slow to render. */}
+          <input
+            type="checkbox"
+            aria-label={texts.quotas.selection.select(quotaName(quota))}
+            checked={isSelected}
+            onChange={event => selection.onSelect([quota], event.currentTarget.checked)}
+          />
+        </Table.Td>
+      )}
+      <Table.Th scope="row" data-label={texts.quotas.columns.name}>
         {owner === 'own' ? (
           <span className={classes.name}>{name}</span>
         ) : (
@@ -64,48 +187,90 @@ function Row({ quota, owner }: { quota: Quota; owner: TableProps['owner'] }) {
             {name}
           </Anchor>
         )}
-        <div className={classes.about}>
-          <Kind kind={kind} /> · {period === null ? 'one-time' : `each ${period}`}
-        </div>
+        <About quota={quota} owner={owner} />
       </Table.Th>
-      {owner === 'all' && (
-        <Table.Td data-label="User">
-          <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-            {user_id}
-          </Anchor>
-        </Table.Td>
-      )}
-      <Table.Td data-label="Status">
-        <StatusBadge status={quota.status} />
-      </Table.Td>
-      <Table.Td data-label="Usage" className={classes.usage ?? ''}>
-        <UsageBar {...quota} />
-      </Table.Td>
-      <Table.Td data-label="Limit" className={classes.number ?? ''}>
-        <Units value={quota.limit} />
-      </Table.Td>
-      <Table.Td data-label="Window ends">
-        <Timestamp at={quota.window_end} none="Never" />
-      </Table.Td>
-      <Table.Td data-label="Expires">
-        <Timestamp at={quota.expires_at} none="Never" />
-      </Table.Td>
+      {columns.map(column => {
+        const { label, className, cell }: Column = COLUMNS[column]
+        return (
+          <Table.Td key={column} data-label={label} className={className ?? ''}>
+            {cell(quota)}
+          </Table.Td>
+        )
+      })}
+      {actions !== undefined && <Table.Td className={classes.actions ?? ''}>{actions(quota)}</Table.Td>}
     </Table.Tr>
   )
 }
 
-interface HeadingProps extends Pick<TableProps, 'sort' | 'onSort'> {
-  by: 'id' | 'remaining' | 'expires_at'
-  label: string
+/** The line under the name: the kind, when the units come back, and what the quota covers if that is not everything. */
+function About({ quota, owner }: { quota: Quota; owner: Owner }) {
+  const { kind, period, countries, message_types } = quota
+  const isScoped = countries !== null || message_types !== null
+  return (
+    <div className={classes.about}>
+      {owner === 'own' ? texts.quotas.ownKinds[kind] : <Kind kind={kind} />} ·{' '}
+      {period === null ? texts.quotas.oneTime : texts.quotas.each[period]}
+      {isScoped && <> · {scopeText(quota)}</>}
+    </div>
+  )
 }
 
-function SortableHeading({ by, label, sort, onSort }: HeadingProps) {
-  const order = sort === by ? 'ascending' : sort === `-${by}` ? 'descending' : 'none'
-  // The first click sorts quotas by newest and other columns by soonest.
-  const first: Sort = by === 'id' ? '-id' : by
-  const second: Sort = by === 'id' ? 'id' : `-${by}`
+/** Countries that a scope names before it only counts the rest. */
+const MAX_NAMED = 3
+
+function scopeText({ countries, message_types }: Quota): string {
+  const { everything, more } = texts.quotas.scope
+  const listed = (items: readonly string[]) =>
+    items.length <= MAX_NAMED
+      ? formatList(items)
+      : formatList([...items.slice(0, MAX_NAMED), more(items.length - MAX_NAMED)])
+  const parts = [
+    ...(countries === null ? [] : [listed(countries.map(countryName))]),
+    ...(message_types === null ? [] : [listed(message_types)]),
+  ]
+  return parts.length === 0 ? everything : parts.join(' · ')
+}
+
+function End({ at }: { at: string | null }) {
   return (
-    <Table.Th scope="col" aria-sort={order}>
+    <span>
+      <Timestamp at={at} none={texts.quotas.never} />
+      {at !== null && <span className={classes.distance}>{formatDistance(at, Date.now())}</span>}
+    </span>
+  )
+}
+
+function SelectAll({ quotas, selection }: { quotas: readonly Quota[]; selection: RowSelection }) {
+  const count = quotas.filter(quota => selection.isSelected(quota)).length
+  const isAll = count === quotas.length
+  return (
+    <Table.Td className={classes.check ?? ''}>
+      <input
+        ref={element => {
+          if (element !== null) element.indeterminate = count > 0 && !isAll
+        }}
+        type="checkbox"
+        aria-label={texts.quotas.selection.selectPage}
+        checked={isAll}
+        onChange={() => selection.onSelect(quotas, !isAll)}
+      />
+    </Table.Td>
+  )
+}
+
+interface HeadingProps extends Pick<TableProps, 'sort' | 'onSort'>, Pick<Column, 'label' | 'orders' | 'className'> {}
+
+function Heading({ label, orders, className, sort, onSort }: HeadingProps) {
+  if (orders === undefined)
+    return (
+      <Table.Th scope="col" className={className ?? ''}>
+        {label}
+      </Table.Th>
+    )
+  const [first, second] = orders
+  const order = orders.includes(sort) ? (sort.startsWith('-') ? 'descending' : 'ascending') : 'none'
+  return (
+    <Table.Th scope="col" aria-sort={order} className={className ?? ''}>
       <UnstyledButton className={classes.sort ?? ''} onClick={() => onSort(sort === first ? second : first)}>
         {label}
         <span aria-hidden>{order === 'ascending' ? '↑' : order === 'descending' ? '↓' : '↕'}</span>

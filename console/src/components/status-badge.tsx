@@ -1,6 +1,7 @@
 import type { Api } from '../api/types.ts'
 import { texts } from '../texts/texts.ts'
 import { Badge, type Tone } from './badge.tsx'
+import type { IconName } from './icon.tsx'
 
 type Status = Api['SmsQuota']['status']
 
@@ -15,6 +16,13 @@ const TONES: Record<Status, Tone> = {
   deleted: 'over',
 }
 
+/** What does not count now, but may again. */
+const ICONS: Partial<Record<Status, IconName>> = { scheduled: 'clock', suspended: 'pause' }
+
 export function StatusBadge({ status }: { status: Status }) {
-  return <Badge tone={TONES[status]}>{STATUS_LABELS[status]}</Badge>
+  return (
+    <Badge tone={TONES[status]} icon={ICONS[status]}>
+      {STATUS_LABELS[status]}
+    </Badge>
+  )
 }

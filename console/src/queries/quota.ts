@@ -12,7 +12,7 @@ type Quota = Api['SmsQuota']
 const DEPENDENT_KEYS = ['quotas', 'summary', 'alerts', 'audit']
 
 /** Reads again what a change of a quota affects, on whatever page it was made. */
-function refetchDependents(queryClient: QueryClient): Promise<unknown> {
+export function refetchDependents(queryClient: QueryClient): Promise<unknown> {
   return Promise.all(DEPENDENT_KEYS.map(key => queryClient.invalidateQueries({ queryKey: [key] })))
 }
 

@@ -1,48 +1,59 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import classes from '../../components/filters.module.css'
-import { KIND_LABELS } from '../../components/quota-labels.ts'
+import { isSortedByUse } from '../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../components/status-badge.tsx'
 import { uint } from '../../components/url-state.ts'
-import { KINDS, type ListState, STATUSES } from './list-state.ts'
-
-const PAGE_SIZES = [20, 50, 100, 200]
+import { texts } from '../../texts/texts.ts'
+import { ENDS_WITHIN, filterCount, KINDS, type ListState, PAGE_SIZES, STATUSES, UNFILTERED } from './list-state.ts'
+import classes from './quotas.module.css'
 
 interface FiltersProps {
   state: ListState
   onChange: (parts: Partial<ListState>) => void
 }
 
+const { filters } = texts.quotas
+
 /** Filters and page size of the quota list. */
 export function QuotaFilters({ state, onChange }: FiltersProps) {
-  const { user_id, status, kind, page_size } = state
-  const isFiltered = user_id !== null || status !== null || kind !== null
+  const { user_id, name, external_ref, page_size } = state
+  const [isOpen, setOpen] = useState(false)
   return (
-    <search className={classes.filters}>
-      <UserFilter state={state} onChange={onChange} />
-      <NativeSelect
-        label="Status"
+    <search className={classes.filters} data-open={isOpen || undefined}>
+      {/* On narrow screens the fields would push the list out of view. */}
+      <Button
+        className={classes.toggle ?? ''}
+        variant="default"
         size="xs"
-        value={status ?? ''}
-        data={[
-          { value: '', label: 'All except deleted' },
-          ...STATUSES.map(value => ({ value, label: STATUS_LABELS[value] })),
-        ]}
-        onChange={event => onChange({ status: STATUSES.find(value => value === event.currentTarget.value) ?? null })}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        {filters.toggle(filterCount(state))}
+      </Button>
+      <TextFilter
+        label={filters.user}
+        placeholder={filters.allUsers}
+        value={user_id === null ? '' : String(user_id)}
+        error={text => (text !== '' && uint(text) === null ? filters.notAUser : null)}
+        isNumber
+        onApply={text => onChange(userChange(uint(text), state))}
       />
-      <NativeSelect
-        label="Kind"
-        size="xs"
-        value={kind ?? ''}
-        data={[
-          { value: '', label: 'Grants and caps' },
-          ...KINDS.map(value => ({ value, label: `${KIND_LABELS[value]}s` })),
-        ]}
-        onChange={event => onChange({ kind: KINDS.find(value => value === event.currentTarget.value) ?? null })}
+      <TextFilter
+        label={filters.name}
+        placeholder={filters.nameHint}
+        value={name ?? ''}
+        onApply={text => onChange({ name: text === '' ? null : text })}
       />
+      <TextFilter
+        label={filters.reference}
+        placeholder={filters.referenceHint}
+        value={external_ref ?? ''}
+        onApply={text => onChange({ external_ref: text === '' ? null : text })}
+      />
+      <Choices state={state} onChange={onChange} />
       <NativeSelect
-        label="Rows"
+        label={filters.rows}
         size="xs"
         value={String(page_size)}
         data={[...new Set([...PAGE_SIZES, page_size])].sort((one, other) => one - other).map(String)}
@@ -50,50 +61,93 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
       />
       {user_id !== null && (
         <Button component={Link} href={`/users/${user_id}`} variant="default" size="xs">
-          Open user {user_id}
+          {filters.openUser(user_id)}
         </Button>
       )}
-      {isFiltered && (
-        <Button
-          variant="subtle"
-          size="xs"
-          onClick={() => onChange({ user_id: null, status: null, kind: null, sort: '-id' })}
-        >
-          Clear filters
+      {filterCount(state) > 0 && (
+        <Button variant="subtle" size="xs" onClick={() => onChange(UNFILTERED)}>
+          {filters.clear}
         </Button>
       )}
     </search>
   )
 }
 
-/** Applies the user id on Enter or blur. */
-function UserFilter({ state, onChange }: FiltersProps) {
-  const shown = state.user_id === null ? '' : String(state.user_id)
-  const [text, setText] = useState(shown)
+function Choices({ state: { status, kind, ends_within }, onChange }: FiltersProps) {
+  return (
+    <>
+      <NativeSelect
+        label={filters.status}
+        size="xs"
+        value={status ?? ''}
+        data={[
+          { value: '', label: filters.allStatuses },
+          ...STATUSES.map(value => ({ value, label: STATUS_LABELS[value] })),
+        ]}
+        onChange={event => onChange({ status: STATUSES.find(value => value === event.currentTarget.value) ?? null })}
+      />
+      <NativeSelect
+        label={filters.kind}
+        size="xs"
+        value={kind ?? ''}
+        data={[{ value: '', label: filters.allKinds }, ...KINDS.map(value => ({ value, label: filters.kinds[value] }))]}
+        onChange={event => onChange({ kind: KINDS.find(value => value === event.currentTarget.value) ?? null })}
+      />
+      <NativeSelect
+        label={filters.ends}
+        size="xs"
+        value={ends_within ?? ''}
+        data={[
+          { value: '', label: filters.anyTime },
+          ...ENDS_WITHIN.map(value => ({ value, label: filters.endsWithin[value] })),
+        ]}
+        onChange={event =>
+          onChange({ ends_within: ENDS_WITHIN.find(value => value === event.currentTarget.value) ?? null })
+        }
+      />
+    </>
+  )
+}
+
+/** Sorting by usage needs a single user. */
+function userChange(user_id: number | null, { sort }: ListState): Partial<ListState> {
+  const mustResetSort = user_id === null && isSortedByUse(sort)
+  return { user_id, ...(mustResetSort ? { sort: UNFILTERED.sort } : {}) }
+}
+
+interface TextFilterProps {
+  label: string
+  placeholder: string
+  value: string
+  error?: (text: string) => string | null
+  isNumber?: boolean
+  onApply: (text: string) => void
+}
+
+/** Applies its text on Enter or blur, so that the list is not read for each key. */
+function TextFilter({ label, placeholder, value, error, isNumber = false, onApply }: TextFilterProps) {
+  const [text, setText] = useState(value)
   // The back button changes the value without input here.
-  useEffect(() => setText(shown), [shown])
+  useEffect(() => setText(value), [value])
   const trimmed = text.trim()
-  const isInvalid = trimmed !== '' && uint(trimmed) === null
+  const message = error?.(trimmed) ?? null
 
   function apply(event?: FormEvent) {
     event?.preventDefault()
-    if (isInvalid || trimmed === shown) return
-    const user_id = uint(trimmed)
-    // Sorting by remaining units needs a single user.
-    const mustResetSort = user_id === null && state.sort.endsWith('remaining')
-    onChange({ user_id, ...(mustResetSort ? { sort: '-id' } : {}) })
+    if (message === null && trimmed !== value) onApply(trimmed)
   }
   return (
     <form onSubmit={apply}>
       <TextInput
-        label="User id"
+        label={label}
         size="xs"
-        inputMode="numeric"
-        placeholder="All users"
+        placeholder={placeholder}
         value={text}
+        maxLength={120}
         onChange={event => setText(event.currentTarget.value)}
         onBlur={() => apply()}
-        error={isInvalid && 'Enter a whole number'}
+        error={message}
+        {...(isNumber ? { inputMode: 'numeric' } : {})}
       />
     </form>
   )

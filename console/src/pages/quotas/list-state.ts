@@ -1,8 +1,8 @@
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
+import { MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { KIND_LABELS, SORTS } from '../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../components/status-badge.tsx'
-import { count, cursor, oneOf, uint } from '../../components/url-state.ts'
+import { count, cursor, matching, oneOf, uint } from '../../components/url-state.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -10,15 +10,74 @@ export const STATUSES = Object.keys(STATUS_LABELS) as Quota['status'][]
 
 export const KINDS = Object.keys(KIND_LABELS) as Quota['kind'][]
 
-/** URL state of the quota list, named like the API parameters. */
-export const LIST_STATE = {
+/** The rows that a page can have. More than the service gives at once would be slow to render, too. */
+export const PAGE_SIZES = [25, 50, 100, MAX_PAGE_SIZE]
+
+/** Days within which quotas end, as text in the URL. A saved view stays true: it begins today. */
+export const ENDS_WITHIN = ['1', '7', '30', '90'] as const
+
+const DAY_MS = 86_400_000
+
+const upTo120 = matching(/^.{1,120}$/su)
+
+/** The filters, named like the API parameters but for `ends_within`. */
+const FILTERS = {
   user_id: uint,
+  name: upTo120,
+  external_ref: upTo120,
   status: oneOf(STATUSES, null),
   kind: oneOf(KINDS, null),
+  ends_within: oneOf(ENDS_WITHIN, null),
+}
+
+/** URL state of the quota list. */
+export const LIST_STATE = {
+  ...FILTERS,
   sort: oneOf(SORTS, '-id'),
   page: count(1),
   /** Where a list without a total goes on; it then has no page numbers. */
   cursor,
-  page_size: count(DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+  page_size: count(25, MAX_PAGE_SIZE),
 }
 export type ListState = { [Name in keyof typeof LIST_STATE]: ReturnType<(typeof LIST_STATE)[Name]> }
+export type Filters = Pick<ListState, keyof typeof FILTERS>
+
+/** No filter, in the first order. */
+export const UNFILTERED: Filters & Pick<ListState, 'sort'> = {
+  user_id: null,
+  name: null,
+  external_ref: null,
+  status: null,
+  kind: null,
+  ends_within: null,
+  sort: '-id',
+}
+
+export function filtersOf({ user_id, name, external_ref, status, kind, ends_within }: ListState): Filters {
+  return { user_id, name, external_ref, status, kind, ends_within }
+}
+
+/** How many filters are set. */
+export function filterCount(filters: Filters): number {
+  return Object.keys(FILTERS).filter(name => filters[name as keyof Filters] !== null).length
+}
+
+/** The filters as parameters of the API. */
+export function filterOf({ user_id, name, external_ref, status, kind, ends_within }: Filters) {
+  const now = Date.now()
+  const within =
+    ends_within === null
+      ? {}
+      : {
+          expires_after: new Date(now).toISOString(),
+          expires_before: new Date(now + Number(ends_within) * DAY_MS).toISOString(),
+        }
+  return { user_id, name, external_ref, status, kind, ...within }
+}
+
+/** The query string of a list with these filters in this order. */
+export function searchOf(state: Partial<ListState>): string {
+  const entries = Object.entries({ ...state, page: null, cursor: null, page_size: null })
+  const set = entries.filter(([name, value]) => value !== null && !(name === 'sort' && value === UNFILTERED.sort))
+  return new URLSearchParams(set.map(([name, value]) => [name, String(value)])).toString()
+}

@@ -1,35 +1,119 @@
 import { Button } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
 import { Link } from 'wouter'
-import { request } from '../../api/client.ts'
-import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { Pager } from '../../components/pager.tsx'
-import classes from '../../components/panel-table.module.css'
-import { QuotaTable } from '../../components/quota-table.tsx'
+import panel from '../../components/panel-table.module.css'
+import { useStored } from '../../components/stored.ts'
 import { useUrlState } from '../../components/url-state.ts'
-import { formatUnits } from '../../formats.ts'
+import { quotaListQuery } from '../../queries/quotas.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import type { BulkAction } from './bulk/bulk-change.ts'
+import { ExportButton } from './export-button.tsx'
 import { QuotaFilters } from './filters.tsx'
-import { LIST_STATE, type ListState } from './list-state.ts'
+import { filterCount, filtersOf, LIST_STATE, type ListState } from './list-state.ts'
+import { readOptions, type TableOptions } from './options.ts'
+import classes from './quotas.module.css'
+import { Rows } from './rows.tsx'
+import { type Selection, useSelection } from './selection.tsx'
+import { Views } from './views.tsx'
+
+const TableOptionsPanel = lazy(() => import('./options-panel.tsx'))
+const BulkPanel = lazy(() => import('./bulk/bulk-panel.tsx'))
+
+/** A change of many quotas that is open, with what was selected when it was opened. */
+interface OpenBulk {
+  action: BulkAction
+  selection: Selection
+}
 
 /** The list of all quotas. */
 export default function Quotas() {
   const [state, change] = useUrlState(LIST_STATE)
+  const [options, setOptions] = useStored('sms-quota.quota-table', readOptions)
+  const selection = useSelection(filtersOf(state))
+  const [bulk, setBulk] = useState<OpenBulk | null>(null)
   // A changed filter starts at the first page.
   const select = (parts: Partial<ListState>) => change({ page: 1, cursor: null, ...parts })
   return (
     <>
-      <PageTitle title="Quotas" about="Grants and caps of all users.">
-        <Button component={Link} href="/quotas/new" size="xs">
-          New quota
-        </Button>
-      </PageTitle>
+      <Head state={state} options={options} onOptions={setOptions} />
+      <Views state={state} />
       <QuotaFilters state={state} onChange={select} />
-      <List state={state} select={select} />
+      {bulk !== null && (
+        <div className={classes.bulkPanel}>
+          <Suspense fallback={<Loading rows={5} height={36} />}>
+            <BulkPanel
+              {...bulk}
+              onClose={() => {
+                setBulk(null)
+                selection.clear()
+              }}
+            />
+          </Suspense>
+        </div>
+      )}
+      <List
+        {...{ state, select, options, selection }}
+        onBulk={bulk === null ? action => setBulk({ action, selection: selection.current }) : null}
+      />
+    </>
+  )
+}
+
+interface HeadProps {
+  state: ListState
+  options: TableOptions
+  onOptions: (options: TableOptions) => void
+}
+
+/** The title with the actions of the page. */
+function Head({ state, options, onOptions }: HeadProps) {
+  const [isChoosing, setChoosing] = useState(false)
+  const caller = useCaller()
+  return (
+    <>
+      <PageTitle title={texts.quotas.title} about={texts.quotas.about}>
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Icon name="columns" size={16} />}
+          aria-expanded={isChoosing}
+          onClick={() => setChoosing(!isChoosing)}
+        >
+          {texts.quotas.options.open}
+        </Button>
+        {may(caller, 'export') && <ExportButton filters={filtersOf(state)} />}
+        {may(caller, 'change') && (
+          <>
+            <Button
+              component={Link}
+              href="/quotas/import"
+              variant="default"
+              size="xs"
+              leftSection={<Icon name="upload" size={16} />}
+            >
+              {texts.quotas.import}
+            </Button>
+            <Button component={Link} href="/quotas/new" size="xs" leftSection={<Icon name="plus" size={16} />}>
+              {texts.quotas.create}
+            </Button>
+          </>
+        )}
+      </PageTitle>
+      {isChoosing && (
+        <Suspense>
+          <TableOptionsPanel options={options} onChange={onOptions} />
+        </Suspense>
+      )}
     </>
   )
 }
@@ -38,42 +122,31 @@ interface ListProps {
   state: ListState
   /** Changes the list; to its first page, unless that is said too. */
   select: (parts: Partial<ListState>) => void
+  options: TableOptions
+  selection: ReturnType<typeof useSelection>
+  /** Begins a change of the selection; null while another one is open. */
+  onBulk: ((action: BulkAction) => void) | null
 }
 
-function List({ state, select }: ListProps) {
-  const query = state.cursor === null ? state : { ...state, page: null }
-  const list = useQuery({
-    queryKey: ['quotas', state],
-    queryFn: ({ signal }) => request<Api['QuotaPage']>('/admin/quota/list', { query, signal }),
-    // Keeps the previous rows until the next page is loaded.
-    placeholderData: keepPreviousData,
-  })
+function List({ state, select, options, selection, onBulk }: ListProps) {
+  const list = useQuery(quotaListQuery(state))
   return (
     <Loaded query={list} loading={<Loading rows={Math.min(state.page_size, 12)} height={44} />}>
       {({ items, total = null, total_at_least, next_cursor }) => (
         <>
           {items.length === 0 ? (
-            <EmptyState title="No quotas">{emptyHint(state, total, next_cursor)}</EmptyState>
+            <EmptyState title={texts.quotas.empty.title}>{emptyHint(state, total, next_cursor)}</EmptyState>
           ) : (
-            <QuotaTable
-              quotas={items}
-              owner="all"
-              sort={state.sort}
-              onSort={sort => select({ sort })}
-              canSortByRemaining={state.user_id !== null}
-              isStale={list.isPlaceholderData}
-            />
+            <Rows {...{ state, select, options, selection, onBulk, items, total }} isStale={list.isPlaceholderData} />
           )}
           {total === null ? (
             <>
-              {total_at_least !== undefined && (
-                <p className={classes.more}>At least {formatUnits(total_at_least)} quotas match.</p>
-              )}
+              {total_at_least !== undefined && <p className={panel.more}>{texts.quotas.atLeast(total_at_least)}</p>}
               <CursorPager
                 cursor={state.cursor}
                 next={next_cursor}
                 onCursor={cursor => select({ cursor })}
-                labels={['First', 'Next']}
+                labels={[texts.quotas.pages.first, texts.quotas.pages.next]}
               />
             </>
           ) : (
@@ -85,9 +158,9 @@ function List({ state, select }: ListProps) {
   )
 }
 
-function emptyHint({ user_id, status, kind }: ListState, total: number | null, next: string | null): string {
-  if (next !== null) return 'None among the quotas searched so far. Go on with “Next”.'
-  if (total !== null && total > 0) return 'This page is past the end of the list.'
-  const isFiltered = user_id !== null || status !== null || kind !== null
-  return isFiltered ? 'No quota matches these filters.' : 'Create the first one with “New quota”.'
+function emptyHint(state: ListState, total: number | null, next: string | null): string {
+  const { goOn, pastEnd, noMatch, createFirst } = texts.quotas.empty
+  if (next !== null) return goOn
+  if (total !== null && total > 0) return pastEnd
+  return filterCount(state) > 0 ? noMatch : createFirst
 }

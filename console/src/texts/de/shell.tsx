@@ -14,6 +14,7 @@ export const shell: Texts['shell'] = {
     webhooks: 'Webhooks',
     mine: 'Meine Kontingente',
     cost: 'Nachrichtenkosten',
+    users: 'Benutzer',
   },
   search: 'Suchen',
   controlK: 'Strg K',

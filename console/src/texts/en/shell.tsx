@@ -13,6 +13,7 @@ export const shell = {
     webhooks: 'Webhooks',
     mine: 'My quotas',
     cost: 'Message cost',
+    users: 'Users',
   },
   search: 'Search',
   /** The shortcut of the search, except on a Mac. */

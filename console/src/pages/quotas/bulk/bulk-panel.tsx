@@ -1,0 +1,96 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { newIdempotencyKey } from '../../../api/idempotency-key.ts'
+import { Section } from '../../../components/section.tsx'
+import { bulkJob, importJob } from '../../../queries/jobs.ts'
+import { refetchDependents } from '../../../queries/quota.ts'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { JobView } from '../jobs/job-view.tsx'
+import type { Selection } from '../selection.tsx'
+import { type BulkAction, type BulkInput, changeOf, EMPTY_INPUT, needsInput, selectOf } from './bulk-change.ts'
+import { BulkFields } from './bulk-fields.tsx'
+import { BulkPreviewView, type Confirmed, ExtraPreviewView } from './bulk-preview.tsx'
+
+const { bulk, jobs } = manyTexts
+
+interface BulkPanelProps {
+  action: BulkAction
+  selection: Selection
+  onClose: () => void
+}
+
+type Step = 'input' | 'preview' | Confirmed
+
+/** One change of all selected quotas: what it shall be, what it would do, and then how far it is. */
+export default function BulkPanel({ action, selection, onClose }: BulkPanelProps) {
+  const [input, setInput] = useState(EMPTY_INPUT)
+  const [step, setStep] = useState<Step>(needsInput(action) ? 'input' : 'preview')
+  // One key for the preview and all attempts: what was confirmed is made at most once.
+  const [key] = useState(newIdempotencyKey)
+  const queryClient = useQueryClient()
+  const back = needsInput(action) ? () => setStep('input') : onClose
+  return (
+    <Section title={bulk.titles[action]} isFramed>
+      {step === 'input' && (
+        <InputForm
+          action={action}
+          input={input}
+          onChange={setInput}
+          onClose={onClose}
+          onNext={() => setStep('preview')}
+        />
+      )}
+      {step === 'preview' &&
+        (action === 'adjust' && input.isThisWindowOnly && !input.isDecrease ? (
+          <ExtraPreviewView selection={selection} input={input} changeKey={key} onConfirm={setStep} onBack={back} />
+        ) : (
+          <BulkPreviewView
+            call={{ select: selectOf(selection), change: changeOf(action, input), key }}
+            action={action}
+            selection={selection}
+            onConfirm={setStep}
+            onBack={back}
+          />
+        ))}
+      {typeof step === 'object' && (
+        <JobView
+          job={'lines' in step ? importJob(step.lines, { isDryRun: false }) : bulkJob([step.call])}
+          total={step.total}
+          reportName={`sms-quota-${action}`}
+          onEnd={() => void refetchDependents(queryClient)}
+        >
+          {() => <Button onClick={onClose}>{jobs.close}</Button>}
+        </JobView>
+      )}
+    </Section>
+  )
+}
+
+interface InputFormProps {
+  action: BulkAction
+  input: BulkInput
+  onChange: (input: BulkInput) => void
+  onNext: () => void
+  onClose: () => void
+}
+
+function InputForm({ action, input, onChange, onNext, onClose }: InputFormProps) {
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    onNext()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw="32rem">
+        <BulkFields action={action} input={input} onChange={part => onChange({ ...input, ...part })} />
+        <Group gap="xs">
+          <Button type="submit">{bulk.preview}</Button>
+          <Button variant="default" onClick={onClose}>
+            {bulk.cancel}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

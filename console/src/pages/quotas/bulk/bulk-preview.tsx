@@ -1,0 +1,209 @@
+import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
+import type { Api } from '../../../api/types.ts'
+import { Kind } from '../../../components/kind.tsx'
+import { Loaded } from '../../../components/loaded.tsx'
+import { Loading } from '../../../components/loading.tsx'
+import table from '../../../components/panel-table.module.css'
+import { quotaName } from '../../../components/quota-labels.ts'
+import { STATUS_LABELS } from '../../../components/status-badge.tsx'
+import { formatTimestamp, formatUnits } from '../../../formats.ts'
+import type { BulkCall, BulkPreview, ImportLine } from '../../../queries/jobs.ts'
+import { bulkPreviewQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { texts } from '../../../texts/texts.ts'
+import { type Extra, extraGrant, whyNoExtra } from '../extra-grants.ts'
+import { Failures } from '../jobs/job-view.tsx'
+import classes from '../jobs/jobs.module.css'
+import type { Selection } from '../selection.tsx'
+import { type BulkAction, type BulkInput, wholeNumber } from './bulk-change.ts'
+
+const { bulk, jobs } = manyTexts
+
+type Quota = Api['SmsQuota']
+
+/** What the user has agreed to, and how many rows or quotas it is about. */
+export type Confirmed = { call: BulkCall; total: number } | { lines: readonly ImportLine[]; total: number }
+
+interface PreviewProps {
+  selection: Selection
+  onConfirm: (confirmed: Confirmed) => void
+  onBack: () => void
+}
+
+/** What a bulk change would do, by a dry run of the service. */
+export function BulkPreviewView({
+  call,
+  action,
+  selection,
+  onConfirm,
+  onBack,
+}: PreviewProps & { call: BulkCall; action: BulkAction }) {
+  const preview = useQuery(bulkPreviewQuery(call, capsIn(selection)))
+  return (
+    <Loaded query={preview} loading={<Loading rows={6} height={32} />}>
+      {({ changed, unchanged, failed, failures, samples, caps }) => (
+        <Stack gap="sm">
+          <Text size="sm" fw={600} role="status">
+            {bulk.would[action](changed)}
+          </Text>
+          {unchanged > 0 && <Text size="sm">{bulk.unchanged(unchanged)}</Text>}
+          {failed > 0 && <Text size="sm">{bulk.wouldFail(failed)}</Text>}
+          {caps > 0 && <CapWarning action={action} call={call} caps={caps} />}
+          <Samples samples={samples} changed={changed} />
+          <Failures failures={failures} failed={failed} />
+          <Confirmation
+            action={action}
+            count={changed}
+            onConfirm={() => onConfirm({ call, total: changed + unchanged + failed })}
+            onBack={onBack}
+          />
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+/** How many of the selected quotas are caps; null if only the service can tell. */
+function capsIn(selection: Selection): number | null {
+  if (selection.by === 'ids') return [...selection.quotas.values()].filter(({ kind }) => kind === 'cap').length
+  const { kind } = selection.filters
+  return kind === 'grant' ? 0 : null
+}
+
+function CapWarning({ action, call: { change }, caps }: { action: BulkAction; call: BulkCall; caps: number }) {
+  const lifts = action === 'suspend' || action === 'delete'
+  const raises = action === 'adjust' && Number(change.delta) > 0
+  if (!lifts && !raises) return null
+  return (
+    <Text size="sm" fw={600} className={classes.warning ?? ''}>
+      <Kind kind="cap">{lifts ? bulk.liftsCaps(caps) : bulk.raisesCaps(caps)}</Kind>
+    </Text>
+  )
+}
+
+/** Some of the quotas that would change, as they are and as they would be. */
+function Samples({ samples, changed }: Pick<BulkPreview, 'samples' | 'changed'>) {
+  if (samples.length === 0) return null
+  return (
+    <div className={classes.texts}>
+      <Table className={table.table ?? ''} captionSide="top">
+        <Table.Caption className={classes.caption ?? ''}>{bulk.samples(samples.length, changed)}</Table.Caption>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{texts.quotas.columns.name}</Table.Th>
+            <Table.Th scope="col">{texts.quotas.columns.user}</Table.Th>
+            <Table.Th scope="col">{bulk.change}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {samples.map(({ before, after }) => (
+            <Table.Tr key={before.id}>
+              <Table.Th scope="row">
+                <Kind kind={before.kind}>
+                  <bdi>{quotaName(before)}</bdi>
+                </Kind>
+              </Table.Th>
+              <Table.Td>{before.user_id}</Table.Td>
+              <Table.Td>{differenceOf(before, after)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </div>
+  )
+}
+
+function differenceOf(before: Quota, after: Quota): ReactNode {
+  const limit = (quota: Quota) => (quota.limit === null ? texts.values.unlimited : formatUnits(quota.limit))
+  const end = ({ expires_at }: Quota) => (expires_at === null ? texts.quotas.never : formatTimestamp(expires_at))
+  const { columns } = texts.quotas
+  const parts: [label: string, before: string, after: string][] = [
+    [columns.limit, limit(before), limit(after)],
+    [columns.expires_at, end(before), end(after)],
+    [columns.status, STATUS_LABELS[before.status], STATUS_LABELS[after.status]],
+  ]
+  return parts
+    .filter(([, old, next]) => old !== next)
+    .map(([label, old, next]) => bulk.difference(label, old, next))
+    .join(' · ')
+}
+
+interface ConfirmationProps {
+  action: BulkAction
+  count: number
+  onConfirm: () => void
+  onBack: () => void
+}
+
+/** The button that makes the change. A deletion cannot be undone, so it asks for the number of quotas. */
+function Confirmation({ action, count, onConfirm, onBack }: ConfirmationProps) {
+  const [typed, setTyped] = useState('')
+  const isDeletion = action === 'delete'
+  const isConfirmed = !isDeletion || wholeNumber(typed) === count
+  return (
+    <>
+      {isDeletion && count > 0 && (
+        <TextInput
+          label={bulk.typeCount(count)}
+          inputMode="numeric"
+          maw="18rem"
+          value={typed}
+          onChange={event => setTyped(event.currentTarget.value)}
+        />
+      )}
+      <Group gap="xs">
+        {count > 0 && (
+          <Button disabled={!isConfirmed} {...(isDeletion ? { color: 'red' } : {})} onClick={onConfirm}>
+            {bulk.confirm[action](count)}
+          </Button>
+        )}
+        <Button variant="default" onClick={onBack}>
+          {bulk.back}
+        </Button>
+      </Group>
+    </>
+  )
+}
+
+interface ExtraPreviewProps extends PreviewProps {
+  input: BulkInput
+  changeKey: string
+}
+
+/** Which of the selected grants would get units for their current window, and why the others would not. */
+export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBack }: ExtraPreviewProps) {
+  const selected = useQuery(selectedQuotasQuery(selection))
+  return (
+    <Loaded query={selected} loading={<Loading rows={6} height={32} />}>
+      {quotas => {
+        const units = Number(input.units)
+        const extras: Extra[] = quotas.filter(quota => whyNoExtra(quota) === null).map(quota => ({ quota, units }))
+        const left = quotas.flatMap(quota => {
+          const reason = whyNoExtra(quota)
+          return reason === null ? [] : [{ place: jobs.quotaOfUser(quota.id, quota.user_id), reason }]
+        })
+        const lines = extras.map(extra =>
+          extraGrant(extra, input.reason, changeKey, jobs.quotaOfUser(extra.quota.id, extra.quota.user_id)),
+        )
+        return (
+          <Stack gap="sm">
+            <Text size="sm" fw={600} role="status">
+              {bulk.wouldAddExtra(extras.length, units)}
+            </Text>
+            <Text size="sm">{bulk.thisWindowAbout}</Text>
+            {left.length > 0 && <Text size="sm">{bulk.leftOut(left.length)}</Text>}
+            <Failures failures={left} failed={left.length} />
+            <Confirmation
+              action="adjust"
+              count={extras.length}
+              onConfirm={() => onConfirm({ lines, total: lines.length })}
+              onBack={onBack}
+            />
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}

@@ -1,0 +1,108 @@
+import { Button, FileButton, Group, Stack, Text } from '@mantine/core'
+import { type DragEvent, useState } from 'react'
+import { Link } from 'wouter'
+import { Icon } from '../../../components/icon.tsx'
+import { PageTitle } from '../../../components/page-title.tsx'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { parseCsv, UnclosedQuote } from './csv.ts'
+import classes from './import.module.css'
+import { QuotaImport } from './quota-import.tsx'
+import { type FileContent, readRows } from './rows.ts'
+import { TopUp } from './top-up.tsx'
+
+const { importing } = manyTexts
+
+/** The largest file that is read into the page: some 100,000 quotas. */
+const MAX_MEGABYTES = 30
+
+interface ReadFile {
+  name: string
+  content: FileContent
+}
+
+/** Imports a file of CSV: quotas, or users who get more units. */
+export default function ImportPage() {
+  const [file, setFile] = useState<ReadFile | null>(null)
+  return (
+    <>
+      <PageTitle title={importing.title} about={importing.about}>
+        <Button component={Link} href="/quotas" variant="default" size="xs">
+          {importing.toQuotas}
+        </Button>
+      </PageTitle>
+      {file === null || file.content.about === 'nothing' ? (
+        <FileField problem={file?.content.about === 'nothing' ? file.content.problem : null} onFile={setFile} />
+      ) : (
+        <Stack gap="md" maw="64rem">
+          <Group gap="sm">
+            <Text size="sm">{importing.file(file.name, rowCount(file.content))}</Text>
+            <Button variant="subtle" size="compact-sm" onClick={() => setFile(null)}>
+              {importing.another}
+            </Button>
+          </Group>
+          {file.content.about === 'quotas' ? <QuotaImport {...file.content} /> : <TopUp {...file.content} />}
+        </Stack>
+      )}
+    </>
+  )
+}
+
+function rowCount(content: FileContent): number {
+  if (content.about === 'nothing') return 0
+  return content.failures.length + (content.about === 'quotas' ? content.lines.length : content.users.length)
+}
+
+interface FileFieldProps {
+  problem: string | null
+  onFile: (file: ReadFile) => void
+}
+
+/** Takes a file by drop or by choice. */
+function FileField({ problem, onFile }: FileFieldProps) {
+  const [isOver, setOver] = useState(false)
+  const read = async (file: File | null | undefined) => {
+    if (file != null) onFile({ name: file.name, content: await contentOf(file) })
+  }
+  function drop(event: DragEvent) {
+    event.preventDefault()
+    setOver(false)
+    void read(event.dataTransfer.files[0])
+  }
+  return (
+    <section
+      className={classes.drop}
+      aria-label={importing.drop}
+      data-over={isOver || undefined}
+      onDragOver={event => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Icon name="upload" size={32} />
+      <Text fw={600}>{importing.drop}</Text>
+      <FileButton accept=".csv,.txt,text/csv" onChange={file => void read(file)}>
+        {props => <Button {...props}>{importing.choose}</Button>}
+      </FileButton>
+      <div role="alert">{problem !== null && <Text c="var(--mantine-color-error)">{problem}</Text>}</div>
+      <Text size="sm" c="dimmed">
+        {importing.quotasHint}
+      </Text>
+      <Text size="sm" c="dimmed">
+        {importing.usersHint}
+      </Text>
+    </section>
+  )
+}
+
+async function contentOf(file: File): Promise<FileContent> {
+  if (file.size > MAX_MEGABYTES * 1_000_000) return { about: 'nothing', problem: importing.tooLarge(MAX_MEGABYTES) }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+    return readRows(parseCsv(text))
+  } catch (error) {
+    const problem = error instanceof UnclosedQuote ? importing.unclosedQuote(error.line) : importing.notUtf8
+    return { about: 'nothing', problem }
+  }
+}

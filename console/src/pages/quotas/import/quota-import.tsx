@@ -1,0 +1,63 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { type ImportLine, importJob } from '../../../queries/jobs.ts'
+import { refetchDependents } from '../../../queries/quota.ts'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import type { Failure } from '../jobs/job.ts'
+import { Failures, JobView } from '../jobs/job-view.tsx'
+
+const { importing } = manyTexts
+
+interface QuotaImportProps {
+  lines: readonly ImportLine[]
+  /** Lines that cannot be sent. */
+  failures: readonly Failure[]
+}
+
+/** Checks all rows by a dry run of the service, and imports them when the user agrees. */
+export function QuotaImport({ lines, failures }: QuotaImportProps) {
+  const [isConfirmed, setConfirmed] = useState(false)
+  const queryClient = useQueryClient()
+  return (
+    <Stack gap="md">
+      <Failures failures={failures} failed={failures.length} />
+      {isConfirmed ? (
+        <JobView
+          key="import"
+          job={importJob(lines, { isDryRun: false })}
+          total={lines.length}
+          reportName="sms-quota-import"
+          onEnd={() => void refetchDependents(queryClient)}
+        >
+          {() => (
+            <Button component={Link} href="/quotas">
+              {importing.toQuotas}
+            </Button>
+          )}
+        </JobView>
+      ) : (
+        <JobView
+          key="check"
+          job={importJob(lines, { isDryRun: true })}
+          total={lines.length}
+          reportName="sms-quota-import-check"
+          isDryRun
+        >
+          {({ counts: { created = 0, updated = 0 }, failed }) =>
+            created + updated === 0 ? (
+              failed === 0 && <Text size="sm">{importing.nothing}</Text>
+            ) : (
+              <Button onClick={() => setConfirmed(true)}>
+                {failed + failures.length === 0
+                  ? importing.importRows(created + updated)
+                  : importing.importRest(created + updated)}
+              </Button>
+            )
+          }
+        </JobView>
+      )}
+    </Stack>
+  )
+}

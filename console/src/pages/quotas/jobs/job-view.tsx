@@ -1,0 +1,119 @@
+import { Button, Group, Progress as ProgressBar, Stack, Table, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { csvLine } from '../../../../../src/domain/csv.ts'
+import { Announcement } from '../../../components/announcement.tsx'
+import { ErrorNotice } from '../../../components/error-notice.tsx'
+import table from '../../../components/panel-table.module.css'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { saveFile } from './download.ts'
+import { type CountName, type Failure, type Job, type Progress, useJob } from './job.ts'
+import classes from './jobs.module.css'
+
+interface JobViewProps {
+  job: Job
+  /** How many rows or quotas there are. */
+  total: number
+  /** The beginning of the name of the report's file. */
+  reportName: string
+  /** Whether it only asks what would change. */
+  isDryRun?: boolean
+  /** Called when the job has stopped, for whatever reason: what other pages show may be stale. */
+  onEnd?: () => void
+  /** What to do next, when it is done. */
+  children: (result: Progress) => ReactNode
+}
+
+const { jobs } = manyTexts
+
+/** Runs a job and shows how far it is, what failed and why. It can be stopped and continued. */
+export function JobView({ job, total, reportName, isDryRun = false, onEnd = () => {}, children }: JobViewProps) {
+  const { state, progress, error, pause, resume } = useJob(job, onEnd)
+  const { done, failed, failures } = progress
+  const isBusy = state === 'running' || state === 'waiting'
+  return (
+    <Stack gap="sm">
+      <Text fw={600} size="sm" role="status">
+        {(isDryRun ? jobs.dryRunStates : jobs.states)[state]}
+      </Text>
+      <ProgressBar
+        value={total === 0 ? 100 : Math.min(100, (done / total) * 100)}
+        animated={state === 'running'}
+        color={state === 'failed' ? 'red' : 'indigo'}
+        aria-label={jobs.progress(done, total)}
+      />
+      <Counts progress={progress} total={total} />
+      {isBusy && <Announcement text={jobs.progress(done, total)} />}
+      {state === 'waiting' && error !== null && <Text size="sm">{jobs.waiting(error.message)}</Text>}
+      {state === 'failed' && error !== null && <ErrorNotice variant="action" error={error} />}
+      <Failures failures={failures} failed={failed} />
+      <Group gap="xs">
+        {isBusy && (
+          <Button variant="default" onClick={pause}>
+            {jobs.stop}
+          </Button>
+        )}
+        {(state === 'paused' || state === 'failed') && <Button onClick={resume}>{jobs.continue}</Button>}
+        {!isBusy && (
+          <Button variant="default" onClick={() => saveFile(`${reportName}.csv`, [reportOf(progress)])}>
+            {jobs.report}
+          </Button>
+        )}
+        {state === 'done' && children(progress)}
+      </Group>
+    </Stack>
+  )
+}
+
+const COUNT_NAMES: readonly CountName[] = ['created', 'updated', 'changed', 'unchanged']
+
+function Counts({ progress: { done, counts, failed }, total }: { progress: Progress; total: number }) {
+  const parts = COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [jobs.counts[name](counts[name])]))
+  return (
+    <Text size="sm">
+      {jobs.progress(done, total)} · {[...parts, jobs.counts.failed(failed)].join(' · ')}
+    </Text>
+  )
+}
+
+/** Failures that the page shows; the report has all that the service lists. */
+const MAX_SHOWN = 20
+
+/** What could not be changed, and why. */
+export function Failures({ failures, failed }: { failures: readonly Failure[]; failed: number }) {
+  if (failures.length === 0) return null
+  return (
+    <div className={classes.texts}>
+      <Table className={table.table ?? ''} aria-label={jobs.failures}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{jobs.place}</Table.Th>
+            <Table.Th scope="col">{jobs.reason}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {failures.slice(0, MAX_SHOWN).map(({ place, reason }) => (
+            <Table.Tr key={`${place} ${reason}`}>
+              <Table.Th scope="row">{place}</Table.Th>
+              <Table.Td>{reason}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {failures.length > MAX_SHOWN && <p className={table.more}>{jobs.moreFailures(failures.length - MAX_SHOWN)}</p>}
+      {failed > failures.length && <p className={table.more}>{jobs.notListed}</p>}
+    </div>
+  )
+}
+
+/** The result and all listed failures as CSV. */
+function reportOf({ done, counts, failed, failures }: Progress): string {
+  const totals = [
+    ...COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [jobs.counts[name](counts[name])])),
+    jobs.counts.failed(failed),
+  ]
+  return [
+    csvLine([jobs.place, jobs.reason]),
+    ...failures.map(({ place, reason }) => csvLine([place, reason])),
+    csvLine([jobs.total(done), totals.join(' · ')]),
+  ].join('')
+}

@@ -1,0 +1,76 @@
+import { Button } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import type { Api } from '../../api/types.ts'
+import type { RowSelection } from '../../components/quota-table.tsx'
+import { texts } from '../../texts/texts.ts'
+import { type Filters, filterCount } from './list-state.ts'
+import classes from './quotas.module.css'
+
+type Quota = Api['SmsQuota']
+
+/** Quotas to change together. */
+export type Selection =
+  /** Rows that were chosen one by one, on one page or several. */
+  | { by: 'ids'; quotas: ReadonlyMap<number, Quota> }
+  /** All quotas that match filters, also those on other pages. `total` is null if the service did not count them. */
+  | { by: 'filters'; filters: Filters; total: number | null }
+
+const NONE: Selection = { by: 'ids', quotas: new Map() }
+
+export function isEmpty(selection: Selection): boolean {
+  return selection.by === 'ids' && selection.quotas.size === 0
+}
+
+/** The selection of a list. It lasts while pages are turned; other filters begin a new one. */
+export function useSelection(filters: Filters) {
+  const [{ key, selection }, set] = useState({ key: '', selection: NONE })
+  const currentKey = JSON.stringify(filters)
+  const current: Selection = key === currentKey ? selection : NONE
+  const select = (next: Selection) => set({ key: currentKey, selection: next })
+  const rows: RowSelection = {
+    isSelected: ({ id }) => current.by === 'filters' || current.quotas.has(id),
+    onSelect: (changed, isSelected) => {
+      // A single row cannot be taken out of all that match, so the choice begins again with that row.
+      const quotas = new Map(current.by === 'ids' ? current.quotas : [])
+      for (const quota of changed) {
+        if (isSelected) quotas.set(quota.id, quota)
+        else quotas.delete(quota.id)
+      }
+      select({ by: 'ids', quotas })
+    },
+  }
+  return { current, select, clear: () => select(NONE), rows }
+}
+
+interface SelectionBarProps {
+  selection: Selection
+  filters: Filters
+  /** How many quotas match the filters; null if the service did not count them. */
+  total: number | null
+  onSelect: (selection: Selection) => void
+  onClear: () => void
+  /** What can be done with the selection. */
+  children: ReactNode
+}
+
+/** Says how many quotas are selected, over all pages, and holds the actions. Shown while there is a selection. */
+export function SelectionBar({ selection, filters, total, onSelect, onClear, children }: SelectionBarProps) {
+  const { selected, allSelected, selectAll, clear } = texts.quotas.selection
+  const isAll = selection.by === 'filters'
+  // Without a filter all quotas of the service would be changed: that is nobody's daily work.
+  const canSelectAll = !isAll && filterCount(filters) > 0 && (total === null || total > selection.quotas.size)
+  return (
+    <section className={classes.selection} aria-label={texts.quotas.selection.label}>
+      <span role="status">{isAll ? allSelected(selection.total) : selected(selection.quotas.size)}</span>
+      {canSelectAll && (
+        <Button variant="subtle" size="compact-sm" onClick={() => onSelect({ by: 'filters', filters, total })}>
+          {selectAll(total)}
+        </Button>
+      )}
+      <Button variant="subtle" size="compact-sm" onClick={onClear}>
+        {clear}
+      </Button>
+      <div className={classes.bulk}>{children}</div>
+    </section>
+  )
+}

@@ -1,0 +1,156 @@
+import { Anchor, Button, Table, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { Link } from 'wouter'
+import type { UserEntry } from '../../../../src/contract/users.ts'
+import { CursorPager } from '../../components/cursor-pager.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { PageTitle } from '../../components/page-title.tsx'
+import classes from '../../components/record-table.module.css'
+import { cursor, uint, useUrlState } from '../../components/url-state.ts'
+import { Timestamp, Units } from '../../components/values.tsx'
+import { formatDistance } from '../../formats.ts'
+import { userSearchQuery, usersQuery } from '../../queries/quotas.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+
+const { users } = texts.quotas
+
+const STATE = { cursor }
+
+/** The directory of users: everyone of whom the service has stored something. */
+export default function Users() {
+  const [text, setText] = useState('')
+  const trimmed = text.trim()
+  const isInvalid = trimmed !== '' && uint(trimmed) === null
+  // Rows follow the keys without holding them up.
+  const digits = useDeferredValue(isInvalid ? '' : trimmed)
+  return (
+    <>
+      <PageTitle title={users.title} about={users.about} />
+      <search>
+        <TextInput
+          label={users.search}
+          placeholder={users.searchHint}
+          inputMode="numeric"
+          maw="18rem"
+          mb="md"
+          value={text}
+          onChange={event => setText(event.currentTarget.value)}
+          error={isInvalid && texts.quotas.filters.notAUser}
+        />
+      </search>
+      {digits === '' ? <Directory /> : <Found digits={digits} />}
+    </>
+  )
+}
+
+function Directory() {
+  const [state, change] = useUrlState(STATE)
+  const list = useQuery(usersQuery(state.cursor))
+  return (
+    <Loaded query={list} loading={<Loading rows={10} height={36} />}>
+      {({ items, next_cursor }) => (
+        <>
+          {items.length === 0 ? (
+            <EmptyState title={users.none}>{users.noneAbout}</EmptyState>
+          ) : (
+            <UserTable entries={items} isStale={list.isPlaceholderData} />
+          )}
+          <CursorPager
+            cursor={state.cursor}
+            next={next_cursor}
+            onCursor={next => change({ cursor: next })}
+            labels={[texts.quotas.pages.first, texts.quotas.pages.next]}
+          />
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/** The users whose id begins with some digits. An id that nobody has is said to be unknown, with what one can do about it. */
+function Found({ digits }: { digits: string }) {
+  const found = useQuery(userSearchQuery(digits))
+  const id = Number(digits)
+  return (
+    <Loaded query={found} loading={<Loading rows={3} height={36} />}>
+      {({ users: entries, hasMore }) => (
+        <>
+          {!entries.some(({ user_id }) => user_id === id) && !found.isPlaceholderData && <Unknown id={id} />}
+          {entries.length > 0 && <UserTable entries={entries} isStale={found.isPlaceholderData} />}
+          {hasMore && <p className={classes.about}>{users.more}</p>}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Unknown({ id }: { id: number }) {
+  const canChange = may(useCaller(), 'change')
+  return (
+    <EmptyState title={users.unknown(id)}>
+      {users.unknownAbout}
+      {canChange && (
+        <Button
+          component={Link}
+          href={`/quotas/new?user_id=${id}`}
+          variant="default"
+          size="xs"
+          mt="xs"
+          display="block"
+          w="fit-content"
+        >
+          {users.createFor(id)}
+        </Button>
+      )}
+    </EmptyState>
+  )
+}
+
+function UserTable({ entries, isStale }: { entries: readonly UserEntry[]; isStale: boolean }) {
+  const { columns } = users
+  return (
+    <Table
+      className={classes.table ?? ''}
+      aria-label={users.title}
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+    >
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{columns.user}</Table.Th>
+          <Table.Th scope="col">{columns.quotas}</Table.Th>
+          <Table.Th scope="col">{columns.lastActivity}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {entries.map(({ user_id, quotas, last_activity_at }) => (
+          <Table.Tr key={user_id}>
+            <Table.Th scope="row" data-label={columns.user}>
+              <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
+                {user_id}
+              </Anchor>
+            </Table.Th>
+            <Table.Td data-label={columns.quotas}>
+              <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">
+                <Units value={quotas} />
+              </Anchor>
+            </Table.Td>
+            <Table.Td data-label={columns.lastActivity}>
+              <span>
+                <Timestamp at={last_activity_at} none={users.never} />
+                {last_activity_at !== null && (
+                  <span className={classes.about}> · {formatDistance(last_activity_at, Date.now())}</span>
+                )}
+              </span>
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

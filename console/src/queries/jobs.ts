@@ -1,0 +1,171 @@
+import { requestLines } from '../api/client.ts'
+import type { Api } from '../api/types.ts'
+import { type Failure, type Job, NOTHING_DONE, type Progress, Stopped, sumOf } from '../pages/quotas/jobs/job.ts'
+import { manyTexts } from '../texts/many-quotas.ts'
+
+/** Changes of many quotas, whose answers are streams of records. */
+
+type Quota = Api['SmsQuota']
+type BulkRecord = Api['BulkRecord']
+type ImportRecord = Api['ImportRecord']
+
+/** One bulk change of the API. */
+export interface BulkCall {
+  /** Which quotas: their ids, or filters of the list. */
+  select: Readonly<Record<string, unknown>>
+  change: Readonly<Record<string, unknown>>
+  /** Names the call, so that a repeated one changes each quota at most once. */
+  key: string
+}
+
+/** What a dry run found. */
+export interface BulkPreview {
+  changed: number
+  unchanged: number
+  failed: number
+  failures: readonly Failure[]
+  samples: readonly { before: Quota; after: Quota }[]
+}
+
+function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signal: AbortSignal) {
+  return requestLines<BulkRecord>('/admin/quota/bulk', {
+    method: 'POST',
+    query: { dry_run: isDryRun },
+    body: { select, change },
+    idempotencyKey: key,
+    signal,
+  })
+}
+
+/** Asks what a bulk change would do. @throws ApiProblem, Unreachable, Stopped */
+export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<BulkPreview> {
+  const failures: Failure[] = []
+  const samples: { before: Quota; after: Quota }[] = []
+  for await (const record of bulkRecords(call, true, signal)) {
+    if (record.record === 'failed') failures.push(bulkFailure(record))
+    if (record.record === 'sample') samples.push(record)
+    if (record.record === 'stopped') throw new Stopped(record.detail)
+    if (record.record === 'end') {
+      const { changed, unchanged, failed } = record
+      return { changed, unchanged, failed, failures, samples }
+    }
+  }
+  throw brokenOff()
+}
+
+/** The job that makes bulk changes, one after the other. */
+export function bulkJob(calls: readonly BulkCall[]): Job {
+  const results = calls.map(() => NOTHING_DONE)
+  return async ({ report, signal }) => {
+    for (const [index, call] of calls.entries()) {
+      await runBulk(call, signal, progress => {
+        results[index] = progress
+        report(sumOf(results))
+      })
+    }
+  }
+}
+
+async function runBulk(call: BulkCall, signal: AbortSignal, report: (progress: Progress) => void): Promise<void> {
+  const failures: Failure[] = []
+  for await (const record of bulkRecords(call, false, signal)) {
+    if (record.record === 'failed') failures.push(bulkFailure(record))
+    if (record.record === 'begin' || record.record === 'failed' || record.record === 'sample') continue
+    const { changed_before, unchanged, failed } = record
+    // What an earlier attempt has changed is the work of this job, too.
+    const changed = record.changed + changed_before
+    report({ done: changed + unchanged + failed, counts: { changed, unchanged }, failed, failures })
+    if (record.record === 'stopped') throw new Stopped(record.detail)
+    if (record.record === 'end') return
+  }
+  throw brokenOff()
+}
+
+function bulkFailure({ quota_id, user_id, detail }: Extract<BulkRecord, { record: 'failed' }>): Failure {
+  return { place: manyTexts.jobs.quotaOfUser(quota_id, user_id), reason: detail }
+}
+
+/** A row of an import, and where it comes from. */
+export interface ImportLine {
+  /** A quota as JSON, without line breaks. */
+  json: string
+  /** For example "Line 3". */
+  place: string
+}
+
+/** Rows and characters of a call. It takes a second or two, and proxies let bodies of this size through. */
+const PIECE = { rows: 2_000, characters: 256 * 1_024 }
+
+/** The job that imports rows, or only asks what that would do. */
+export function importJob(lines: readonly ImportLine[], { isDryRun }: { isDryRun: boolean }): Job {
+  let result = NOTHING_DONE
+  return async ({ report, signal }) => {
+    while (result.done < lines.length) {
+      const { progress, stopped } = await importPiece(pieceFrom(lines, result.done), isDryRun, signal)
+      result = sumOf([result, progress])
+      report(result)
+      if (stopped !== null) throw new Stopped(stopped)
+    }
+  }
+}
+
+function pieceFrom(lines: readonly ImportLine[], start: number): readonly ImportLine[] {
+  let characters = 0
+  const rows = lines.slice(start, start + PIECE.rows)
+  const full = rows.findIndex(({ json }) => {
+    characters += json.length
+    return characters > PIECE.characters
+  })
+  return full === -1 ? rows : rows.slice(0, Math.max(1, full))
+}
+
+/** @returns what became of the rows, and why the service stopped; null if it did not */
+async function importPiece(
+  piece: readonly ImportLine[],
+  isDryRun: boolean,
+  signal: AbortSignal,
+): Promise<{ progress: Progress; stopped: string | null }> {
+  const refused: Extract<ImportRecord, { record: 'failed' }>[] = []
+  const records = requestLines<ImportRecord>('/admin/quota/import', {
+    method: 'POST',
+    query: { dry_run: isDryRun },
+    lines: `${piece.map(({ json }) => json).join('\n')}\n`,
+    signal,
+  })
+  for await (const record of records) {
+    if (record.record === 'failed') refused.push(record)
+    if (record.record !== 'end' && record.record !== 'stopped') continue
+    const { created, updated, unchanged } = record
+    const done = record.record === 'end' ? piece.length : record.line
+    // Rows after that are sent again, and refused again.
+    const settled = refused.filter(({ line }) => line <= done)
+    const progress = {
+      done,
+      counts: { created, updated, unchanged },
+      failed: record.record === 'end' ? record.failed : settled.length,
+      failures: settled.flatMap(failure => importFailures(failure, piece)),
+    }
+    return { progress, stopped: record.record === 'end' ? null : record.detail }
+  }
+  throw brokenOff()
+}
+
+/** One for each field that is wrong. */
+function importFailures(
+  { line, detail, errors }: Extract<ImportRecord, { record: 'failed' }>,
+  piece: readonly ImportLine[],
+): Failure[] {
+  const place = piece[line - 1]?.place ?? ''
+  if (errors === undefined) return [{ place, reason: detail }]
+  return errors.map(({ path, message }) => {
+    const [, column] = path.split('/')
+    return {
+      place: column === undefined || column === '' ? place : manyTexts.jobs.column(place, column),
+      reason: message,
+    }
+  })
+}
+
+function brokenOff(): Stopped {
+  return new Stopped(manyTexts.jobs.brokenOff)
+}

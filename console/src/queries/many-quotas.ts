@@ -1,0 +1,136 @@
+import { queryOptions } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { cellOf, csvLine } from '../../../src/domain/csv.ts'
+import { request, requestLines } from '../api/client.ts'
+import { retryDelayOf } from '../api/problem.ts'
+import type { Api } from '../api/types.ts'
+import { whyNoExtra } from '../pages/quotas/extra-grants.ts'
+import { saveFile } from '../pages/quotas/jobs/download.ts'
+import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
+import type { Selection } from '../pages/quotas/selection.tsx'
+import { manyTexts } from '../texts/many-quotas.ts'
+import { type BulkCall, previewBulk } from './jobs.ts'
+
+/** What changes of many quotas read first, and the export. Loaded when one is begun. */
+
+type Quota = Api['SmsQuota']
+
+/**
+ * The dry run of a bulk change, and how many of the quotas that would change are caps.
+ *
+ * @param caps null if only the service can tell
+ */
+export const bulkPreviewQuery = (call: BulkCall, caps: number | null) =>
+  queryOptions({
+    queryKey: ['bulk-preview', call],
+    queryFn: async ({ signal }) => {
+      const preview = await previewBulk(call, signal)
+      if (caps !== null) return { ...preview, caps }
+      const ofCaps = { ...call, select: { ...call.select, kind: 'cap' } }
+      return { ...preview, caps: (await previewBulk(ofCaps, signal)).changed }
+    },
+    // What is confirmed is what was shown, and each look begins with what is stored now.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+/** The most quotas that one change reads into the browser. */
+export const MAX_SELECTED = 10_000
+
+/** The selected quotas themselves. */
+export const selectedQuotasQuery = (selection: Selection) =>
+  queryOptions({
+    queryKey: ['selected-quotas', selection.by === 'ids' ? [...selection.quotas.keys()] : selection.filters],
+    queryFn: async ({ signal }) => {
+      if (selection.by === 'ids') return [...selection.quotas.values()]
+      const quotas: Quota[] = []
+      for await (const quota of exportedQuotas(selection.filters, signal)) {
+        quotas.push(quota)
+        if (quotas.length > MAX_SELECTED) throw new Error(manyTexts.bulk.tooMany(MAX_SELECTED))
+      }
+      return quotas
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+/** All quotas that match filters, by id, as the service reads them. */
+function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {
+  return requestLines<Quota>('/admin/export/quotas', { query: filterOf(filters), signal })
+}
+
+/** Lines of CSV that are joined before they are passed to the browser. */
+const LINES_PER_PART = 2_000
+
+/** Writes all quotas that match filters to a file. @param onCount gets how many have been read */
+export async function exportToFile(
+  filters: Filters,
+  signal: AbortSignal,
+  onCount: (count: number) => void,
+): Promise<void> {
+  const parts: Blob[] = []
+  let lines: string[] = []
+  let count = 0
+  for await (const quota of exportedQuotas(filters, signal)) {
+    if (count === 0) lines.push(csvLine(Object.keys(quota)))
+    lines.push(csvLine(Object.values(quota).map(cellOf)))
+    count += 1
+    if (count % LINES_PER_PART !== 0) continue
+    // The browser may keep a blob on disk, but not a string.
+    parts.push(new Blob(lines))
+    lines = []
+    onCount(count)
+  }
+  onCount(count)
+  saveFile('sms-quota-quotas.csv', [...parts, ...lines])
+}
+
+export type Period = NonNullable<Quota['period']>
+
+/** Users that are looked up at the same time. */
+const LOOKUPS = 4
+
+/** The grants of each user that units can be added to, the one that pays first in front. @param onProgress gets how many users are done */
+export const fittingGrantsQuery = (
+  users: readonly { user_id: number }[],
+  period: Period,
+  onProgress: (done: number) => void,
+) =>
+  queryOptions({
+    queryKey: ['fitting-grants', period, users],
+    queryFn: async ({ signal }) => {
+      const grants = new Map<number, readonly Quota[]>()
+      const rest = users.values()
+      const lookUp = async () => {
+        for (const { user_id } of rest) {
+          grants.set(user_id, await grantsOf(user_id, period, signal))
+          onProgress(grants.size)
+        }
+      }
+      await Promise.all(Array.from({ length: LOOKUPS }, lookUp))
+      return grants
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+/** A user has at most 200 quotas that have not ended, and a page holds as many. */
+async function grantsOf(user_id: number, period: Period, signal: AbortSignal): Promise<readonly Quota[]> {
+  const query = { user_id, kind: 'grant', page_size: MAX_PAGE_SIZE, sort: '-expires_at' }
+  const { items } = await patiently(() => request<Api['QuotaPage']>('/admin/quota/list', { query, signal }))
+  return items
+    .filter(quota => quota.period === period && whyNoExtra(quota) === null)
+    .sort((one, other) => one.priority - other.priority || one.id - other.id)
+}
+
+/** Repeats a reading that the service refuses because there are too many, so that one user does not fail them all. */
+async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    const delayMs = retryDelayOf(error)
+    if (delayMs === null) throw error
+    await new Promise(resolve => setTimeout(resolve, delayMs))
+    return patiently(call)
+  }
+}

@@ -1,0 +1,49 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { SearchResult } from '../../../src/contract/search.ts'
+import type { UserPage } from '../../../src/contract/users.ts'
+import { request } from '../api/client.ts'
+import type { Api } from '../api/types.ts'
+import { type Filters, filterOf, type ListState } from '../pages/quotas/list-state.ts'
+
+/** Every list of quotas begins its key so. */
+const QUOTAS = 'quotas'
+
+/** A page of the list of all quotas. Keeps the previous rows until the next page is loaded. */
+export const quotaListQuery = (state: ListState) =>
+  queryOptions({
+    queryKey: [QUOTAS, state],
+    queryFn: ({ signal }) => {
+      const { sort, page, page_size, cursor } = state
+      // A cursor fixes the filters, so they are not repeated: the end of a week has moved since the first page.
+      const query = cursor === null ? { ...filterOf(state), sort, page, page_size } : { cursor, page_size }
+      return request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
+    },
+    placeholderData: keepPreviousData,
+  })
+
+/** A page of the directory of users, by id. */
+export const usersQuery = (cursor: string | null) =>
+  queryOptions({
+    queryKey: ['users', cursor],
+    queryFn: ({ signal }) =>
+      request<UserPage>('/admin/users', { query: { page_size: USERS_PER_PAGE, cursor }, signal }),
+    placeholderData: keepPreviousData,
+  })
+const USERS_PER_PAGE = 50
+
+/** Users whose id begins with these digits; at most 20. */
+export const userSearchQuery = (digits: string) =>
+  queryOptions({
+    queryKey: ['users', 'search', digits],
+    queryFn: ({ signal }) => request<SearchResult>('/admin/search', { query: { q: digits }, signal }),
+    select: ({ users, has_more }: SearchResult) => ({ users, hasMore: has_more.users }),
+    placeholderData: keepPreviousData,
+  })
+
+/** Writes all quotas that match filters to a file of CSV. @param onCount gets how many have been read */
+export const exportMutation = (onCount: (count: number) => void) => ({
+  mutationFn: async ({ filters, signal }: { filters: Filters; signal: AbortSignal }) => {
+    const { exportToFile } = await import('./many-quotas.ts')
+    await exportToFile(filters, signal, onCount)
+  },
+})

@@ -1,0 +1,178 @@
+import { formatUnits } from '../../formats.ts'
+import type { manyQuotas as english } from '../en/many-quotas.tsx'
+
+const quotasOf = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Kontingent' : 'Kontingente'}`
+
+/** In the dative, after `von`. */
+const quotasWith = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Kontingent' : 'Kontingenten'}`
+
+/** Changes of many quotas, and files of them. */
+export const manyQuotas: typeof english = {
+  bulk: {
+    titles: {
+      adjust: 'Ausgewählte Kontingente anpassen',
+      extend: 'Ende der ausgewählten Kontingente verschieben',
+      suspend: 'Ausgewählte Kontingente aussetzen',
+      resume: 'Ausgewählte Kontingente fortsetzen',
+      delete: 'Ausgewählte Kontingente löschen',
+    },
+    direction: 'Einheiten hinzufügen oder abziehen',
+    add: 'Hinzufügen',
+    remove: 'Abziehen',
+    units: 'Einheiten',
+    unitsHint: 'Eine ganze Zahl ab 1',
+    windows: 'Wie lange',
+    everyWindow: 'Ab jetzt',
+    everyWindowAbout: 'Ändert das Limit, in diesem und in allen späteren Zeiträumen.',
+    thisWindow: 'Nur in diesem Zeitraum',
+    thisWindowAbout:
+      'Jeder Benutzer erhält ein Paket mit diesen Einheiten für dieselben Nachrichten. Es endet mit dem laufenden Zeitraum des Kontingents.',
+    reason: 'Grund',
+    reasonAbout: 'Erscheint im Verlauf.',
+    end: 'Wie das Ende verschoben wird',
+    ends: { by: 'Um eine Dauer', to: 'Auf einen Tag', never: 'Kein Ende' },
+    by: 'Später um',
+    byHint: 'Eine ganze Zahl von 1 bis 999',
+    unit: 'Zeiteinheit',
+    durations: { D: 'Tage', W: 'Wochen', M: 'Monate', Y: 'Jahre' },
+    day: 'Endet mit Beginn des',
+    dayHint: 'Einen Tag wählen',
+    preview: 'Zeigen, was sich ändern würde',
+    back: 'Zurück',
+    cancel: 'Abbrechen',
+    would: {
+      adjust: count => `Das Limit von ${quotasWith(count)} würde sich ändern.`,
+      extend: count => `Das Ende von ${quotasWith(count)} würde verschoben.`,
+      suspend: count => `${quotasOf(count)} würden ausgesetzt.`,
+      resume: count => `${quotasOf(count)} würden wieder zählen.`,
+      delete: count => `${quotasOf(count)} würden gelöscht. Das lässt sich nicht rückgängig machen.`,
+    },
+    wouldAddExtra: (count, units) =>
+      `${formatUnits(count)} ${count === 1 ? 'Paket bekäme' : 'Pakete bekämen'} ${formatUnits(units)} Einheiten mehr für den laufenden Zeitraum.`,
+    unchanged: count => `${quotasOf(count)} ${count === 1 ? 'ist' : 'sind'} schon so.`,
+    wouldFail: count => `${quotasOf(count)} ${count === 1 ? 'lässt' : 'lassen'} sich nicht ändern:`,
+    leftOut: count => `${quotasOf(count)} ${count === 1 ? 'bleibt' : 'bleiben'} außen vor:`,
+    liftsCaps: count =>
+      count === 1
+        ? 'Darunter ist eine Obergrenze: Sie fällt weg, und der Benutzer kann senden, so viel die Pakete erlauben.'
+        : `Darunter sind ${formatUnits(count)} Obergrenzen: Sie fallen weg, und die Benutzer können senden, so viel die Pakete erlauben.`,
+    raisesCaps: count =>
+      count === 1
+        ? 'Darunter ist eine Obergrenze: Der Benutzer bekommt keine Einheiten, sondern eine höhere Grenze.'
+        : `Darunter sind ${formatUnits(count)} Obergrenzen: Die Benutzer bekommen keine Einheiten, sondern eine höhere Grenze.`,
+    samples: (shown, of) =>
+      shown === of
+        ? 'Was sich ändern würde'
+        : `Was sich ändern würde: die ersten ${formatUnits(shown)} von ${formatUnits(of)}`,
+    change: 'Änderung',
+    difference: (label, before, after) => `${label}: ${before} → ${after}`,
+    typeCount: count => `Zur Bestätigung ${count} eingeben`,
+    confirm: {
+      adjust: count => `${quotasOf(count)} anpassen`,
+      extend: count => `Ende von ${quotasWith(count)} verschieben`,
+      suspend: count => `${quotasOf(count)} aussetzen`,
+      resume: count => `${quotasOf(count)} fortsetzen`,
+      delete: count => `${quotasOf(count)} löschen`,
+    },
+    tooMany: count => `Mehr als ${quotasOf(count)} entsprechen den Filtern. Engere Filter wählen.`,
+  },
+  extra: {
+    name: of => `Zusätzliche Einheiten zu ${of}`,
+    notAGrant: 'Eine Obergrenze hat keine eigenen Einheiten.',
+    unlimited: 'Es ist schon unbegrenzt.',
+    oneTime: 'Es ist einmalig: stattdessen das Limit anpassen.',
+    notLive: 'Es zählt zurzeit nicht.',
+  },
+  jobs: {
+    states: {
+      running: 'Änderung läuft … Diese Seite geöffnet lassen.',
+      waiting: 'Warten auf den Dienst …',
+      paused: 'Angehalten. Was geändert ist, bleibt geändert; „Weiter“ ändert nichts doppelt.',
+      failed: 'Unterbrochen. Was geändert ist, bleibt geändert; „Weiter“ ändert nichts doppelt.',
+      done: 'Fertig.',
+    },
+    dryRunStates: {
+      running: 'Prüfung läuft …',
+      waiting: 'Warten auf den Dienst …',
+      paused: 'Angehalten. Nichts wurde geändert.',
+      failed: 'Unterbrochen. Nichts wurde geändert.',
+      done: 'Geprüft. Noch wurde nichts geändert.',
+    },
+    progress: (done, total) => `${formatUnits(done)} von ${formatUnits(total)}`,
+    waiting: reason => `${reason} Neuer Versuch läuft …`,
+    counts: {
+      created: count => `${formatUnits(count)} angelegt`,
+      updated: count => `${formatUnits(count)} aktualisiert`,
+      changed: count => `${formatUnits(count)} geändert`,
+      unchanged: count => `${formatUnits(count)} unverändert`,
+      failed: count => `${formatUnits(count)} fehlgeschlagen`,
+    },
+    failures: 'Was sich nicht ändern lässt',
+    place: 'Wo',
+    reason: 'Warum',
+    moreFailures: count => `${formatUnits(count)} weitere stehen im Bericht.`,
+    notListed: 'Der Dienst nennt die ersten 1.000 Fehler eines Aufrufs. Diese beheben und noch einmal versuchen.',
+    quotaOfUser: (quota, user) => (user === null ? `Kontingent ${quota}` : `Kontingent ${quota} von Benutzer ${user}`),
+    line: line => `Zeile ${line}`,
+    column: (place, column) => `${place}, Spalte ${column}`,
+    brokenOff: 'Die Antwort des Dienstes brach ab.',
+    stop: 'Anhalten',
+    continue: 'Weiter',
+    report: 'Bericht herunterladen',
+    close: 'Schließen',
+    total: done => `Zusammen: ${formatUnits(done)}`,
+  },
+  importing: {
+    title: 'Aus CSV importieren',
+    about: 'Kontingente, die angelegt und geändert werden, oder Benutzer, die mehr Einheiten bekommen.',
+    drop: 'Eine CSV-Datei hier ablegen oder auswählen',
+    choose: 'Datei auswählen',
+    quotasHint:
+      'Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent: Eine bekannte Referenz wird aktualisiert, eine andere angelegt.',
+    usersHint:
+      'Mit einer Spalte von Benutzernummern, und units für unterschiedliche Einheiten, bekommen diese Benutzer mehr Einheiten.',
+    tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
+    notUtf8: 'Die Datei ist nicht UTF-8. Als „CSV UTF-8“ speichern.',
+    unclosedQuote: line => `Zeile ${line}: Ein Anführungszeichen ist nicht geschlossen.`,
+    noRows: 'Die Datei hat keine Zeilen.',
+    unknownColumns: (columns, known) => `Unbekannte Spalten: ${columns}. Bekannt sind: ${known}.`,
+    twice: column => `Die Spalte ${column} gibt es zweimal.`,
+    neededColumns:
+      'Jede Zeile braucht user_id, external_ref und limit. Für mehr Einheiten braucht die Datei eine Spalte user_id.',
+    tooManyCells: (cells, columns) => `Sie hat ${cells} Zellen, die Kopfzeile ${columns} Spalten.`,
+    file: (name, rows) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'Zeile' : 'Zeilen'}`,
+    another: 'Andere Datei auswählen',
+    importRows: rows => `${quotasOf(rows)} importieren`,
+    importRest: rows => `Die anderen ${formatUnits(rows)} importieren`,
+    nothing: 'Alle Kontingente sind schon so, wie die Datei sagt.',
+    toQuotas: 'Zur Liste der Kontingente',
+  },
+  topUp: {
+    heading: users => `Mehr Einheiten für ${formatUnits(users)} Benutzer`,
+    units: 'Einheiten für jeden Benutzer',
+    unitsOfFile: 'Die Datei sagt, wie viele Einheiten jeder Benutzer bekommt.',
+    period: 'Welches Paket jedes Benutzers',
+    periods: {
+      hour: 'Das stündliche Paket',
+      day: 'Das tägliche Paket',
+      week: 'Das wöchentliche Paket',
+      month: 'Das monatliche Paket',
+      year: 'Das jährliche Paket',
+    },
+    find: 'Pakete dieser Benutzer suchen',
+    finding: (done, of) => `Suche: ${formatUnits(done)} von ${formatUnits(of)} Benutzern`,
+    found: users => `${formatUnits(users)} Benutzer ${users === 1 ? 'hat' : 'haben'} ein passendes Paket.`,
+    noGrant: 'Kein gültiges, begrenztes Paket mit diesem Zeitraum.',
+    notAUser: text => `„${text}“ ist keine Benutzernummer.`,
+    notUnits: text => `„${text}“ ist keine Anzahl von Einheiten ab 1.`,
+    twice: user => `Benutzer ${user} steht zweimal darin.`,
+    several: count => `Hat ${count} passende Pakete: Das zuerst zahlende bekommt die Einheiten.`,
+    left: count => `${formatUnits(count)} ${count === 1 ? 'Zeile bleibt' : 'Zeilen bleiben'} außen vor:`,
+    user: user => `Benutzer ${user}`,
+    notes: 'Bitte beachten',
+    total: (users, units) =>
+      `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} zusammen ${formatUnits(units)} Einheiten mehr.`,
+    confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,
+    tooMany: max => `Die Datei nennt mehr als ${formatUnits(max)} Benutzer. Bitte teilen.`,
+  },
+}
