@@ -4,6 +4,7 @@ import { listAlerts } from '../src/db/alerts.ts'
 import type { Database, Queryable } from '../src/db/database.ts'
 import type { QuotaFilter } from '../src/db/quota-conditions.ts'
 import { listQuotas, type PageStart, type QuotaOrder } from '../src/db/quota-lists.ts'
+import { selectQuotasOfUsers } from '../src/db/quota-selection.ts'
 import { findQuota, quotasOfUser } from '../src/db/quotas.ts'
 import { quotaIdOf, shardFrom } from '../src/domain/shard.ts'
 import { DAY_MS } from '../src/domain/time.ts'
@@ -36,6 +37,16 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
     { name: "A user's list, active ones", run: list({ userId: user, status: 'active' }, NEWEST) },
     { name: 'The list of the user with the most quotas', run: list({ userId: busiestUser }, NEWEST) },
     { name: "A user's deleted quotas", run: list({ userId: busiestUser, status: 'deleted' }, NEWEST) },
+    {
+      name: 'The quotas of 20 users, for a bulk change',
+      run: db =>
+        selectQuotasOfUsers(
+          db,
+          Array.from({ length: 20 }, (_, n) => user + n),
+          { kind: 'grant', status: 'active' },
+          now,
+        ),
+    },
     { name: 'All users, newest first', run: list({}, NEWEST) },
     { name: 'All users, newest first, deep by cursor', run: list({}, NEWEST, tenth) },
     {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
+
 /** Where a command runs: what it reads of its surroundings, and where its output goes. */
 export interface Terminal {
   readonly env: NodeJS.Dict<string>
@@ -12,6 +15,8 @@ export interface Terminal {
   print(text: string): Promise<void>
   /** Writes a line of messages. */
   complain(line: string): void
+  /** Asks a question and resolves to the answer; null if there is no terminal to ask on. */
+  readonly ask: ((question: string) => Promise<string>) | null
   /** Aborts at the next Ctrl-C or SIGTERM, which then does not end the process. */
   interruption(): AbortSignal
 }
@@ -22,7 +27,7 @@ export const isClosedPipe = (error: unknown): boolean =>
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  const { stdout, stderr, env } = process
+  const { stdin, stdout, stderr, env } = process
   return {
     env,
     columns: stdout.isTTY ? stdout.columns : null,
@@ -42,6 +47,7 @@ export function processTerminal(): Terminal {
     complain(line) {
       stderr.write(`${line}\n`)
     },
+    ask: stdin.isTTY && stderr.isTTY ? ask : null,
     interruption() {
       const controller = new AbortController()
       const signals = ['SIGINT', 'SIGTERM'] as const
@@ -52,5 +58,16 @@ export function processTerminal(): Terminal {
       for (const signal of signals) process.on(signal, abort)
       return controller.signal
     },
+  }
+}
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  // Ctrl-C and the end of the input are answers, too: no.
+  const ends = ['SIGINT', 'close'].map(event => once(lines, event).then(() => ''))
+  try {
+    return await Promise.race([lines.question(question), ...ends])
+  } finally {
+    lines.close()
   }
 }

@@ -39,7 +39,7 @@ test.each(REMOTE_COMMANDS.map(command => [command.name, command] as const))('the
 
 test('a change that can be repeated takes a key', () => {
   const takers = REMOTE_COMMANDS.filter(({ options }) => 'idempotency-key' in options).map(({ name }) => name)
-  expect(takers).toEqual(['quota create', 'quota update', 'quota adjust'])
+  expect(takers).toEqual(['quota create', 'quota update', 'quota adjust', 'quota bulk'])
 })
 
 test('every line of the document works, and every example of the help is accepted', async () => {
@@ -62,7 +62,7 @@ test('every line of the document works, and every example of the help is accepte
   // The document has deleted the quota and settled the reservation, so the service may refuse: 1. A denial is 3.
   const examples = REMOTE_COMMANDS.flatMap(({ examples }) => examples).filter(
     // The agent runs until a signal; its test runs it.
-    line => !/--profile|CURSOR|import|agent/.test(line),
+    line => !/--profile|CURSOR|import|agent|users\.txt/.test(line),
   )
   for (const line of examples) expect([0, 1, 3], line).toContain((await codeOf(line))[1])
 })

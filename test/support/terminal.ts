@@ -26,6 +26,7 @@ export function testTerminal(options: Partial<Terminal>): TestTerminal {
     hasColors: false,
     timeZone: 'UTC',
     now: Date.now,
+    ask: null,
     interruption: () => interruption.signal,
     ...options,
     stdout: '',

@@ -2,9 +2,12 @@
 import Type from 'typebox'
 import { BULK_CHANGES, type BulkSelection } from '../../contract/bulk.ts'
 import type { Database } from '../../db/database.ts'
+import type { QuotaFilter } from '../../db/quota-conditions.ts'
 import { listQuotas } from '../../db/quota-lists.ts'
+import { selectQuotasOfUsers } from '../../db/quota-selection.ts'
 import { MAX_PAGE_SIZE } from '../../domain/bounds.ts'
 import { BULK_ACTIONS, type BulkAction, type BulkChange } from '../../domain/bulk-change.ts'
+import type { Quota } from '../../domain/quota.ts'
 import type { EpochMs } from '../../domain/time.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { timestampOf } from '../platform/formats.ts'
@@ -69,8 +72,11 @@ function refused(path: string, message: string) {
 /** Quotas may be created so much later, in milliseconds, and are selected: the clocks of two processes differ by up to 500 ms. */
 const CLOCK_MARGIN_MS = 1_000
 
+/** Users whose quotas are read at a time: each has at most 200 unexpired ones. */
+const USERS_AT_A_TIME = 100
+
 /**
- * The ids of the selected quotas, in parts: a bounded read for each, by the last id of the one before.
+ * The ids of the selected quotas, in parts, each a short read.
  *
  * @param begunAt when the bulk change began: quotas that were created later are not selected
  */
@@ -84,23 +90,38 @@ export async function* selectedIds(
     yield [...new Set(ids)]
     return
   }
-  const selections =
-    userIds === undefined ? [filters] : [...new Set(userIds)].map(userId => ({ ...filters, user_id: userId }))
-  for (const selection of selections) yield* listedIds(db, selection, begunAt, now)
+  const { filter } = listRequestOf(filters, { role: 'admin' })
+  const pages = userIds === undefined ? listedQuotas(db, filter, now) : quotasByUser(db, new Set(userIds), filter, now)
+  for await (const quotas of pages) {
+    yield quotas.filter(({ created_at }) => created_at <= begunAt + CLOCK_MARGIN_MS).map(({ id }) => id)
+  }
 }
 
-async function* listedIds(
+type Selected = Pick<Quota, 'id' | 'created_at'>
+
+async function* quotasByUser(
   db: Database,
-  filters: Omit<BulkSelection, 'ids' | 'user_ids'>,
-  begunAt: EpochMs,
+  userIds: ReadonlySet<number>,
+  filter: QuotaFilter,
   now: () => EpochMs,
-): AsyncGenerator<readonly number[], void> {
-  const { filter } = listRequestOf(filters, { role: 'admin' })
+): AsyncGenerator<readonly Selected[], void> {
+  const users = [...userIds]
+  for (let from = 0; from < users.length; from += USERS_AT_A_TIME) {
+    yield await selectQuotasOfUsers(db, users.slice(from, from + USERS_AT_A_TIME), filter, now())
+  }
+}
+
+/** By ascending id, each page by the last id of the one before. */
+async function* listedQuotas(
+  db: Database,
+  filter: QuotaFilter,
+  now: () => EpochMs,
+): AsyncGenerator<readonly Selected[], void> {
   const order = { by: 'id', descending: false } as const
   for (let after = { value: 0, id: 0 }; ; ) {
     const page = await listQuotas(db, filter, order, { after }, MAX_PAGE_SIZE, now())
     if (page === 'too_deep') throw new Error('a page after a key is never too deep')
-    yield page.quotas.filter(({ created_at }) => created_at <= begunAt + CLOCK_MARGIN_MS).map(({ id }) => id)
+    yield page.quotas
     if (page.next === null) return
     after = { value: page.next.id, id: page.next.id }
   }

@@ -1,0 +1,75 @@
+/** Reads what `quota bulk` selects and changes. */
+import { readFile } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
+import { BULK_CHANGES, BulkSelection } from '../../../contract/bulk.ts'
+import { MAX_BULK_IDS } from '../../../domain/bounds.ts'
+import { type Arguments, UsageError } from '../../arguments.ts'
+import { fieldsOf, type Request, readFields } from '../fields.ts'
+
+/** The fields of a selection, and those of the changes but for the action. */
+export const SELECTION_FIELDS = fieldsOf([BulkSelection])
+export const CHANGE_FIELDS = fieldsOf([BULK_CHANGES.adjust, BULK_CHANGES.extend]).filter(
+  ({ option }) => option !== 'action',
+)
+
+/** A request for each call: one that names more ids than a call may have is divided. @throws UsageError */
+export async function readRequests(args: Arguments, timeZone: string): Promise<{ select: Request; change: Request }[]> {
+  const select = readFields(SELECTION_FIELDS, args, timeZone)
+  await addIds(select, 'ids', args)
+  await addIds(select, 'user_ids', args)
+  if (Object.keys(select).length === 0) {
+    const options = ['--ids-from', '--user-ids-from', ...SELECTION_FIELDS.map(({ option }) => `--${option}`)]
+    throw new UsageError(`which quotas? Give at least one of ${options.join(', ')}`)
+  }
+  const change = { action: args.operand(0), ...readFields(CHANGE_FIELDS, args, timeZone) }
+  return divided(select).map(part => ({ select: part, change }))
+}
+
+/** @throws UsageError */
+async function addIds(select: Request, field: 'ids' | 'user_ids', args: Arguments): Promise<void> {
+  const option = `${field.replace('_', '-')}-from`
+  const file = args.one(option)
+  if (file === undefined) return
+  if (field in select) throw new UsageError(`give --${option.replace('-from', '')} or --${option}, not both`)
+  select[field] = idsOf(await contentOf(file, option), option)
+}
+
+/** @throws UsageError */
+async function contentOf(file: string, option: string): Promise<string> {
+  if (file === '-') return text(process.stdin)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new UsageError(`--${option}: ${file} cannot be read (${code})`)
+  }
+}
+
+/** A first line without a digit is a title, as in CSV. @throws UsageError for a word that is no id */
+function idsOf(content: string, option: string): number[] {
+  const lines = content.replace(/^\uFEFF/, '').split('\n')
+  if (!/\d/.test(lines[0] ?? '')) lines[0] = ''
+  const ids = lines.flatMap((line, index) =>
+    line
+      .split(/[\s,;]+/)
+      .filter(word => word !== '')
+      .map(word => {
+        const id = /^\d{1,16}$/.test(word) ? Number(word) : Number.NaN
+        if (Number.isSafeInteger(id)) return id
+        throw new UsageError(`--${option}: line ${index + 1} is a list of ids, not "${word.slice(0, 40)}"`)
+      }),
+  )
+  if (ids.length === 0) throw new UsageError(`--${option} has no ids`)
+  return [...new Set(ids)]
+}
+
+function divided(select: Request): Request[] {
+  const field = ['ids', 'user_ids'].find(name => Array.isArray(select[name]))
+  const ids: unknown = field === undefined ? [] : select[field]
+  if (field === undefined || !Array.isArray(ids) || ids.length <= MAX_BULK_IDS) return [select]
+  const count = Math.ceil(ids.length / MAX_BULK_IDS)
+  return Array.from({ length: count }, (_, part) => ({
+    ...select,
+    [field]: ids.slice(part * MAX_BULK_IDS, (part + 1) * MAX_BULK_IDS),
+  }))
+}
