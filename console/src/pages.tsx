@@ -1,6 +1,6 @@
 import { type ComponentType, lazy } from 'react'
 import type { IconName } from './components/icon.tsx'
-import type { ViewedUser } from './components/user/viewed-user.ts'
+import type { ViewedUser } from './queries/user.ts'
 import { may, readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
 import type { PageShape } from './shell/skeletons.tsx'

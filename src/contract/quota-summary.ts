@@ -92,6 +92,7 @@ export const QuotaSummary = Type.Object(
         period: nullable(Type.Enum([...PERIODS])),
         time_zone: Type.String(),
         ...scope,
+        alert_at: Type.Array(Type.Integer({ minimum: 1, maximum: 100 })),
       }),
     ),
     breakdown: Type.Array(Type.Object({ ...scope, ...totals }), {

@@ -57,6 +57,7 @@ export function summarize(userId: number, quotas: readonly Quota[], expired: num
       time_zone: cap.time_zone,
       countries: cap.countries,
       message_types: cap.message_types,
+      alert_at: cap.alert_at,
     })),
     breakdown: breakdownOf(grants),
     forecast: forecast(rolled, past, now),

@@ -34,14 +34,13 @@ test('by keyboard: opens a user without quotas and goes on to their first quota'
   await page.keyboard.press('Escape')
   await page.goto(`${site.url}/console/users/99`)
   await page.getByRole('heading', { level: 1, name: 'User 99' }).waitFor()
-  await page.getByText('0 used · 0 left').waitFor()
-  await page.getByText('No forecast yet').waitFor()
+  await page.getByText('Blocked: there are no quotas yet.').waitFor()
   await page.getByRole('link', { name: 'Create the first one' }).focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=99`)
 
   await page.goto(`${site.url}/console/users/99/changes`)
-  await page.getByText('This user has no quotas yet.').waitFor()
+  await page.getByText('Changes of this user’s quotas appear here.').waitFor()
   await page.goto(`${site.url}/console/users/99/reservations`)
   await page.getByText('Reservations and sent messages appear here.').waitFor()
   for (const id of ['x', '-1', '99999999999999999', '%3Cscript%3E']) {
@@ -70,7 +69,7 @@ test('shows the latest changes of all quotas of a user, including deleted ones',
     .toMatchObject([
       expect.anything(),
       expect.stringMatching(/^Given by mistakeDeletedVersion 2/),
-      expect.stringMatching(/^Monthly packageUpdatedVersion 2Goodwill1/),
+      expect.stringMatching(/^Monthly packageChangedVersion 2Goodwill1/),
       expect.stringMatching(/^Given by mistakeCreated/),
       expect.stringMatching(/^Daily ceilingCreated/),
       expect.stringMatching(/^Codes to Germany and AustriaCreated/),
@@ -119,7 +118,7 @@ test('shows an outage where data was requested, and keeps the other sections', a
   await page.context().setOffline(true)
   await page.getByLabel('Period').selectOption('Last 7 days')
   await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor()
-  await page.getByRole('region', { name: 'Summary' }).waitFor()
+  await page.getByRole('region', { name: 'Can this user send?' }).waitFor()
   await page.context().setOffline(false)
   await page.clock.fastForward(RETRY_MS)
   await page.getByRole('region', { name: 'Usage' }).getByRole('alert').waitFor({ state: 'detached' })

@@ -26,26 +26,25 @@ async function tableOf(page: Page, rows: number): Promise<string[][]> {
 
 test('shows the summary of a user as the API returns it', async () => {
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=7')
-  const page = await site.visit('/users/7')
+  const page = await site.visit('/users/7', { now: site.clock.now })
   // The daily ceiling allows less than what is left.
   expect(body.available).toBeLessThan(body.remaining)
-  const [available, remaining] = [format.format(body.available), format.format(body.remaining)]
-  const headline = `${available} units can be sent now to any destination, of ${remaining} left until 1 July 2026, when`
-  await page.getByText(headline).waitFor()
-  const terms = await page.getByRole('region', { name: 'Summary' }).locator('dl > div').allTextContents()
-  expect(terms.slice(0, 4)).toEqual([
+  const [available, until] = [body.available, body.available_until.units].map(units => format.format(units))
+  const status = page.getByRole('region', { name: 'Can this user send?' })
+  const sentence = `Can send: ${available} units now, ${until} until 1 Jul 2026, 00:00 (Europe/Berlin), in 18 days.`
+  await status.getByText(sentence).waitFor()
+  expect(await status.locator('dl > div').allTextContents()).toEqual([
     `Limit${format.format(body.limit)}`,
-    `Used${format.format(body.used)}`,
-    `Reserved${body.reserved}`,
-    `Remaining${format.format(body.remaining)}`,
+    `Reserved${body.reserved}Set aside for messages on their way`,
+    `Next reset1 Jul 2026, 00:00${format.format(body.next_reset.units)} units restored`,
+    `Next expiry1 Jan 2027, 01:00${format.format(body.next_expiry.units)} units would expire`,
   ])
-  expect(terms[4]).toBe(`Available now${body.available}In one message, within caps and scopes`)
-  expect(terms[6]).toBe(`Next reset1 Jul 2026, 00:00${format.format(body.next_reset.units)} units restored`)
   await page.getByText('About 91 units per day; lasts more than a year.').waitFor()
 
   const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
+  expect(await cap.textContent()).toMatch(/^Daily ceilingDaily · Resets 13 Jun 2026, 00:00 .*, in 9 hours/)
   expect(await cap.textContent()).toContain(`${body.caps[0].remaining}headroom`)
-  const scopes = page.getByRole('region', { name: 'By scope' }).getByRole('listitem')
+  const scopes = page.getByRole('region', { name: 'Grants by scope' }).getByRole('listitem')
   expect(await scopes.allTextContents()).toEqual([
     expect.stringContaining('All destinations'),
     expect.stringContaining('Austria (AT), Germany (DE)otp'),
@@ -148,7 +147,7 @@ test('filters reservations by state, quota and time, and pages through them', as
   await page.getByRole('button', { name: 'Newest' }).click()
   await page.getByLabel('State').selectOption('Reserved')
   await expect.poll(() => rows.count()).toBe(1)
-  await page.getByText('Until 12 Jun 2026, 15:00').waitFor()
+  await page.getByText(/^Until 12 Jun 2026, 15:00 \(Europe\/Berlin\)/).waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
   await page.getByLabel('Charged to').selectOption('Codes to Germany and Austria')
@@ -174,7 +173,7 @@ test('a user sees only their own data, in the second person', async () => {
     if (request.url().includes('/api/')) asked.push(new URL(request.url()).pathname)
   })
   await page.reload()
-  await page.getByText(/^You can send \d+ units now to any destination, of [\d,]+ left until 1 July 2026/).waitFor()
+  await page.getByText(/^You can send \d+ units now, [\d,]+ until 1 Jul 2026, 00:00 \(Europe/).waitFor()
   await page.getByRole('application').waitFor()
   await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
   expect(await page.getByRole('main').getByRole('link', { name: 'Monthly package' }).count()).toBe(0)
@@ -186,9 +185,83 @@ test('a user sees only their own data, in the second person', async () => {
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
 
   const other = await site.visit('/mine', { token: await site.userToken(8_000) })
-  await other.getByText('You have no quotas yet.').waitFor()
+  await other.getByText('You cannot send: you have no quotas yet.').waitFor()
   await other.getByText('Ask an administrator to create one.').waitFor()
   await other.getByText('Nothing committed in this period').waitFor()
+})
+
+test('says that a cap blocks a user, until when, and what helps, to each who may see it', async () => {
+  const create = async (body: object) => {
+    const { status, body: quota } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 20, ...body } })
+    expect(status).toBe(201)
+    return quota.id
+  }
+  const month = { period: 'month', time_zone: 'Europe/Berlin' }
+  await create({ limit: 5_000, name: 'Business package', ...month })
+  const cap = await create({ kind: 'cap', limit: 100, name: 'Daily ceiling', ...month, period: 'day' })
+  await create({ kind: 'cap', limit: 0, countries: ['NG'] })
+  const body = { user_id: 20, id: 'first', units: 100 }
+  await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
+
+  const now = site.clock.now
+  const page = await site.visit('/users/20', { now })
+  const until = 'until 13 Jun 2026, 00:00 (Europe/Berlin), in 9 hours'
+  const why = `Blocked ${until}: the daily cap of 100 is used up. 4,900 units remain in the grants.`
+  await page.getByText(why).waitFor()
+  await page.getByText('Messages to Nigeria: blocked, the cap of 0 allows none.').waitFor()
+  const raise = page.getByRole('link', { name: 'Raise “Daily ceiling”' })
+  expect(await raise.getAttribute('href')).toBe(`/console/quotas/${cap}`)
+
+  // Would this message go? Number and text stay in the browser.
+  const asked: string[] = []
+  page.on('request', request => asked.push(`${request.url()} ${request.postData() ?? ''}`))
+  await page.getByLabel('Phone number or country').fill('+234 803 123 4567')
+  await page.getByText('Nigeria (NG)').waitFor()
+  await page.getByRole('textbox', { name: 'Text' }).fill('It’s due')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('No: a cap has too little room.').waitFor()
+  await page.getByText('It costs 1 unit: one segment in UCS-2.').waitFor()
+  await page.getByText('Waiting does not help. This was a check: nothing was reserved.').waitFor()
+  const lines = page.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
+  expect(await lines.allTextContents()).toEqual([
+    'Cap Daily ceilingStops the message: too little room',
+    expect.stringMatching(/^Cap \d+Stops the message: too little room$/),
+    'Grant Business packageCovers the message, and has units left',
+  ])
+  expect(asked.filter(request => /803|due/.test(request))).toEqual([])
+  await expectAccessible(page)
+
+  const support = await site.visit('/users/20', {
+    now,
+    token: await site.token({ sub: 's', roles: ['sms-quota:support'] }),
+  })
+  await support.getByText(why).waitFor()
+  await support.getByRole('link', { name: 'Raise “Daily ceiling”' }).waitFor()
+  expect(await support.getByRole('link', { name: 'New quota' }).count()).toBe(0)
+  const auditor = await site.visit('/users/20', {
+    now,
+    token: await site.token({ sub: 'a', roles: ['sms-quota:auditor'] }),
+  })
+  await auditor.getByRole('button', { name: 'Check' }).waitFor()
+  expect(await auditor.getByRole('link', { name: 'Raise' }).count()).toBe(0)
+
+  const mine = await site.visit('/mine', { now, token: await site.userToken(20) })
+  await mine.getByText(`You cannot send ${until}: the daily limit of 100 is used up.`).waitFor()
+  expect(await mine.getByRole('main').getByRole('link', { name: 'Raise' }).count()).toBe(0)
+  expect(await mine.getByRole('button', { name: 'Check' }).count()).toBe(0)
+})
+
+test('is in German for a German browser', async () => {
+  const page = await site.visit('/users/20', { now: site.clock.now, locale: 'de-DE' })
+  await page
+    .getByText(
+      'Gesperrt bis 13.06.2026, 00:00 (Europe/Berlin), in 9 Stunden: die tägliche Obergrenze von 100 ist erreicht.',
+    )
+    .waitFor()
+  await page
+    .getByRole('region', { name: 'Verbrauch' })
+    .getByRole('button', { name: /^Bestätigt ?100/ })
+    .waitFor()
 })
 
 test('shows when the units run out, as text and in the chart', async () => {
@@ -199,17 +272,13 @@ test('shows when the units run out, as text and in the chart', async () => {
     site.clock.now = last - day * DAY_MS
     const body = { user_id: 9, id: `m-${day}`, units: 10 }
     await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })
-    if (day === 9) {
-      const early = await site.visit('/users/9')
-      await early.getByText('No forecast yet: it needs a week of usage.').waitFor()
-    }
   }
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=9')
   expect(body).toMatchObject({ remaining: 20, forecast: { daily_rate: 10, runs_out_at: expect.any(String) } })
   const page = await site.visit('/users/9?days=30')
-  await page.getByText('About 10 units per day; runs out around 14 June 2026.').waitFor()
+  await page.getByText('About 10 units per day; at that rate, sending stops around 14 June 2026.').waitFor()
   await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
-  await page.getByText('20 units left').waitFor()
+  await page.getByText('Can send: 20 units now.').waitFor()
 
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
   await page.reload()

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
-import type { ViewedUser } from './user/viewed-user.ts'
+import type { ViewedUser } from '../queries/user.ts'
 
 /** The page of the life of a message. @param id the sender's */
 export function messageUrl({ user_id, isOwn }: ViewedUser, id: string): string {

@@ -1,11 +1,11 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
+import type { ViewedUser } from '../queries/user.ts'
+import { useQuotaNames } from '../queries/user.ts'
 import { texts } from '../texts/texts.ts'
 import { Kind } from './kind.tsx'
 import { KIND_LABELS } from './quota-labels.ts'
-import { useQuotaNames } from './user/quota-names.ts'
-import type { ViewedUser } from './user/viewed-user.ts'
 
 interface QuotaLinkProps {
   id: number

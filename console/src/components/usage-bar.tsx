@@ -1,4 +1,5 @@
 import { formatUnits } from '../formats.ts'
+import { texts } from '../texts/texts.ts'
 import classes from './usage-bar.module.css'
 
 interface Usage {
@@ -10,18 +11,21 @@ interface Usage {
   overage: number
   /** Units rolled over from the previous window; the limit of totals includes them already. */
   rolled_over?: number
+  /** The percents at which an alert is due, ascending. */
+  alert_at?: readonly number[]
   isLarge?: boolean
 }
 
 /** Used, reserved and remaining units of a limit, as a bar and as text. */
-export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, isLarge = false }: Usage) {
+export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, alert_at = [], isLarge = false }: Usage) {
   const text = usageText({ limit, used, reserved, overage, rolled_over })
   // With overage, the full bar is what was drawn, and its end is the overage.
   const whole = limit === null ? 0 : Math.max(limit + rolled_over, used + reserved)
   const shareOf = (units: number) => (whole === 0 ? 0 : (units / whole) * 100)
   const shares = overlay(shareOf(used), shareOf(reserved), shareOf(overage))
+  const tone = limit === null ? undefined : toneOf(used + reserved, limit + rolled_over, alert_at)
   return (
-    <div className={classes.usage} data-large={isLarge || undefined}>
+    <div className={classes.usage} data-large={isLarge || undefined} data-tone={tone}>
       <div className={classes.bar} data-unlimited={limit === null || undefined} aria-hidden>
         {shares.map(({ part, percent }) => (
           <span key={part} className={classes.part} data-part={part} style={{ width: `${percent}%` }} />
@@ -30,6 +34,12 @@ export function UsageBar({ limit, used, reserved, overage, rolled_over = 0, isLa
       <div className={classes.text}>{text}</div>
     </div>
   )
+}
+
+/** Red when nothing is left, amber from the first percent at which an alert is due. */
+function toneOf(taken: number, whole: number, [percent = 100]: readonly number[]): 'full' | 'near' | undefined {
+  if (taken >= whole) return 'full'
+  return taken >= (whole * percent) / 100 ? 'near' : undefined
 }
 
 /** Shows the overage in place of reserved units first, then of used ones. */
@@ -43,10 +53,12 @@ function overlay(used: number, reserved: number, overage: number) {
 }
 
 function usageText({ limit, used, reserved, overage, rolled_over = 0 }: Usage): string {
-  const left = limit === null ? 'unlimited' : `${formatUnits(Math.max(0, limit + rolled_over - used - reserved))} left`
+  const { bar } = texts.usage
+  const left =
+    limit === null ? bar.unlimited : bar.left(formatUnits(Math.max(0, limit + rolled_over - used - reserved)))
   return [
-    `${formatUnits(used)} used`,
-    ...(reserved > 0 ? [`${formatUnits(reserved)} reserved`] : []),
-    overage > 0 ? `${formatUnits(overage)} over the limit` : left,
+    bar.used(formatUnits(used)),
+    ...(reserved > 0 ? [bar.reserved(formatUnits(reserved))] : []),
+    overage > 0 ? bar.overage(formatUnits(overage)) : left,
   ].join(' · ')
 }

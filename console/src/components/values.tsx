@@ -45,10 +45,16 @@ export function DistantTime({ at }: { at: string }) {
   return <Time at={at} text={`${formatLong(at)} (${formatDistance(at, Date.now())}, ${LOCAL_ZONE})`} />
 }
 
-function Time({ at, text }: { at: string; text: string }) {
+/** For sentences in which the hour counts: "13 Jun 2026, 00:00 (Europe/Berlin), in 9 hours". */
+export function ExactTime({ at }: { at: string }) {
+  const text = `${formatTimestamp(at)} (${LOCAL_ZONE}), ${formatDistance(at, Date.now())}`
+  return <Time at={at} text={text} className={classes.exact} />
+}
+
+function Time({ at, text, className = classes.figures }: { at: string; text: string; className?: string | undefined }) {
   const hint = `${formatDistance(at, Date.now())} · ${LOCAL_ZONE} · ${formatUtc(at)}`
   return (
-    <time className={classes.figures} dateTime={at} title={hint}>
+    <time className={className} dateTime={at} title={hint}>
       {text}
     </time>
   )

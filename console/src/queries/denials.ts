@@ -2,7 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
 import type { DenialsState } from '../components/denials/denials-state.ts'
-import type { ViewedUser } from '../components/user/viewed-user.ts'
+import type { ViewedUser } from './user.ts'
 
 const PAGE_SIZE = 25
 

@@ -1,7 +1,7 @@
 import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import type { ViewedUser } from '../components/user/viewed-user.ts'
+import type { ViewedUser } from './user.ts'
 
 /** What is shown of the denials of one message: the newest. */
 const MAX_DENIALS = 20

@@ -1,7 +1,7 @@
 import { RESERVATION_ID_PATTERN } from '../../../../src/domain/bounds.ts'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
+import type { ViewedUser } from '../../queries/user.ts'
 import { cursor, matching, oneOf, type StateOf, timestamp, uint } from '../url-state.ts'
-import type { ViewedUser } from '../user/viewed-user.ts'
 
 /** The sender's id of a message; null if the text cannot be one. */
 export const messageId = matching(new RegExp(RESERVATION_ID_PATTERN))

@@ -1,6 +1,7 @@
 import type { Api } from '../../api/types.ts'
 import { addDays, dayOf } from '../../local-time.ts'
-import type { Group, Measure } from './usage-state.ts'
+import { texts } from '../../texts/texts.ts'
+import type { Group, Measure } from './usage-controls.tsx'
 
 type Usage = Api['Usage']
 type Item = Usage['items'][number]
@@ -30,6 +31,11 @@ export interface ChartData {
 
 /** More colors are hard to distinguish. */
 const MAX_SERIES = 6
+
+/** The color of a series. All have a contrast of at least 3:1 to the page, light and dark. */
+export function seriesColor(index: number): string {
+  return `var(--series-${(index % MAX_SERIES) + 1})`
+}
 
 const FIELDS = { country: 'country', message_type: 'message_type', quota: 'quota_id' } as const
 
@@ -61,7 +67,7 @@ export function chartDataOf(
   const series: Series[] = shown.map(([key, total], index) => ({ key: `part${index}`, label: labelOf(key), total }))
   if (rest.length > 0) {
     const total = rest.reduce((sum, [, units]) => sum + units, 0)
-    series.push({ key: `part${shown.length}`, label: `${rest.length} others`, total })
+    series.push({ key: `part${shown.length}`, label: texts.usage.others(rest.length), total })
   }
   const places = new Map(used.map(([key], index) => [key, Math.min(index, shown.length)]))
 

@@ -1,8 +1,8 @@
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatCompact, formatShortDay, formatUnits, formatWeekday } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './chart.module.css'
-import type { ChartData, DayRow } from './chart-data.ts'
-import { seriesColor } from './series-color.ts'
+import { type ChartData, type DayRow, seriesColor } from './chart-data.ts'
 
 interface ChartProps extends ChartData {
   /** The accessible name. */
@@ -68,7 +68,7 @@ function Tip({ row, series }: { row: DayRow | undefined; series: ChartData['seri
     <div className={classes.tip} role="status">
       <div className={classes.day}>{formatWeekday(row.at)}</div>
       {isAhead ? (
-        <div>About {formatUnits(Math.round(row.forecast ?? 0))} units forecast</div>
+        <div>{texts.usage.forecastDay(Math.round(row.forecast ?? 0))}</div>
       ) : (
         <>
           {series.length > 1 &&
@@ -80,7 +80,7 @@ function Tip({ row, series }: { row: DayRow | undefined; series: ChartData['seri
               </div>
             ))}
           <div className={classes.part}>
-            <span className={classes.name}>{series.length > 1 ? 'Total' : 'Units'}</span>
+            <span className={classes.name}>{series.length > 1 ? texts.usage.total : texts.usage.unit}</span>
             <span className={classes.units}>{formatUnits(drawn.reduce((sum, { units }) => sum + units, 0))}</span>
           </div>
         </>

@@ -1,12 +1,44 @@
 import { Button, NativeSelect } from '@mantine/core'
+import type { Api } from '../../api/types.ts'
+import { addDays, dayOf } from '../../local-time.ts'
+import { texts } from '../../texts/texts.ts'
 import { DayField } from '../day-field.tsx'
 import type { FieldErrors } from '../field-errors.ts'
+import { day, oneOf, type StateOf } from '../url-state.ts'
 import classes from './usage.module.css'
-import { GROUP_LABELS } from './usage-labels.ts'
-import { GROUPS, type Period, type UsageState } from './usage-state.ts'
+
+/** A counted quantity. */
+export type Measure = Exclude<keyof Api['Usage']['total'], 'denied_by_reason'>
+
+export const MEASURES = ['committed', 'refunded', 'denied', 'unfunded'] as const satisfies readonly Measure[]
+const GROUPS = ['country', 'message_type', 'quota'] as const
+export type Group = (typeof GROUPS)[number]
+const DAYS = ['7', '30', '90'] as const
+
+/** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
+export const USAGE_STATE = {
+  days: oneOf(DAYS, '90'),
+  from: day,
+  to: day,
+  measure: oneOf(MEASURES, 'committed'),
+  group_by: oneOf(GROUPS, null),
+  as: oneOf(['chart', 'table'], 'chart'),
+}
+export type UsageState = StateOf<typeof USAGE_STATE>
+
+/** The first and last shown day, inclusive. */
+interface Period {
+  first: string
+  last: string
+}
+
+/** @param now the time of the service; its day is the last one unless `to` is set */
+export function periodOf({ days, from, to }: UsageState, now: string): Period {
+  const last = to ?? dayOf(now)
+  return { first: from ?? addDays(last, 1 - Number(days)), last }
+}
 
 const CUSTOM = 'custom'
-const DAYS = ['7', '30', '90'] as const
 
 interface ControlsProps {
   state: UsageState
@@ -18,14 +50,18 @@ interface ControlsProps {
 /** Period, grouping, and chart or table. */
 export function UsageControls({ state, period, errors, onChange }: ControlsProps) {
   const { days, from, to, group_by, as } = state
+  const { usage } = texts
   const isCustomPeriod = from !== null || to !== null
   return (
-    <search className={classes.controls} aria-label="Usage">
+    <search className={classes.controls} aria-label={usage.title}>
       <NativeSelect
-        label="Period"
+        label={usage.period}
         size="xs"
         value={isCustomPeriod ? CUSTOM : days}
-        data={[...DAYS.map(value => ({ value, label: `Last ${value} days` })), { value: CUSTOM, label: 'Custom' }]}
+        data={[
+          ...DAYS.map(value => ({ value, label: usage.lastDays(value) })),
+          { value: CUSTOM, label: usage.customPeriod },
+        ]}
         onChange={({ currentTarget: { value } }) =>
           value === CUSTOM
             ? onChange({ from: period.first, to: period.last })
@@ -36,19 +72,24 @@ export function UsageControls({ state, period, errors, onChange }: ControlsProps
       {isCustomPeriod && (
         <>
           <DayField
-            label="From"
+            label={usage.from}
             value={period.first}
-            onChange={day => onChange({ from: day })}
+            onChange={value => onChange({ from: value })}
             error={errors.at('from')}
           />
-          <DayField label="To" value={period.last} onChange={day => onChange({ to: day })} error={errors.at('to')} />
+          <DayField
+            label={usage.to}
+            value={period.last}
+            onChange={value => onChange({ to: value })}
+            error={errors.at('to')}
+          />
         </>
       )}
       <NativeSelect
-        label="Group by"
+        label={usage.groupBy}
         size="xs"
         value={group_by ?? ''}
-        data={[{ value: '', label: 'None' }, ...GROUPS.map(value => ({ value, label: GROUP_LABELS[value] }))]}
+        data={[{ value: '', label: usage.noGroup }, ...GROUPS.map(value => ({ value, label: usage.groups[value] }))]}
         onChange={event => onChange({ group_by: GROUPS.find(value => value === event.currentTarget.value) ?? null })}
         error={errors.at('group_by')}
       />
@@ -58,7 +99,7 @@ export function UsageControls({ state, period, errors, onChange }: ControlsProps
         className={classes.as ?? ''}
         onClick={() => onChange({ as: as === 'chart' ? 'table' : 'chart' })}
       >
-        {as === 'chart' ? 'Show as table' : 'Show as chart'}
+        {as === 'chart' ? usage.showTable : usage.showChart}
       </Button>
     </search>
   )

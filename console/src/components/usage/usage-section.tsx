@@ -1,25 +1,31 @@
-import { Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Text, UnstyledButton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense } from 'react'
+import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
-import { formatWeekday, LOCAL_ZONE } from '../../formats.ts'
-import { addDays, dayOf, startOfDay } from '../../local-time.ts'
+import { countryLabel, formatList, formatUnits, formatWeekday } from '../../formats.ts'
+import { dayOf } from '../../local-time.ts'
+import { usageQuery } from '../../queries/usage.ts'
+import { summaryQuery, useQuotaNames, type ViewedUser } from '../../queries/user.ts'
+import { texts } from '../../texts/texts.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../field-errors.ts'
 import { Loading } from '../loading.tsx'
 import { Section } from '../section.tsx'
 import { useUrlState } from '../url-state.ts'
-import { formatDailyRate } from '../user/forecast-text.tsx'
-import { useQuotaNames } from '../user/quota-names.ts'
-import { type ViewedUser, viewedUserQuery } from '../user/viewed-user.ts'
-import { chartDataOf, withForecast } from './chart-data.ts'
-import { Legend } from './legend.tsx'
-import { Measures } from './measures.tsx'
+import { Units } from '../values.tsx'
+import { chartDataOf, type Series, seriesColor, withForecast } from './chart-data.ts'
 import classes from './usage.module.css'
-import { UsageControls } from './usage-controls.tsx'
-import { groupLabel, MEASURE_LABELS } from './usage-labels.ts'
-import { periodOf, USAGE_STATE, type UsageState } from './usage-state.ts'
+import {
+  type Group,
+  MEASURES,
+  type Measure,
+  periodOf,
+  USAGE_STATE,
+  UsageControls,
+  type UsageState,
+} from './usage-controls.tsx'
 import { UsageTable } from './usage-table.tsx'
 
 /** The parameters with a field of their own. */
@@ -29,9 +35,9 @@ const Chart = lazy(() => import('./chart.tsx'))
 
 /** Usage of a user by day. "Today" is the date of the service, from the summary. */
 export function UsageSection({ user }: { user: ViewedUser }) {
-  const summary = useQuery(viewedUserQuery(user, 'summary'))
+  const summary = useQuery(summaryQuery(user))
   return (
-    <Section title="Usage">
+    <Section title={texts.usage.title}>
       {summary.data === undefined ? <Loading rows={1} height={420} /> : <Report user={user} summary={summary.data} />}
     </Section>
   )
@@ -40,23 +46,14 @@ export function UsageSection({ user }: { user: ViewedUser }) {
 function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummary'] }) {
   const [state, change] = useUrlState(USAGE_STATE)
   const period = periodOf(state, summary.as_of)
-  const usage = useQuery({
-    ...viewedUserQuery(user, 'usage', {
-      from: startOfDay(period.first),
-      to: startOfDay(addDays(period.last, 1)),
-      interval: 'day',
-      time_zone: LOCAL_ZONE,
-      group_by: state.group_by,
-    }),
-    placeholderData: keepPreviousData,
-  })
+  const usage = useQuery(usageQuery(user, { ...period, group_by: state.group_by }))
   const errors = fieldErrors(usage.error, FIELDS)
   return (
     <>
       <UsageControls state={state} period={period} errors={errors} onChange={change} />
       {usage.error !== null &&
         (errors.rest === null ? (
-          <EmptyState title="No report for this period">Correct the fields above.</EmptyState>
+          <EmptyState title={texts.usage.noReport}>{texts.usage.correctFields}</EmptyState>
         ) : (
           <ErrorNotice variant="load" error={usage.error} onRetry={usage.refetch} />
         ))}
@@ -70,9 +67,55 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
           <Measures total={usage.data.total} shown={state.measure} onShow={measure => change({ measure })} />
           <Approximate items={usage.data.items} />
           <ChartOrTable user={user} summary={summary} usage={usage.data} state={state} last={period.last} />
+          {state.measure === 'denied' && <DeniedReasons total={usage.data.total} />}
         </div>
       )}
     </>
+  )
+}
+
+interface MeasuresProps {
+  total: Api['Usage']['total']
+  shown: Measure
+  onShow: (measure: Measure) => void
+}
+
+/** Totals of the period as buttons that select what the chart shows. */
+function Measures({ total, shown, onShow }: MeasuresProps) {
+  // Most users have no unfunded units.
+  const measures = MEASURES.filter(measure => measure !== 'unfunded' || total.unfunded.units > 0 || shown === measure)
+  return (
+    <fieldset className={classes.measures} aria-label={texts.usage.chooseMeasure}>
+      {measures.map(measure => (
+        <UnstyledButton
+          key={measure}
+          className={classes.measure ?? ''}
+          aria-pressed={measure === shown}
+          onClick={() => onShow(measure)}
+        >
+          <span className={classes.label}>{texts.usage.measures[measure].label}</span>
+          <span className={classes.total}>
+            <Units value={total[measure].units} />
+          </span>
+          <span className={classes.label}>
+            <span className={classes.meaning}>{texts.usage.measures[measure].about} · </span>
+            {texts.usage.messages(total[measure].messages)}
+          </span>
+        </UnstyledButton>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Why units were denied. */
+function DeniedReasons({ total: { denied_by_reason } }: Pick<MeasuresProps, 'total'>) {
+  const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].units > 0)
+  if (reasons.length === 0) return null
+  const parts = reasons.map(reason => texts.usage.reasons[reason](formatUnits(denied_by_reason[reason].units)))
+  return (
+    <Text size="xs" c="dimmed">
+      {texts.usage.deniedBy} {formatList(parts)}
+    </Text>
   )
 }
 
@@ -82,7 +125,7 @@ function Approximate({ items }: { items: Api['Usage']['items'] }) {
   if (last === undefined) return null
   return (
     <Text size="xs" c="dimmed">
-      Days up to {formatWeekday(last.start)} are approximate: usage of that age is kept by the day of another time zone.
+      {texts.usage.approximate(formatWeekday(last.start))}
     </Text>
   )
 }
@@ -101,14 +144,15 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   // Stale rows may still have the previous grouping.
   const group = groupOf(usage, state.group_by)
   const names = useQuotaNames(user, group === 'quota')
-  const labelOf = (key: string | number | null) => (group === null ? 'Units' : groupLabel(group, key, names))
+  const labelOf = (key: string | number | null) =>
+    group === null ? texts.usage.unit : groupLabel(group, key, names, user)
   if (as === 'table') return <UsageTable usage={usage} group={group} labelOf={labelOf} />
 
   const { series, rows } = chartDataOf(usage, measure, group, labelOf)
   if (series.length === 0) {
     return (
       <div className={classes.chart}>
-        <EmptyState title={`Nothing ${MEASURE_LABELS[measure].label.toLowerCase()} in this period`} />
+        <EmptyState title={texts.usage.measures[measure].none} />
       </div>
     )
   }
@@ -122,22 +166,54 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
           <Chart
             series={series}
             rows={forecast === null ? rows : withForecast(rows, forecast, summary.as_of)}
-            label={`Units ${MEASURE_LABELS[measure].label.toLowerCase()} by day. Use the arrow keys to move between days, or “Show as table”.`}
+            label={texts.usage.chart(texts.usage.measures[measure].label)}
           />
         </Suspense>
       </div>
-      <Legend
-        series={series}
-        forecast={forecast && `Forecast: ${formatDailyRate(forecast.daily_rate).toLowerCase()}`}
-      />
+      <Legend series={series} forecast={forecast && texts.usage.forecast(forecast.daily_rate)} />
     </>
   )
 }
 
-function groupOf({ items }: Api['Usage'], wanted: UsageState['group_by']): UsageState['group_by'] {
+function groupOf({ items }: Api['Usage'], wanted: Group | null): Group | null {
   const [item] = items
   if (item === undefined) return wanted
   if (item.country !== undefined) return 'country'
   if (item.message_type !== undefined) return 'message_type'
   return item.quota_id === undefined ? null : 'quota'
+}
+
+/** The label of a group. @param names of the user's quotas, by id */
+function groupLabel(
+  group: Group,
+  key: string | number | null,
+  names: ReadonlyMap<number, string>,
+  { isOwn }: ViewedUser,
+): string {
+  if (key === null) return texts.usage.without[group]
+  if (group === 'country') return countryLabel(String(key))
+  if (group === 'message_type') return String(key)
+  return names.get(Number(key)) ?? texts.user.unnamed('grant', Number(key), isOwn)
+}
+
+/** Legend of the chart: the series, largest first, and the forecast. */
+function Legend({ series, forecast }: { series: readonly Series[]; forecast: string | null }) {
+  if (series.length < 2 && forecast === null) return null
+  return (
+    <ul className={classes.legend}>
+      {series.length > 1 &&
+        series.map(({ key, label, total }, index) => (
+          <li key={key}>
+            <span className={classes.swatch} style={{ background: seriesColor(index) }} />
+            <bdi>{label}</bdi> <span className={classes.number}>{formatUnits(total)}</span>
+          </li>
+        ))}
+      {forecast !== null && (
+        <li>
+          <span className={classes.dashes} />
+          {forecast}
+        </li>
+      )}
+    </ul>
+  )
 }

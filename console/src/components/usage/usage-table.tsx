@@ -1,11 +1,11 @@
 import { Table } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
 import { formatShortDay, formatWeekday } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import { Units } from '../values.tsx'
 import { keyOf } from './chart-data.ts'
 import classes from './usage.module.css'
-import { GROUP_LABELS, MEASURE_LABELS } from './usage-labels.ts'
-import { type Group, MEASURES } from './usage-state.ts'
+import { type Group, MEASURES } from './usage-controls.tsx'
 
 interface UsageTableProps {
   usage: Api['Usage']
@@ -21,15 +21,15 @@ export function UsageTable({ usage, group, labelOf }: UsageTableProps) {
     .toReversed()
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it.
-    <section className={classes.scroll} aria-label="Units by day" tabIndex={0}>
+    <section className={classes.scroll} aria-label={texts.usage.table} tabIndex={0}>
       <Table className={classes.table ?? ''} stickyHeader>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th scope="col">Day</Table.Th>
-            {group !== null && <Table.Th scope="col">{GROUP_LABELS[group]}</Table.Th>}
+            <Table.Th scope="col">{texts.usage.day}</Table.Th>
+            {group !== null && <Table.Th scope="col">{texts.usage.groups[group]}</Table.Th>}
             {measures.map(measure => (
               <Table.Th key={measure} scope="col" className={classes.number ?? ''}>
-                {MEASURE_LABELS[measure].label}
+                {texts.usage.measures[measure].label}
               </Table.Th>
             ))}
           </Table.Tr>

@@ -1,15 +1,133 @@
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, type ReactNode, Suspense } from 'react'
+import type { Api } from '../../api/types.ts'
+import { summaryQuery, type ViewedUser } from '../../queries/user.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { Kind } from '../kind.tsx'
+import { Loaded } from '../loaded.tsx'
+import { Loading } from '../loading.tsx'
 import { UsageSection } from '../usage/usage-section.tsx'
+import { UsageBar } from '../usage-bar.tsx'
+import { LongDate, Timestamp, Units } from '../values.tsx'
+import { Caps, GrantsByScope } from './limits.tsx'
 import { QuotasSection } from './quotas-section.tsx'
-import { Summary } from './summary.tsx'
-import type { ViewedUser } from './viewed-user.ts'
+import { Status } from './status.tsx'
+import classes from './summary.module.css'
 
-/** The first tab of a user: summary, usage and quotas. */
+type SummaryOf = Api['QuotaSummary']
+
+const MessageCheck = lazy(() => import('./message-check.tsx'))
+
+/** The first tab of a user: whether messages can be sent, what is left, usage and quotas. */
 export default function UserOverview({ user }: { user: ViewedUser }) {
+  const caller = useCaller()
   return (
     <>
       <Summary user={user} />
+      {!user.isOwn && may(caller, 'check') && (
+        <Suspense fallback={<Loading rows={1} height={120} />}>
+          <MessageCheck user={user} />
+        </Suspense>
+      )}
       <UsageSection user={user} />
       <QuotasSection user={user} />
     </>
+  )
+}
+
+function Summary({ user }: { user: ViewedUser }) {
+  const summary = useQuery(summaryQuery(user))
+  const { isOwn } = user
+  return (
+    <Loaded query={summary} loading={<Loading rows={1} height={220} />}>
+      {data => (
+        <>
+          <section className={classes.card} aria-label={texts.user.status[isOwn ? 'ownLabel' : 'label']}>
+            <Status summary={data} user={user} />
+            {data.breakdown.length > 0 && <Grants summary={data} isOwn={isOwn} />}
+          </section>
+          <div className={classes.parts}>
+            {data.caps.length > 0 && <Caps summary={data} isOwn={isOwn} />}
+            <GrantsByScope summary={data} isOwn={isOwn} />
+          </div>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+/** The totals of all grants. Figures that are zero or do not apply are left out. */
+function Grants({ summary, isOwn }: { summary: SummaryOf; isOwn: boolean }) {
+  const { grants, ownGrants } = texts.user.summary
+  return (
+    <div className={classes.grants}>
+      <Kind kind="grant" label={isOwn ? texts.user.ownKinds.grant : undefined}>
+        {isOwn ? ownGrants : grants}
+      </Kind>
+      <UsageBar {...summary} isLarge />
+      <Figures summary={summary} />
+      <Forecast summary={summary} />
+    </div>
+  )
+}
+
+function Figures({ summary: { limit, reserved, overage, next_reset, next_expiry } }: { summary: SummaryOf }) {
+  const { summary } = texts.user
+  return (
+    <dl className={classes.figures}>
+      <Figure label={summary.limit}>
+        <Units value={limit} />
+      </Figure>
+      {reserved > 0 && (
+        <Figure label={summary.reserved} about={summary.reservedAbout}>
+          <Units value={reserved} />
+        </Figure>
+      )}
+      {overage > 0 && (
+        <Figure label={summary.overage}>
+          <Units value={overage} />
+        </Figure>
+      )}
+      {next_reset !== null && (
+        <Figure label={summary.nextReset} about={next_reset.units > 0 && summary.restored(next_reset.units)}>
+          <Timestamp at={next_reset.at} />
+        </Figure>
+      )}
+      {next_expiry !== null && (
+        <Figure label={summary.nextExpiry} about={next_expiry.units !== 0 && summary.expiring(next_expiry.units)}>
+          <Timestamp at={next_expiry.at} />
+        </Figure>
+      )}
+    </dl>
+  )
+}
+
+function Figure({ label, about, children }: { label: string; about?: string | false; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{label}</dt>
+      <dd className={classes.value}>{children}</dd>
+      {about && <dd className={classes.about}>{about}</dd>}
+    </div>
+  )
+}
+
+/** How long a user can send at the current rate, caps applied. Nothing without usage. */
+function Forecast({ summary: { forecast, available, as_of } }: { summary: SummaryOf }) {
+  if (forecast === null || forecast.daily_rate === 0) return null
+  const { runs_out_at } = forecast
+  const rate = texts.usage.dailyRate(forecast.daily_rate)
+  const { unlimited, lasts, now, runsOut } = texts.user.forecast
+  return (
+    <Text size="sm" c="dimmed">
+      {runs_out_at === null
+        ? (available === null ? unlimited : lasts)(rate)
+        : runs_out_at <= as_of
+          ? now(rate)
+          : runsOut(rate, <LongDate at={runs_out_at} dateOnly />)}
+    </Text>
   )
 }

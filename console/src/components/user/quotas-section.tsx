@@ -1,6 +1,10 @@
 import { Anchor } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
+import { userQuotasQuery, type ViewedUser } from '../../queries/user.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
@@ -9,7 +13,6 @@ import { SORTS } from '../quota-labels.ts'
 import { QuotaTable } from '../quota-table.tsx'
 import { Section } from '../section.tsx'
 import { count, oneOf, useUrlState } from '../url-state.ts'
-import { type ViewedUser, viewedUserQuery } from './viewed-user.ts'
 
 const STATE = { sort: oneOf(SORTS, '-id'), page: count(1) }
 const PAGE_SIZE = 20
@@ -19,11 +22,11 @@ export function QuotasSection({ user }: { user: ViewedUser }) {
   const { user_id, isOwn } = user
   return (
     <Section
-      title="Quotas"
+      title={isOwn ? texts.user.mine.title : texts.user.quotas.title}
       aside={
         !isOwn && (
           <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">
-            Open in the quota list
+            {texts.user.quotas.openList}
           </Anchor>
         )
       }
@@ -35,19 +38,13 @@ export function QuotasSection({ user }: { user: ViewedUser }) {
 
 function List({ user }: { user: ViewedUser }) {
   const [state, change] = useUrlState(STATE)
-  const list = useQuery({
-    ...viewedUserQuery(user, 'list', { ...state, page_size: PAGE_SIZE }),
-    // Keeps the previous rows until the next page is loaded.
-    placeholderData: keepPreviousData,
-    // The list of one user always has a total.
-    select: ({ items, total }) => ({ items, total: total ?? 0 }),
-  })
+  const list = useQuery(userQuotasQuery(user, { ...state, page_size: PAGE_SIZE }))
   return (
     <Loaded query={list} loading={<Loading height={44} />}>
       {({ items, total }) => (
         <>
           {total === 0 && <NoQuotas user={user} />}
-          {total > 0 && items.length === 0 && <EmptyState title="This page is past the end of the list." />}
+          {total > 0 && items.length === 0 && <EmptyState title={texts.user.quotas.pastTheEnd} />}
           {items.length > 0 && (
             <QuotaTable
               quotas={items}
@@ -68,18 +65,17 @@ function List({ user }: { user: ViewedUser }) {
 }
 
 function NoQuotas({ user: { user_id, isOwn } }: { user: ViewedUser }) {
-  if (isOwn)
-    return (
-      <EmptyState title="No quotas yet">
-        You cannot send messages without a quota. Ask an administrator to create one.
-      </EmptyState>
-    )
+  const caller = useCaller()
+  const { none, ownNone, noneAbout, createFirst } = texts.user.quotas
+  if (isOwn) return <EmptyState title={none}>{ownNone}</EmptyState>
   return (
-    <EmptyState title="No quotas yet">
-      The user cannot send messages without a quota.{' '}
-      <Anchor component={Link} href={`/quotas/new?user_id=${user_id}`} underline="always" inherit>
-        Create the first one
-      </Anchor>
+    <EmptyState title={none}>
+      {noneAbout}{' '}
+      {may(caller, 'change') && (
+        <Anchor component={Link} href={`/quotas/new?user_id=${user_id}`} underline="always" inherit>
+          {createFirst}
+        </Anchor>
+      )}
     </EmptyState>
   )
 }

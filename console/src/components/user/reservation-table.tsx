@@ -1,89 +1,91 @@
-import { Anchor, Table } from '@mantine/core'
+import { Table } from '@mantine/core'
 import { Fragment } from 'react'
-import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryLabel, formatUnits } from '../../formats.ts'
+import { countryLabel } from '../../formats.ts'
+import type { ViewedUser } from '../../queries/user.ts'
+import { texts } from '../../texts/texts.ts'
+import { MessageLink } from '../message-link.tsx'
+import { QuotaLink } from '../quota-link.tsx'
 import classes from '../record-table.module.css'
 import { ReservationBadge } from '../reservation-badge.tsx'
-import { Timestamp, Units } from '../values.tsx'
+import { ExactTime, Timestamp, Units } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']
 
 interface TableProps {
   reservations: readonly Reservation[]
-  /** Names of quotas by id, as far as loaded. */
-  names: ReadonlyMap<number, string>
-  isOwn: boolean
+  user: ViewedUser
   /** Whether newer rows are being loaded. */
   isStale: boolean
 }
 
 /** A table of reservations; on narrow screens each row becomes a card. */
-export function ReservationTable({ reservations, names, isOwn, isStale }: TableProps) {
+export function ReservationTable({ reservations, user, isStale }: TableProps) {
+  const { table, columns } = texts.user.reservations
   return (
-    <Table
-      className={classes.table ?? ''}
-      aria-label="Reservations"
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-    >
+    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">Reservation</Table.Th>
-          <Table.Th scope="col">State</Table.Th>
+          <Table.Th scope="col">{columns.reservation}</Table.Th>
+          <Table.Th scope="col">{columns.state}</Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Units
+            {columns.units}
           </Table.Th>
-          <Table.Th scope="col">For</Table.Th>
-          <Table.Th scope="col">Charged to</Table.Th>
-          <Table.Th scope="col">Created</Table.Th>
+          <Table.Th scope="col">{columns.destination}</Table.Th>
+          <Table.Th scope="col">{columns.chargedTo}</Table.Th>
+          <Table.Th scope="col">{columns.created}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
         {reservations.map(reservation => (
-          <Row key={reservation.id} reservation={reservation} names={names} isOwn={isOwn} />
+          <Row key={reservation.id} reservation={reservation} user={user} />
         ))}
       </Table.Tbody>
     </Table>
   )
 }
 
-function Row({ reservation, names, isOwn }: Pick<TableProps, 'names' | 'isOwn'> & { reservation: Reservation }) {
+interface RowProps extends Pick<TableProps, 'user'> {
+  reservation: Reservation
+}
+
+function Row({ reservation, user }: RowProps) {
   const { id, state, units, country, message_type } = reservation
+  const { columns, until, noCountry } = texts.user.reservations
   return (
     <Table.Tr>
-      <Table.Th scope="row" data-label="Reservation">
-        <bdi className={classes.name}>{id}</bdi>
+      <Table.Th scope="row" data-label={columns.reservation}>
+        <div className={classes.name}>
+          <MessageLink user={user} id={id} />
+        </div>
         <div className={classes.about}>{methodText(reservation)}</div>
       </Table.Th>
-      <Table.Td data-label="State">
+      <Table.Td data-label={columns.state}>
         <div>
           <ReservationBadge state={state} />
-          {state === 'reserved' && (
-            <div className={classes.about}>
-              Until <Timestamp at={reservation.expires_at} />
-            </div>
-          )}
+          <div className={classes.about}>
+            {state === 'reserved' &&
+              reservation.expires_at !== null &&
+              until(<ExactTime at={reservation.expires_at} />)}
+            {partialUnitsText(reservation)}
+          </div>
         </div>
       </Table.Td>
-      <Table.Td data-label="Units" className={classes.number ?? ''}>
-        <div>
-          <Units value={units} />
-          <div className={classes.about}>{partialUnitsText(reservation)}</div>
-        </div>
+      <Table.Td data-label={columns.units} className={classes.number ?? ''}>
+        <Units value={units} />
       </Table.Td>
-      <Table.Td data-label="For">
+      <Table.Td data-label={columns.destination}>
         <div>
-          {country === null ? 'No country' : countryLabel(country)}
+          {country === null ? noCountry : countryLabel(country)}
           {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
         </div>
       </Table.Td>
-      <Table.Td data-label="Charged to">
+      <Table.Td data-label={columns.chargedTo}>
         <div className={classes.name}>
-          <Draws reservation={reservation} names={names} isOwn={isOwn} />
+          <Draws draws={reservation.draws} user={user} />
         </div>
       </Table.Td>
-      <Table.Td data-label="Created">
+      <Table.Td data-label={columns.created}>
         <Timestamp at={reservation.created_at} />
       </Table.Td>
     </Table.Tr>
@@ -91,42 +93,46 @@ function Row({ reservation, names, isOwn }: Pick<TableProps, 'names' | 'isOwn'> 
 }
 
 function methodText({ op, force, id }: Reservation): string {
+  const { opening, reserved, consumed, forced } = texts.user.reservations
   // Ids of senders do not start with an underscore.
-  if (id.startsWith('_')) return 'Opening balance'
-  const how = op === 'reserve' ? 'Reserved' : 'Consumed directly'
-  return force ? `${how}, forced` : how
+  if (id.startsWith('_')) return opening
+  const how = op === 'reserve' ? reserved : consumed
+  return force ? forced(how) : how
 }
 
 /** Partial amounts that the state alone does not show. */
 function partialUnitsText({ units, asked, committed, released, refunded }: Reservation): string {
-  const parts = [
-    ...(asked > units ? [`${formatUnits(asked)} requested`] : []),
-    ...(committed > 0 && committed < units ? [`${formatUnits(committed)} committed`] : []),
-    ...(released > 0 && released < units ? [`${formatUnits(released)} released`] : []),
-    ...(refunded > 0 && refunded < units ? [`${formatUnits(refunded)} refunded`] : []),
-  ]
-  return parts.join(' · ')
+  const { reservations } = texts.user
+  const isPart = (part: number) => part > 0 && part < units
+  return [
+    ...(asked > units ? [reservations.requested(asked)] : []),
+    ...(isPart(committed) ? [reservations.committed(committed)] : []),
+    ...(isPart(released) ? [reservations.released(released)] : []),
+    ...(isPart(refunded) ? [reservations.refunded(refunded)] : []),
+  ].join(' · ')
 }
 
-function Draws({
-  reservation: { draws },
-  names,
-  isOwn,
-}: Pick<TableProps, 'names' | 'isOwn'> & { reservation: Reservation }) {
-  if (draws.length === 0) return 'No quota'
-  return draws.map(({ quota_id, kind }, index) => {
-    const name = <bdi>{names.get(quota_id) ?? `${kind === 'grant' ? 'Grant' : 'Cap'} ${quota_id}`}</bdi>
-    return (
-      <Fragment key={quota_id}>
-        {index > 0 && ', '}
-        {isOwn ? (
-          name
-        ) : (
-          <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm">
-            {name}
-          </Anchor>
-        )}
-      </Fragment>
-    )
-  })
+interface DrawsProps extends Pick<TableProps, 'user'> {
+  draws: Reservation['draws']
+}
+
+/** The grants that pay, and below them the caps that count the message: a cap charges nothing. */
+function Draws({ draws, user }: DrawsProps) {
+  const [grants, caps] = [draws.filter(({ kind }) => kind === 'grant'), draws.filter(({ kind }) => kind === 'cap')]
+  const { noQuota, countedBy } = texts.user.reservations
+  return (
+    <>
+      {grants.length === 0 ? noQuota : <QuotaLinks draws={grants} user={user} />}
+      {caps.length > 0 && <div className={classes.about}>{countedBy(<QuotaLinks draws={caps} user={user} />)}</div>}
+    </>
+  )
+}
+
+function QuotaLinks({ draws, user }: DrawsProps) {
+  return draws.map(({ quota_id, kind }, index) => (
+    <Fragment key={quota_id}>
+      {index > 0 && ', '}
+      <QuotaLink id={quota_id} kind={kind} user={user} />
+    </Fragment>
+  ))
 }

@@ -1,37 +1,41 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { addDays, startOfDay } from '../../local-time.ts'
+import { quotaLabelsQuery, reservationsQuery, type ViewedUser } from '../../queries/user.ts'
+import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
+import { DayField } from '../day-field.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
+import classes from '../filters.module.css'
 import { Loading } from '../loading.tsx'
-import { useUrlState } from '../url-state.ts'
-import { useQuotaNames } from './quota-names.ts'
-import { ReservationFilters } from './reservation-filters.tsx'
+import { RESERVATION_STATE_LABELS } from '../reservation-badge.tsx'
+import { cursor, day, oneOf, type StateOf, uint, useUrlState } from '../url-state.ts'
 import { ReservationTable } from './reservation-table.tsx'
-import { RESERVATIONS_STATE, type ReservationsState } from './reservations-state.ts'
-import { type ViewedUser, viewedUserQuery } from './viewed-user.ts'
 
 const PAGE_SIZE = 25
+
+const RESERVATIONS_STATE = { state: oneOf(RESERVATION_STATES, null), quota_id: uint, from: day, to: day, cursor }
+type ReservationsState = StateOf<typeof RESERVATIONS_STATE>
 
 /** A user's reservations, newest first. */
 export default function Reservations({ user }: { user: ViewedUser }) {
   const [state, change] = useUrlState(RESERVATIONS_STATE)
-  const names = useQuotaNames(user)
-  const list = useQuery({
-    ...viewedUserQuery(user, 'reservations', {
+  const list = useQuery(
+    reservationsQuery(user, {
       ...state,
       from: state.from && startOfDay(state.from),
       to: state.to && startOfDay(addDays(state.to, 1)),
       page_size: PAGE_SIZE,
     }),
-    placeholderData: keepPreviousData,
-  })
+  )
   return (
     <>
       <ReservationFilters
+        user={user}
         state={state}
-        names={names}
         // A changed filter starts at the newest.
         onChange={parts => change({ cursor: null, ...parts })}
       />
@@ -42,12 +46,7 @@ export default function Reservations({ user }: { user: ViewedUser }) {
           {list.data.items.length === 0 ? (
             <NoReservations state={state} hasMore={list.data.next_cursor !== null} />
           ) : (
-            <ReservationTable
-              reservations={list.data.items}
-              names={names}
-              isOwn={user.isOwn}
-              isStale={list.isPlaceholderData}
-            />
+            <ReservationTable reservations={list.data.items} user={user} isStale={list.isPlaceholderData} />
           )}
           <CursorPager
             cursor={state.cursor}
@@ -65,19 +64,64 @@ function isRejected(error: Error | null): boolean {
   return error instanceof ApiProblem && error.status < 500
 }
 
-function NoReservations({
-  state: { state, quota_id, from, to, cursor: after },
-  hasMore,
-}: {
+function isFiltered({ state, quota_id, from, to }: ReservationsState): boolean {
+  return state !== null || quota_id !== null || from !== null || to !== null
+}
+
+interface FiltersProps {
+  user: ViewedUser
   state: ReservationsState
-  hasMore: boolean
-}) {
-  if (hasMore) return <EmptyState title="None found so far">Older reservations are not searched yet.</EmptyState>
-  if (after !== null) return <EmptyState title="No older reservations" />
-  const isFiltered = state !== null || quota_id !== null || from !== null || to !== null
+  onChange: (parts: Partial<ReservationsState>) => void
+}
+
+function ReservationFilters({ user, state, onChange }: FiltersProps) {
+  const { quota_id, from, to } = state
+  const { filters } = texts.user.reservations
+  const labels = new Map(useQuery(quotaLabelsQuery(user)).data)
+  // A link can contain a quota that is deleted or not among the newest.
+  if (quota_id !== null && !labels.has(quota_id)) labels.set(quota_id, filters.otherQuota)
   return (
-    <EmptyState title="No reservations">
-      {isFiltered ? 'No reservation matches these filters.' : 'Reservations and sent messages appear here.'}
-    </EmptyState>
+    <search className={classes.filters}>
+      <NativeSelect
+        label={filters.state}
+        size="xs"
+        value={state.state ?? ''}
+        data={[
+          { value: '', label: filters.allStates },
+          ...RESERVATION_STATES.map(value => ({ value, label: RESERVATION_STATE_LABELS[value] })),
+        ]}
+        onChange={({ currentTarget: { value } }) =>
+          onChange({ state: RESERVATION_STATES.find(one => one === value) ?? null })
+        }
+      />
+      <NativeSelect
+        label={filters.chargedTo}
+        size="xs"
+        value={quota_id === null ? '' : String(quota_id)}
+        data={[
+          { value: '', label: filters.allQuotas },
+          ...[...labels].map(([id, label]) => ({ value: String(id), label })),
+        ]}
+        onChange={event => onChange({ quota_id: uint(event.currentTarget.value) })}
+      />
+      <DayField label={filters.from} value={from} onChange={value => onChange({ from: value })} />
+      <DayField label={filters.to} value={to} onChange={value => onChange({ to: value })} />
+      {isFiltered(state) && (
+        <Button
+          variant="subtle"
+          size="xs"
+          onClick={() => onChange({ state: null, quota_id: null, from: null, to: null })}
+        >
+          {filters.clear}
+        </Button>
+      )}
+    </search>
   )
+}
+
+function NoReservations({ state, hasMore }: { state: ReservationsState; hasMore: boolean }) {
+  const { none, noneAbout, noneFiltered, noneOlder, searching, searchingAbout } = texts.user.reservations
+  if (hasMore) return <EmptyState title={searching}>{searchingAbout}</EmptyState>
+  if (state.cursor !== null) return <EmptyState title={noneOlder} />
+  return <EmptyState title={none}>{isFiltered(state) ? noneFiltered : noneAbout}</EmptyState>
 }

@@ -1,20 +1,22 @@
-import { Button, Textarea, TextInput } from '@mantine/core'
-import { useDeferredValue, useMemo, useState } from 'react'
+import { Button, Textarea, TextInput, VisuallyHidden } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type ReactNode, useDeferredValue, useMemo, useState } from 'react'
 import { findCostly } from '../../../../src/domain/characters.ts'
-import { segmentText } from '../../../../src/domain/segments.ts'
+import { type Segmentation, segmentText } from '../../../../src/domain/segments.ts'
+import type { Api } from '../../api/types.ts'
+import { type Destination, useDestination } from '../../components/destination.ts'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { countryLabel, formatUnits } from '../../formats.ts'
+import { summaryQuery } from '../../queries/user.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
-import { CostSummary } from './cost-summary.tsx'
 import { CostlyCharacters } from './costly-characters.tsx'
-import { useDestination } from './destination.ts'
-import { RemainingUnits } from './remaining-units.tsx'
 import { Segments } from './segments.tsx'
 
-/** Shows everything on this page: extension characters of GSM-7, characters outside it, and several segments. */
-const EXAMPLE = {
-  to: '+4915112345678',
-  text: 'Hi Zoë, your order #4711 is on its way – it’s due tomorrow between 9 and 12… You pay 24,90 € [incl. shipping]. Track it here: https://shop.example/t/4711. Thank you for buying with us!',
-}
+const EXAMPLE_NUMBER = '+4915112345678'
 
 /** Calculates the cost of a message in the browser: number and text are not sent. */
 export default function Cost() {
@@ -29,23 +31,23 @@ export default function Cost() {
 
   return (
     <>
-      <PageTitle title="Message cost" about="Check what a message costs. Number and text stay in your browser.">
+      <PageTitle title={texts.cost.title} about={texts.cost.about}>
         <Button
           variant="default"
           size="xs"
           onClick={() => {
-            setTo(EXAMPLE.to)
-            setText(EXAMPLE.text)
+            setTo(EXAMPLE_NUMBER)
+            setText(texts.cost.example)
           }}
         >
-          Try an example
+          {texts.cost.tryExample}
         </Button>
       </PageTitle>
       <div className={classes.columns}>
         <div className={classes.message}>
           <TextInput
-            label="Number"
-            description="Optional. Shows the country."
+            label={texts.cost.number.label}
+            description={texts.cost.number.about}
             placeholder="+49 151 12345678"
             type="tel"
             inputMode="tel"
@@ -56,7 +58,7 @@ export default function Cost() {
             errorProps={{ role: 'alert' }}
           />
           <Textarea
-            label="Text"
+            label={texts.cost.text}
             autosize
             minRows={5}
             maxRows={16}
@@ -66,7 +68,7 @@ export default function Cost() {
             classNames={{ input: classes.text ?? '' }}
           />
         </div>
-        <aside className={classes.result} aria-label="Cost" aria-busy={counted !== text}>
+        <aside className={classes.result} aria-label={texts.cost.result} aria-busy={counted !== text}>
           <CostSummary segmentation={segmentation} hasText={counted !== ''} destination={destination} />
           <RemainingUnits units={units} />
         </aside>
@@ -77,4 +79,94 @@ export default function Cost() {
       </div>
     </>
   )
+}
+
+interface CostSummaryProps {
+  segmentation: Segmentation
+  hasText: boolean
+  destination: Destination
+}
+
+/** The cost in units, and how it is calculated. */
+function CostSummary({ segmentation, hasText, destination }: CostSummaryProps) {
+  const { encoding, capacity, segments } = segmentation
+  const { facts } = texts.cost
+  const units = segments.length
+  const last = segments.at(-1)?.filled ?? 0
+  const used = segments.reduce((sum, { filled }) => sum + filled, 0)
+  return (
+    <section className={classes.card} aria-label={texts.cost.units}>
+      <p className={classes.units}>
+        <strong>{formatUnits(units)}</strong> {texts.cost.unit(units)}
+      </p>
+      {/* Announced when the cost changes, not at each key. */}
+      <VisuallyHidden role="status">{hasText && `${texts.values.units(units)}, ${encoding}`}</VisuallyHidden>
+      <dl className={classes.facts}>
+        <Fact name={facts.segments}>{formatUnits(units)}</Fact>
+        <Fact name={facts.encoding} about={facts.encodings[encoding]}>
+          {encoding}
+        </Fact>
+        <Fact name={facts.used}>{formatUnits(used)}</Fact>
+        <Fact name={facts.free} about={facts.ofCapacity(capacity)}>
+          {formatUnits(capacity - last)}
+        </Fact>
+        <Fact name={facts.country}>{countryText(destination)}</Fact>
+      </dl>
+    </section>
+  )
+}
+
+function Fact({ name, about, children }: { name: string; about?: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        {about !== undefined && <div className={classes.about}>{about}</div>}
+      </dd>
+    </div>
+  )
+}
+
+function countryText({ country }: Destination): string {
+  if (country === undefined) return '–'
+  return country === null ? texts.cost.facts.unknownCountry : countryLabel(country)
+}
+
+/** The available units of the user, and how many messages of this cost they allow. */
+function RemainingUnits({ units }: { units: number }) {
+  const { user_id } = useCaller()
+  if (user_id === null) throw new Error('the page needs a caller with a user id')
+  const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
+  return (
+    <section className={classes.card} aria-label={texts.cost.available.title}>
+      <h2 className={classes.heading}>{texts.cost.available.title}</h2>
+      {summary.data === undefined ? (
+        summary.error === null ? (
+          <Loading rows={2} height={20} />
+        ) : (
+          <ErrorNotice variant="load" error={summary.error} onRetry={summary.refetch} />
+        )
+      ) : (
+        <Available summary={summary.data} units={units} />
+      )}
+    </section>
+  )
+}
+
+function Available({ summary: { available, breakdown }, units }: { summary: Api['QuotaSummary']; units: number }) {
+  const isScoped = breakdown.some(({ countries, message_types }) => countries !== null || message_types !== null)
+  return (
+    <>
+      <p className={classes.remaining}>{availableText(available, units)}</p>
+      {isScoped && <p className={classes.about}>{texts.cost.available.scoped}</p>}
+    </>
+  )
+}
+
+function availableText(available: number | null, units: number): string {
+  const { unlimited, enough, notEnough } = texts.cost.available
+  if (available === null) return unlimited
+  const times = Math.floor(available / units)
+  return times === 0 ? notEnough(available) : enough(available, times)
 }

@@ -2,9 +2,7 @@ import { Button } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { type CostlyCharacter, plainerOf, writePlainly } from '../../../../src/domain/characters.ts'
 import { countSegments, type Segmentation } from '../../../../src/domain/segments.ts'
-import { formatUnits } from '../../formats.ts'
 import { texts } from '../../texts/texts.ts'
-import { characterName, codePointsOf, isVisible } from './character-names.ts'
 import classes from './cost.module.css'
 
 /** Rows shown at first: a text in another script has a row for each letter. */
@@ -29,16 +27,13 @@ export function CostlyCharacters({ text, segmentation, costly, onReplace }: Cost
   const foreign = useMemo(() => kindsOf(costly, 'foreign'), [costly])
   const doubles = useMemo(() => (foreign.length === 0 ? kindsOf(costly, 'double') : []), [costly, foreign])
   if (foreign.length === 0 && doubles.length === 0) return null
+  const { costly: costlyTexts } = texts.cost
   return (
     <section aria-labelledby="costly" className={classes.section}>
       <h2 id="costly" className={classes.heading}>
-        {foreign.length === 0 ? 'Characters that count double' : 'Characters that force UCS-2'}
+        {foreign.length === 0 ? costlyTexts.double : costlyTexts.foreign}
       </h2>
-      <p className={classes.about}>
-        {foreign.length === 0
-          ? 'GSM-7 encodes these with an escape character.'
-          : 'A single one reduces a segment from 160 to 70 characters.'}
-      </p>
+      <p className={classes.about}>{foreign.length === 0 ? costlyTexts.doubleAbout : costlyTexts.foreignAbout}</p>
       <KindList kinds={foreign.length === 0 ? doubles : foreign} />
       <ReplaceOffer text={text} units={segmentation.segments.length} costly={costly} onReplace={onReplace} />
     </section>
@@ -68,7 +63,7 @@ function KindList({ kinds }: { kinds: readonly Kind[] }) {
       </ul>
       {kinds.length > shown.length && (
         <Button variant="subtle" size="compact-xs" onClick={() => setExpanded(true)}>
-          Show {formatUnits(kinds.length - shown.length)} more
+          {texts.cost.showMore(kinds.length - shown.length)}
         </Button>
       )}
     </>
@@ -83,7 +78,7 @@ function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
         {characterName(character)}{' '}
         <span className={classes.about}>
           {codePointsOf(character)}
-          {count > 1 && ` · ${formatUnits(count)} times`}
+          {count > 1 && ` · ${texts.cost.costly.times(count)}`}
         </span>
       </span>
       <span>{replacement !== null && <Replacement text={replacement} />}</span>
@@ -92,8 +87,8 @@ function KindRow({ kind: { character, count, replacement } }: { kind: Kind }) {
 }
 
 function Replacement({ text }: { text: string }) {
-  if (text === '') return 'can be removed'
-  return <>→ {text === ' ' ? 'a space' : <bdi className={classes.character}>{text}</bdi>}</>
+  if (text === '') return texts.cost.costly.removable
+  return <>→ {text === ' ' ? texts.cost.costly.space : <bdi className={classes.character}>{text}</bdi>}</>
 }
 
 interface ReplaceOfferProps extends Pick<CostlyProps, 'text' | 'costly' | 'onReplace'> {
@@ -110,14 +105,56 @@ function ReplaceOffer({ text, units, costly, onReplace }: ReplaceOfferProps) {
   if (offer.changed === text || (!isFewer && offer.encoding === 'UCS-2')) return null
   return (
     <div className={classes.offer}>
-      <p>
-        {isFewer
-          ? `With replacements, the message takes ${texts.values.units(offer.segments)} instead of ${formatUnits(units)}.`
-          : `With replacements, the message still takes ${texts.values.units(units)}, but uses GSM-7 and has more room.`}
-      </p>
+      <p>{isFewer ? texts.cost.costly.fewer(offer.segments, units) : texts.cost.costly.same(units)}</p>
       <Button variant="light" size="xs" onClick={() => onReplace(offer.changed)}>
-        Replace characters
+        {texts.cost.costly.replace}
       </Button>
     </div>
   )
+}
+
+/** Categories of other characters; the first match applies. */
+const KINDS: readonly [RegExp, keyof typeof texts.cost.kinds][] = [
+  [/\p{Extended_Pictographic}|\p{Regional_Indicator}|\u20e3/u, 'emoji'],
+  [/^\p{Cc}/u, 'control'],
+  [/^\p{Cf}/u, 'invisible'],
+  [/^\p{Z}/u, 'space'],
+  [/^\p{Script=Latin}/u, 'latin'],
+  [/^\p{Script=Cyrillic}/u, 'cyrillic'],
+  [/^\p{Script=Greek}/u, 'greek'],
+  [/^\p{Script=Arabic}/u, 'arabic'],
+  [/^\p{Script=Hebrew}/u, 'hebrew'],
+  [/^\p{Script=Han}/u, 'chinese'],
+  [/^\p{Script=Hiragana}|^\p{Script=Katakana}/u, 'japanese'],
+  [/^\p{Script=Hangul}/u, 'korean'],
+  [/^\p{Script=Thai}/u, 'thai'],
+  [/^\p{Script=Devanagari}/u, 'devanagari'],
+  [/^\p{L}/u, 'letter'],
+  [/^\p{N}/u, 'digit'],
+  [/^\p{M}/u, 'accent'],
+  [/^\p{P}/u, 'punctuation'],
+  [/^\p{S}/u, 'sign'],
+]
+
+/** The name of a character, or its category. */
+function characterName(character: string): string {
+  const { characters, kinds } = texts.cost
+  if (character in characters) return characters[character as keyof typeof characters]
+  const [, kind = 'other' as const] = KINDS.find(([pattern]) => pattern.test(character)) ?? []
+  return kinds[kind]
+}
+
+/** A letter can have any number of combining accents. */
+const MAX_CODE_POINTS = 8
+
+/** "U+2019"; several code points for combined characters. */
+function codePointsOf(character: string): string {
+  const parts = Array.from(character, part => part.codePointAt(0) ?? 0)
+  const shown = parts.slice(0, MAX_CODE_POINTS).map(part => `U+${part.toString(16).toUpperCase().padStart(4, '0')}`)
+  return [...shown, ...(parts.length > MAX_CODE_POINTS ? ['…'] : [])].join(' ')
+}
+
+/** Whether a character has a visible glyph. */
+function isVisible(character: string): boolean {
+  return !/^[\p{C}\p{Z}]+$/u.test(character)
 }

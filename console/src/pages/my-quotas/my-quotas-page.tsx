@@ -2,13 +2,16 @@ import type { ComponentType } from 'react'
 import { useLocation } from 'wouter'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
-import type { ViewedUser } from '../../components/user/viewed-user.ts'
+import type { ViewedUser } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+
+const { mine, tabs: LABELS, sections } = texts.user
 
 const TABS = [
-  { label: 'Overview', href: '/mine' },
-  { label: 'Reservations', href: '/mine/reservations' },
-  { label: 'Denials', href: '/mine/denials' },
+  { label: LABELS.overview, href: '/mine' },
+  { label: LABELS.reservations, href: '/mine/reservations' },
+  { label: LABELS.denials, href: '/mine/denials' },
 ]
 
 /** The signed-in user's own page: title, tabs and the content of the current tab. */
@@ -18,8 +21,8 @@ export default function MyQuotasPage({ Content }: { Content: ComponentType<{ use
   if (user_id === null) throw new Error('the page needs a caller with a user id')
   return (
     <>
-      <PageTitle title="My quotas" about="Your limits, usage and remaining units." />
-      <TabNav label="Sections" tabs={TABS.map(tab => ({ ...tab, isCurrent: tab.href === location }))} />
+      <PageTitle title={mine.title} about={mine.about} />
+      <TabNav label={sections} tabs={TABS.map(tab => ({ ...tab, isCurrent: tab.href === location }))} />
       <Content key={user_id} user={{ user_id, isOwn: true }} />
     </>
   )

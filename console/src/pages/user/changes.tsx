@@ -2,87 +2,117 @@ import { Anchor, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
+import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
-import { quotaName } from '../../components/quota-labels.ts'
 import classes from '../../components/record-table.module.css'
-import type { ViewedUser } from '../../components/user/viewed-user.ts'
+import { matching, useUrlState } from '../../components/url-state.ts'
 import { Timestamp } from '../../components/values.tsx'
-import { type ChangeOfQuota, latestChanges } from './latest-changes.ts'
+import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
+import { texts } from '../../texts/texts.ts'
 
-const COUNT = 20
+const STATE = { cursor: matching(/^[A-Za-z0-9_-]{1,5000}$/) }
 
-const ACTION_LABELS: Record<Api['QuotaChange']['action'], string> = {
-  created: 'Created',
-  updated: 'Updated',
-  deleted: 'Deleted',
-}
-
-/** The latest changes of all quotas of a user; the page of each quota shows the changed values. */
-export default function Changes({ user: { user_id } }: { user: ViewedUser }) {
-  const changes = useQuery({
-    queryKey: ['history', { user_id }],
-    queryFn: ({ signal }) => latestChanges(user_id, COUNT, signal),
-  })
-  if (changes.data === undefined) {
-    return changes.error === null ? (
-      <Loading rows={6} height={44} />
-    ) : (
-      <ErrorNotice variant="load" error={changes.error} onRetry={changes.refetch} />
-    )
-  }
-  if (changes.data.length === 0) return <EmptyState title="No changes">This user has no quotas yet.</EmptyState>
+/** Administrators' changes of all quotas of a user, newest first; the page of each quota shows the changed values. */
+export default function Changes({ user }: { user: ViewedUser }) {
+  const [{ cursor }, change] = useUrlState(STATE)
+  const changes = useQuery(userChangesQuery(user.user_id, cursor))
+  const { none, noneAbout, noneOlder, searching, searchingAbout, hint } = texts.user.changes
   return (
-    <>
-      {changes.error !== null && <ErrorNotice variant="load" error={changes.error} onRetry={changes.refetch} />}
-      <Table className={classes.table ?? ''} aria-label="Changes">
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Quota</Table.Th>
-            <Table.Th scope="col">Change</Table.Th>
-            <Table.Th scope="col">Reason</Table.Th>
-            <Table.Th scope="col">By</Table.Th>
-            <Table.Th scope="col">At</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {changes.data.map(row => (
-            <Row key={`${row.quota.id} ${row.change.version}`} {...row} />
-          ))}
-        </Table.Tbody>
-      </Table>
-      <Text size="sm" c="dimmed" mt="md">
-        {changes.data.length === COUNT ? `The latest ${COUNT} changes. ` : ''}Open a quota to see the changed values.
-      </Text>
-    </>
+    <Loaded query={changes} loading={<Loading rows={6} height={44} />}>
+      {({ items, next_cursor }) => (
+        <>
+          {items.length > 0 && <ChangeTable changes={items} user={user} isStale={changes.isPlaceholderData} />}
+          {items.length > 0 && (
+            <Text size="sm" c="dimmed" mt="md">
+              {hint}
+            </Text>
+          )}
+          {items.length === 0 && next_cursor !== null && <EmptyState title={searching}>{searchingAbout}</EmptyState>}
+          {items.length === 0 && next_cursor === null && (
+            <EmptyState title={cursor === null ? none : noneOlder}>{cursor === null && noneAbout}</EmptyState>
+          )}
+          <CursorPager
+            cursor={cursor}
+            next={changes.isPlaceholderData ? null : next_cursor}
+            onCursor={next => change({ cursor: next })}
+          />
+        </>
+      )}
+    </Loaded>
   )
 }
 
-function Row({ change, quota }: ChangeOfQuota) {
-  const { action, version, reason, actor, at } = change
+interface ChangeTableProps {
+  changes: readonly Api['AuditEntry'][]
+  user: ViewedUser
+  /** Whether newer rows are being loaded. */
+  isStale: boolean
+}
+
+function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
+  const names = useQuotaNames(user)
+  const { table, columns } = texts.user.changes
+  return (
+    <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{columns.quota}</Table.Th>
+          <Table.Th scope="col">{columns.change}</Table.Th>
+          <Table.Th scope="col">{columns.reason}</Table.Th>
+          <Table.Th scope="col">{columns.by}</Table.Th>
+          <Table.Th scope="col">{columns.at}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {changes.map(change => (
+          <Row
+            key={`${change.resource} ${change.quota_id} ${change.version} ${change.at}`}
+            change={change}
+            names={names}
+          />
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<number, string> }) {
+  const { quota_id, action, version, reason, actor, at } = change
+  const { columns, actions, version: versionText } = texts.user.changes
   return (
     <Table.Tr>
-      <Table.Th scope="row" data-label="Quota">
-        <Anchor component={Link} href={`/quotas/${quota.id}`} size="sm" className={classes.name ?? ''}>
-          <bdi>{quotaName(quota)}</bdi>
-        </Anchor>
+      <Table.Th scope="row" data-label={columns.quota}>
+        {quota_id === null ? (
+          '–'
+        ) : (
+          <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name ?? ''}>
+            <bdi>{names.get(quota_id) ?? recordedName(change) ?? quota_id}</bdi>
+          </Anchor>
+        )}
       </Table.Th>
-      <Table.Td data-label="Change">
+      <Table.Td data-label={columns.change}>
         <div>
-          {ACTION_LABELS[action]}
-          <div className={classes.about}>Version {version}</div>
+          {action in actions ? actions[action as keyof typeof actions] : action}
+          {version !== null && <div className={classes.about}>{versionText(version)}</div>}
         </div>
       </Table.Td>
-      <Table.Td data-label="Reason" className={classes.name ?? ''}>
+      <Table.Td data-label={columns.reason} className={classes.name ?? ''}>
         <bdi>{reason ?? '–'}</bdi>
       </Table.Td>
-      <Table.Td data-label="By" className={classes.name ?? ''}>
+      <Table.Td data-label={columns.by} className={classes.name ?? ''}>
         <bdi>{actor}</bdi>
       </Table.Td>
-      <Table.Td data-label="At">
+      <Table.Td data-label={columns.at}>
         <Timestamp at={at} />
       </Table.Td>
     </Table.Tr>
   )
+}
+
+/** The name of a quota at the time of the change: the only one that is known of a deleted quota. */
+function recordedName({ before, after }: Api['AuditEntry']): string | null {
+  const shown: { name?: unknown } = after ?? before ?? {}
+  return typeof shown.name === 'string' ? shown.name : null
 }

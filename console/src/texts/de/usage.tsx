@@ -1,3 +1,61 @@
+import { formatRate, formatUnits } from '../../formats.ts'
 import type { Texts } from '../en/en.ts'
 
-export const usage: Texts['usage'] = {}
+const perDay = (rate: number) => {
+  const text = formatRate(rate)
+  return `${text} ${text === '1' ? 'Einheit' : 'Einheiten'} pro Tag`
+}
+
+export const usage: Texts['usage'] = {
+  title: 'Verbrauch',
+  unit: 'Einheiten',
+  total: 'Summe',
+  measures: {
+    committed: { label: 'Bestätigt', about: 'Gesendet und berechnet', none: 'Nichts bestätigt in diesem Zeitraum' },
+    refunded: {
+      label: 'Erstattet',
+      about: 'Nach dem Senden zurückgegeben',
+      none: 'Nichts erstattet in diesem Zeitraum',
+    },
+    denied: { label: 'Abgelehnt', about: 'Angefragt und abgelehnt', none: 'Nichts abgelehnt in diesem Zeitraum' },
+    unfunded: { label: 'Ungedeckt', about: 'Ohne Paket gesendet', none: 'Nichts ungedeckt in diesem Zeitraum' },
+  },
+  chooseMeasure: 'Was das Diagramm zeigt',
+  messages: count => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`,
+  deniedBy: 'Grund der Ablehnung:',
+  reasons: {
+    no_quota: units => `kein Kontingent für die Nachricht ${units}`,
+    cap_reached: units => `eine Obergrenze ${units}`,
+    quota_exhausted: units => `zu wenige Einheiten übrig ${units}`,
+  },
+  period: 'Zeitraum',
+  lastDays: days => `Letzte ${days} Tage`,
+  customPeriod: 'Eigener',
+  from: 'Von',
+  to: 'Bis',
+  groupBy: 'Gruppieren nach',
+  noGroup: 'Nichts',
+  groups: { country: 'Land', message_type: 'Nachrichtentyp', quota: 'Kontingent' },
+  without: { country: 'Kein Land', message_type: 'Kein Typ', quota: 'Kein Paket' },
+  others: count => `${count} andere`,
+  showTable: 'Als Tabelle zeigen',
+  showChart: 'Als Diagramm zeigen',
+  noReport: 'Kein Bericht für diesen Zeitraum',
+  correctFields: 'Bitte die Felder oben berichtigen.',
+  approximate: day =>
+    `Tage bis ${day} sind ungefähr: Verbrauch dieses Alters ist nach den Tagen einer anderen Zeitzone gespeichert.`,
+  chart: measure =>
+    `Einheiten nach Tag: ${measure}. Die Pfeiltasten wechseln zwischen den Tagen; oder „Als Tabelle zeigen“.`,
+  table: 'Einheiten nach Tag',
+  day: 'Tag',
+  dailyRate: rate => `Etwa ${perDay(rate)}`,
+  forecast: rate => `Prognose: etwa ${perDay(rate)}`,
+  forecastDay: units => `Etwa ${formatUnits(units)} Einheiten vorhergesagt`,
+  bar: {
+    used: units => `${units} verbraucht`,
+    reserved: units => `${units} reserviert`,
+    overage: units => `${units} überzogen`,
+    left: units => `${units} übrig`,
+    unlimited: 'unbegrenzt',
+  },
+}

@@ -1,2 +1,62 @@
+import { formatRate, formatUnits } from '../../formats.ts'
+
 /** Usage over time. */
-export const usage = {}
+export const usage = {
+  title: 'Usage',
+  unit: 'Units',
+  total: 'Total',
+  measures: {
+    committed: { label: 'Committed', about: 'Sent and charged', none: 'Nothing committed in this period' },
+    refunded: { label: 'Refunded', about: 'Returned after sending', none: 'Nothing refunded in this period' },
+    denied: { label: 'Denied', about: 'Asked for and refused', none: 'Nothing denied in this period' },
+    unfunded: { label: 'Unfunded', about: 'Sent without a grant', none: 'Nothing unfunded in this period' },
+  },
+  chooseMeasure: 'What the chart shows',
+  messages: (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`,
+  /** The units denied, by reason. Reasons without units are left out. */
+  deniedBy: 'Denied because of:',
+  reasons: {
+    no_quota: (units: string) => `no quota for the message ${units}`,
+    cap_reached: (units: string) => `a cap ${units}`,
+    quota_exhausted: (units: string) => `too few units left ${units}`,
+  },
+  period: 'Period',
+  lastDays: (days: string) => `Last ${days} days`,
+  customPeriod: 'Custom',
+  from: 'From',
+  to: 'To',
+  groupBy: 'Group by',
+  noGroup: 'None',
+  groups: { country: 'Country', message_type: 'Message type', quota: 'Quota' },
+  /** What belongs to no value of a group. */
+  without: { country: 'No country', message_type: 'No type', quota: 'No grant' },
+  others: (count: number) => `${count} others`,
+  showTable: 'Show as table',
+  showChart: 'Show as chart',
+  noReport: 'No report for this period',
+  correctFields: 'Correct the fields above.',
+  approximate: (day: string) =>
+    `Days up to ${day} are approximate: usage of that age is kept by the day of another time zone.`,
+  chart: (measure: string) =>
+    `Units ${measure.toLowerCase()} by day. Use the arrow keys to move between days, or “Show as table”.`,
+  table: 'Units by day',
+  day: 'Day',
+  /** Units per day, rounded to two significant digits below 10. */
+  dailyRate: (rate: number) => {
+    const text = formatRate(rate)
+    return `About ${text} ${text === '1' ? 'unit' : 'units'} per day`
+  },
+  forecast: (rate: number) => {
+    const text = formatRate(rate)
+    return `Forecast: about ${text} ${text === '1' ? 'unit' : 'units'} per day`
+  },
+  forecastDay: (units: number) => `About ${formatUnits(units)} units forecast`,
+  /** The line below a bar. */
+  bar: {
+    used: (units: string) => `${units} used`,
+    reserved: (units: string) => `${units} reserved`,
+    overage: (units: string) => `${units} over the limit`,
+    left: (units: string) => `${units} left`,
+    unlimited: 'unlimited',
+  },
+}

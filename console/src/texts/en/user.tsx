@@ -1,2 +1,276 @@
+import type { ReactNode } from 'react'
+import { countryName, formatList, formatUnits } from '../../formats.ts'
+import { values } from './values.tsx'
+
+type Period = 'hour' | 'day' | 'week' | 'month' | 'year' | null
+
+const EACH = { hour: 'hourly ', day: 'daily ', week: 'weekly ', month: 'monthly ', year: 'yearly ' } as const
+const adjective = (period: Period) => (period === null ? '' : EACH[period])
+
+/** Countries that a sentence names before it only counts the rest. */
+const MAX_NAMED = 5
+
+function named(items: readonly string[]): string {
+  const more = items.length - MAX_NAMED
+  return formatList(more <= 0 ? items : [...items.slice(0, MAX_NAMED), `${more} more`])
+}
+
 /** A user's page and “My quotas”. */
-export const user = {}
+export const user = {
+  title: (id: number) => `User ${id}`,
+  mine: { title: 'My quotas', about: 'Whether you can send, what is left, and what you have sent.' },
+  sections: 'Sections',
+  tabs: { overview: 'Overview', reservations: 'Reservations', denials: 'Denials', changes: 'Changes' },
+  newQuota: 'New quota for this user',
+
+  /** A quota without a name. */
+  unnamed: (kind: 'grant' | 'cap', id: number, isOwn: boolean) =>
+    isOwn ? (kind === 'grant' ? 'Package' : 'Limit') : `${kind === 'grant' ? 'Grant' : 'Cap'} ${id}`,
+  /** For the user, a grant is a package and a cap is a limit. */
+  ownKinds: { grant: 'Package', cap: 'Limit' },
+
+  /** The messages of a scope, with a capital letter only at the beginning of a sentence. */
+  messages: (countries: readonly string[] | null, types: readonly string[] | null) =>
+    [
+      'messages',
+      ...(types === null ? [] : [`of type ${named(types)}`]),
+      ...(countries === null ? [] : [`to ${named(countries.map(countryName))}`]),
+    ].join(' '),
+
+  status: {
+    label: 'Can this user send?',
+    ownLabel: 'Can you send?',
+    can: (isOwn: boolean, units: ReactNode) => (
+      <>
+        {isOwn ? 'You can send' : 'Can send:'} {units} now
+      </>
+    ),
+    canScope: (isOwn: boolean, messages: string, units: ReactNode, isOnly: boolean) => (
+      <>
+        {isOwn ? 'You can send' : 'Can send'} {isOnly && 'only '}
+        {messages}: {units} now
+      </>
+    ),
+    canUnlimited: (isOwn: boolean): string => (isOwn ? 'You can send without limit' : 'Can send without limit'),
+    unlimited: 'any number of units',
+    until: (units: string, at: ReactNode) => (
+      <>
+        , {units} until {at}
+      </>
+    ),
+    remain: (units: number, isOwn: boolean) =>
+      `${values.units(units)} ${units === 1 ? 'remains' : 'remain'} in the ${isOwn ? 'package' : 'grants'}.`,
+    blocked: (isOwn: boolean, why: string) => `${isOwn ? 'You cannot send' : 'Blocked'}: ${why}.`,
+    blockedUntil: (isOwn: boolean, at: ReactNode, why: string) => (
+      <>
+        {isOwn ? 'You cannot send' : 'Blocked'} until {at}: {why}.
+      </>
+    ),
+    startsAt: (isOwn: boolean, at: ReactNode) => (
+      <>
+        {isOwn ? 'You can send' : 'Can send'} from {at}.
+      </>
+    ),
+    /** A cap that has no room, as part of `usedUp`. */
+    cap: (period: Period, limit: number, isOwn: boolean) =>
+      `the ${adjective(period)}${isOwn ? 'limit' : 'cap'} of ${formatUnits(limit)}`,
+    usedUp: (caps: readonly string[]) => `${formatList(caps)} ${caps.length === 1 ? 'is' : 'are'} used up`,
+    allowsNone: (cap: string) => `${cap} allows none`,
+    why: {
+      exhausted: 'all units are used up',
+      suspended: (isOwn: boolean): string => (isOwn ? 'your quotas are suspended' : 'the quotas are suspended'),
+      expired: (isOwn: boolean): string => (isOwn ? 'your quotas have expired' : 'the quotas have expired'),
+      none: (isOwn: boolean): string => (isOwn ? 'you have no quotas yet' : 'there are no quotas yet'),
+      capsOnly: (isOwn: boolean): string =>
+        isOwn ? 'you have limits, but no package' : 'there are caps, but no grant that pays',
+      notCovered: (isOwn: boolean): string => (isOwn ? 'no package covers them' : 'no grant covers them'),
+    },
+    ask: 'Ask your administrator for more units.',
+    others: 'All other messages',
+    scope: {
+      can: (messages: string, units: string) => `${messages}: ${units} now`,
+      blocked: (messages: string, why: string) => `${messages}: blocked, ${why}.`,
+      blockedUntil: (messages: string, at: ReactNode, why: string) => (
+        <>
+          {messages}: blocked until {at}, {why}.
+        </>
+      ),
+      startsAt: (messages: string, at: ReactNode) => (
+        <>
+          {messages}: from {at}.
+        </>
+      ),
+    },
+    more: (count: number) => `${formatUnits(count)} more kinds of messages differ`,
+    raiseCap: 'Raise the cap',
+    raise: (name: string) => `Raise “${name}”`,
+    addUnits: 'Add units',
+    resume: 'Resume a quota',
+    create: 'Create a quota',
+  },
+
+  summary: {
+    grants: 'All grants',
+    ownGrants: 'All packages',
+    limit: 'Limit',
+    reserved: 'Reserved',
+    reservedAbout: 'Set aside for messages on their way',
+    overage: 'Over the limit',
+    nextReset: 'Next reset',
+    restored: (units: number) => `${values.units(units)} restored`,
+    nextExpiry: 'Next expiry',
+    expiring: (units: number | null) =>
+      units === null ? 'Unlimited until then' : `${values.units(units)} would expire`,
+  },
+  forecast: {
+    unlimited: (rate: string) => `${rate}, unlimited.`,
+    lasts: (rate: string) => `${rate}; lasts more than a year.`,
+    now: (rate: string) => `${rate}.`,
+    runsOut: (rate: string, at: ReactNode) => (
+      <>
+        {rate}; at that rate, sending stops around {at}.
+      </>
+    ),
+  },
+  caps: {
+    title: 'Caps',
+    ownTitle: 'Limits',
+    about: 'Ceilings over all grants. They pay for nothing.',
+    ownAbout: 'The most that you can send in a time, whatever your packages hold.',
+    resets: (at: ReactNode) => <>Resets {at}</>,
+    ends: (at: ReactNode) => <>Ends {at}</>,
+    doesNotReset: 'Does not reset',
+    headroom: 'headroom',
+    each: { hour: 'Hourly', day: 'Daily', week: 'Weekly', month: 'Monthly', year: 'Yearly' },
+  },
+  scopes: {
+    title: 'Grants by scope',
+    ownTitle: 'Packages by destination',
+    allCountries: 'All destinations',
+    allTypes: 'All message types',
+    limit: 'limit',
+    more: (names: string, count: number) => `${names} and ${count} more`,
+  },
+  quotas: {
+    title: 'Quotas',
+    openList: 'Open in the quota list',
+    pastTheEnd: 'This page is past the end of the list.',
+    none: 'No quotas yet',
+    ownNone: 'You cannot send messages without a quota. Ask an administrator to create one.',
+    noneAbout: 'The user cannot send messages without a quota.',
+    createFirst: 'Create the first one',
+  },
+
+  check: {
+    title: 'Would this message go?',
+    about: 'Nothing is reserved or sent. The number and the text stay in your browser.',
+    to: 'Phone number or country',
+    toAbout: 'Optional. Decides which quotas cover the message.',
+    toPlaceholder: '+49 151 12345678 or DE',
+    toError: 'Enter a number with + and its country code, or the two letters of a country.',
+    unknownCountry: 'This number belongs to no country.',
+    by: 'Cost by',
+    byText: 'Text',
+    byUnits: 'Units',
+    text: 'Text',
+    units: 'Units',
+    unitsError: 'Enter a whole number from 1 to 1,000,000,000.',
+    type: 'Message type',
+    typeAbout: 'Optional, such as otp',
+    typeError: 'Up to 64 lower-case letters, digits, _ and -',
+    submit: 'Check',
+    costs: (units: number, encoding: string | null) =>
+      encoding === null
+        ? `It costs ${values.units(units)}.`
+        : `It costs ${values.units(units)}: ${units === 1 ? 'one segment' : `${formatUnits(units)} segments`} in ${encoding}.`,
+    goes: 'Yes, it would go now.',
+    denied: (why: string) => `No: ${why}.`,
+    observed: 'Observe mode lets it go all the same.',
+    reasons: {
+      no_quota: 'no grant covers this message',
+      cap_reached: 'a cap has too little room',
+      quota_exhausted: 'the grants that cover it have too few units',
+    },
+    left: (units: number | null) =>
+      units === null
+        ? 'After it, any number of such units could be sent.'
+        : `After it, ${values.units(units)} could still be sent like this.`,
+    room: (units: number) => `${values.units(units)} could be sent like this now.`,
+    retryAt: (at: ReactNode) => <>It could go from {at}.</>,
+    waitingDoesNotHelp: 'Waiting does not help.',
+    nothingReserved: 'This was a check: nothing was reserved.',
+    quotas: 'What each quota says',
+    noQuotas: 'There are no quotas.',
+    verdicts: {
+      pays: (units: number) => `Pays ${values.units(units)}`,
+      counts: (units: number) => `Has room, and counts ${values.units(units)}`,
+      hasRoom: 'Has room',
+      blocks: 'Stops the message: too little room',
+      exhausted: 'Covers the message, but has nothing left',
+      hasUnits: 'Covers the message, and has units left',
+      hasTooFewUnits: 'Covers the message, but has too few units left',
+      notNeeded: 'Covers the message, and is not needed',
+      suspended: 'Does not count: suspended',
+      scheduled: 'Does not count: has not started yet',
+      expired: 'Does not count: expired',
+      expiredAt: (at: ReactNode) => <>Does not count: expired on {at}</>,
+      otherCountry: (country: string) => `Does not count: does not cover ${country}`,
+      needsCountry: 'Does not count: covers certain countries, and the message names none',
+      otherType: (type: string) => `Does not count: does not cover the type ${type}`,
+      needsType: 'Does not count: covers certain message types, and the message names none',
+    },
+  },
+
+  reservations: {
+    table: 'Reservations',
+    columns: {
+      reservation: 'Message',
+      state: 'State',
+      units: 'Units',
+      destination: 'For',
+      chargedTo: 'Charged to',
+      created: 'Created',
+    },
+    filters: {
+      state: 'State',
+      allStates: 'All states',
+      chargedTo: 'Charged to',
+      allQuotas: 'All quotas',
+      otherQuota: 'Another quota',
+      from: 'From',
+      to: 'To',
+      clear: 'Clear filters',
+    },
+    until: (at: ReactNode) => <>Until {at}</>,
+    noCountry: 'No country',
+    noQuota: 'No quota',
+    countedBy: (caps: ReactNode) => <>counted by {caps}</>,
+    opening: 'Opening balance',
+    reserved: 'Reserved',
+    consumed: 'Sent at once',
+    forced: (how: string) => `${how}, past any limit`,
+    requested: (units: number) => `${formatUnits(units)} requested`,
+    committed: (units: number) => `${formatUnits(units)} committed`,
+    released: (units: number) => `${formatUnits(units)} released`,
+    refunded: (units: number) => `${formatUnits(units)} refunded`,
+    none: 'No reservations',
+    noneAbout: 'Reservations and sent messages appear here.',
+    noneFiltered: 'No reservation matches these filters.',
+    noneOlder: 'No older reservations',
+    searching: 'None found so far',
+    searchingAbout: 'Older reservations are not searched yet.',
+  },
+
+  changes: {
+    table: 'Changes',
+    columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
+    actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
+    version: (version: number) => `Version ${version}`,
+    none: 'No changes',
+    noneAbout: 'Changes of this user’s quotas appear here.',
+    noneOlder: 'No older changes',
+    searching: 'None found so far',
+    searchingAbout: 'Older changes are not searched yet.',
+    hint: 'Open a quota to see the changed values.',
+  },
+}

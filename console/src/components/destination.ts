@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
-import { E164_PATTERN } from '../../../../src/domain/bounds.ts'
+import { E164_PATTERN } from '../../../src/domain/bounds.ts'
+import { texts } from '../texts/texts.ts'
 
 const E164 = new RegExp(E164_PATTERN)
 
@@ -20,7 +21,7 @@ export function useDestination(text: string): Destination {
   useEffect(() => {
     if (!isNumber) return
     let isStale = false
-    import('../../../../src/domain/destination.ts').then(
+    import('../../../src/domain/destination.ts').then(
       ({ countryOf }) => {
         if (!isStale) setFound({ number, country: countryOf(number) })
       },
@@ -39,7 +40,7 @@ export function useDestination(text: string): Destination {
 function formatErrorOf(number: string): string | null {
   // An incomplete number is not an error yet.
   if (/^\+\d?$/.test(number)) return null
-  if (/^00/.test(number)) return 'Start with + instead of 00.'
-  if (/^\d+$/.test(number)) return 'Start with + and the country code, such as +49.'
-  return 'Use the international format: + and up to 15 digits.'
+  if (/^00/.test(number)) return texts.cost.number.doubleZero
+  if (/^\d+$/.test(number)) return texts.cost.number.noPlus
+  return texts.cost.number.format
 }

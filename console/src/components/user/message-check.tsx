@@ -1,0 +1,272 @@
+import { Button, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { MAX_RESERVED_UNITS } from '../../../../src/domain/bounds.ts'
+import { COUNTRIES } from '../../../../src/domain/country.ts'
+import { countSegments } from '../../../../src/domain/segments.ts'
+import { countryLabel, countryName } from '../../formats.ts'
+import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from '../../queries/user.ts'
+import { texts } from '../../texts/texts.ts'
+import { useDestination } from '../destination.ts'
+import { ErrorNotice } from '../error-notice.tsx'
+import { QuotaLink } from '../quota-link.tsx'
+import { Section } from '../section.tsx'
+import { uint } from '../url-state.ts'
+import { ExactTime, Timestamp } from '../values.tsx'
+import classes from './message-check.module.css'
+
+/** What is asked, and how the cost was counted. */
+interface Asked extends PlannedMessage {
+  /** Null if the cost was given in units. */
+  encoding: string | null
+}
+
+const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+/** Asks for a message that is not sent: would it go, what does it cost, and what does each quota say? */
+export default function MessageCheck({ user }: { user: ViewedUser }) {
+  const check = useCheck()
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const { title, about } = texts.user.check
+
+  function ask(message: Asked) {
+    setAsked(message)
+    check.mutate(message)
+  }
+  return (
+    <Section title={title}>
+      <Text size="xs" c="dimmed" mb="xs">
+        {about}
+      </Text>
+      <MessageForm user={user} isPending={check.isPending} onAsk={ask} />
+      <ErrorNotice variant="action" error={check.error} />
+      <div role="status">
+        {check.data !== undefined && asked !== null && <Answer answer={check.data} asked={asked} user={user} />}
+      </div>
+    </Section>
+  )
+}
+
+interface MessageFormProps {
+  user: ViewedUser
+  isPending: boolean
+  onAsk: (message: Asked) => void
+}
+
+function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
+  const [to, setTo] = useState('')
+  const [by, setBy] = useState<'text' | 'units'>('text')
+  const [text, setText] = useState('')
+  const [units, setUnits] = useState('1')
+  const [type, setType] = useState('')
+  const [isSubmitted, setSubmitted] = useState(false)
+  const { check } = texts.user
+  const destination = useCountry(to.trim())
+  const counted = by === 'text' ? countSegments(text) : null
+  const cost = counted === null ? unitsOf(units) : counted.segments
+  const isType = type === '' || MESSAGE_TYPE.test(type)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setSubmitted(true)
+    if (destination.country === undefined || cost === null || !isType) return
+    const { user_id } = user
+    const message_type = type === '' ? null : type
+    onAsk({ user_id, units: cost, country: destination.country, message_type, encoding: counted?.encoding ?? null })
+  }
+  return (
+    <form onSubmit={submit} noValidate className={classes.form}>
+      <TextInput
+        label={check.to}
+        description={destination.hint ?? check.toAbout}
+        placeholder={check.toPlaceholder}
+        autoComplete="off"
+        size="xs"
+        value={to}
+        onChange={event => setTo(event.currentTarget.value)}
+        error={isSubmitted && destination.error}
+      />
+      <TextInput
+        label={check.type}
+        description={check.typeAbout}
+        autoComplete="off"
+        size="xs"
+        value={type}
+        onChange={event => setType(event.currentTarget.value.trim())}
+        error={isSubmitted && !isType && check.typeError}
+      />
+      <CostFields
+        {...{ by, text, units }}
+        onBy={setBy}
+        onText={setText}
+        onUnits={setUnits}
+        error={isSubmitted && cost === null && check.unitsError}
+      />
+      <Button type="submit" size="xs" loading={isPending}>
+        {check.submit}
+      </Button>
+    </form>
+  )
+}
+
+interface CostFieldsProps {
+  by: 'text' | 'units'
+  text: string
+  units: string
+  onBy: (by: 'text' | 'units') => void
+  onText: (text: string) => void
+  onUnits: (units: string) => void
+  error: ReactNode
+}
+
+/** The text of a message, or its cost in units. */
+function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostFieldsProps) {
+  const { check } = texts.user
+  return (
+    <div className={classes.cost}>
+      <SegmentedControl
+        size="xs"
+        aria-label={check.by}
+        value={by}
+        onChange={value => onBy(value === 'units' ? 'units' : 'text')}
+        data={[
+          { value: 'text', label: check.byText },
+          { value: 'units', label: check.byUnits },
+        ]}
+      />
+      {by === 'text' ? (
+        <Textarea
+          aria-label={check.text}
+          placeholder={check.text}
+          autosize
+          minRows={1}
+          maxRows={6}
+          dir="auto"
+          size="xs"
+          value={text}
+          onChange={event => onText(event.currentTarget.value)}
+        />
+      ) : (
+        <TextInput
+          aria-label={check.units}
+          inputMode="numeric"
+          autoComplete="off"
+          size="xs"
+          value={units}
+          onChange={event => onUnits(event.currentTarget.value)}
+          error={error}
+        />
+      )}
+    </div>
+  )
+}
+
+function unitsOf(text: string): number | null {
+  const units = uint(text.trim())
+  return units === null || units < 1 || units > MAX_RESERVED_UNITS ? null : units
+}
+
+interface Country {
+  /** Null: none is named; undefined: the text names none, or the number is still looked up. */
+  country: string | null | undefined
+  error: string | null
+  /** What was understood. */
+  hint: string | null
+}
+
+/** The country of a typed number, code or name. */
+function useCountry(text: string): Country {
+  const isNumber = /^[+\d]/.test(text)
+  const { country, error } = useDestination(isNumber ? text : '')
+  const { toError, unknownCountry } = texts.user.check
+  if (text === '') return { country: null, error: null, hint: null }
+  if (isNumber) {
+    const hint = country === null ? unknownCountry : country === undefined ? null : countryLabel(country)
+    return { country, error: country === undefined ? (error ?? toError) : null, hint }
+  }
+  const named = text.toLowerCase()
+  const found = [...COUNTRIES].find(code => code.toLowerCase() === named || countryName(code).toLowerCase() === named)
+  return { country: found, error: toError, hint: found === undefined ? null : countryLabel(found) }
+}
+
+interface AnswerProps {
+  answer: CheckAnswer
+  asked: Asked
+  user: ViewedUser
+}
+
+function Answer({ answer, asked, user }: AnswerProps) {
+  const { check } = texts.user
+  const isDenied = !answer.granted || answer.would_deny !== undefined
+  return (
+    <div className={classes.answer} data-denied={isDenied || undefined}>
+      <p className={classes.verdict}>{verdictOf(answer)}</p>
+      <p>
+        {check.costs(asked.units, asked.encoding)} {leftText(answer)} <Retry answer={answer} /> {check.nothingReserved}
+      </p>
+      <Explanation answer={answer} asked={asked} user={user} />
+    </div>
+  )
+}
+
+function verdictOf(answer: CheckAnswer): ReactNode {
+  const { check } = texts.user
+  if (!answer.granted) return check.denied(check.reasons[answer.reason])
+  if (answer.would_deny === undefined) return check.goes
+  return `${check.denied(check.reasons[answer.would_deny])} ${check.observed}`
+}
+
+function leftText(answer: CheckAnswer): string {
+  const { check } = texts.user
+  if (answer.granted) return check.left(answer.remaining)
+  return answer.remaining ? check.room(answer.remaining) : ''
+}
+
+function Retry({ answer }: Pick<AnswerProps, 'answer'>) {
+  if (answer.granted) return null
+  const { retryAt, waitingDoesNotHelp } = texts.user.check
+  return answer.retry_at === null ? waitingDoesNotHelp : retryAt(<ExactTime at={answer.retry_at} />)
+}
+
+/** What each quota says, in the order of the decision: caps, then grants as they pay, then the others. */
+function Explanation({ answer, asked, user }: AnswerProps) {
+  const { explain = [] } = answer
+  const { quotas, noQuotas } = texts.user.check
+  if (explain.length === 0) return <p>{noQuotas}</p>
+  return (
+    <ul className={classes.quotas} aria-label={quotas}>
+      {explain.map(line => (
+        <li key={line.quota_id} data-verdict={line.verdict}>
+          <div>
+            <QuotaLink id={line.quota_id} kind={line.kind} user={user} />
+          </div>
+          <div className={classes.about}>{lineText(line, answer, asked)}</div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type Line = NonNullable<CheckAnswer['explain']>[number]
+
+/** Why a quota does or does not count for the message. */
+function lineText(line: Line, answer: CheckAnswer, { country, message_type }: Asked): ReactNode {
+  const { verdicts } = texts.user.check
+  const { kind, verdict, units, expires_at } = line
+  switch (verdict) {
+    case 'draws':
+      return verdicts.pays(units)
+    case 'has_headroom':
+      if (kind === 'cap') return units > 0 ? verdicts.counts(units) : verdicts.hasRoom
+      return !answer.granted && answer.reason === 'quota_exhausted' ? verdicts.hasTooFewUnits : verdicts.hasUnits
+    case 'not_needed':
+      return verdicts.notNeeded
+    case 'expired':
+      return expires_at === undefined ? verdicts.expired : verdicts.expiredAt(<Timestamp at={expires_at} />)
+    case 'other_country':
+      return country === null ? verdicts.needsCountry : verdicts.otherCountry(countryLabel(country))
+    case 'other_message_type':
+      return message_type === null ? verdicts.needsType : verdicts.otherType(message_type)
+    default:
+      return verdicts[verdict]
+  }
+}

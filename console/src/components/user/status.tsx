@@ -1,0 +1,267 @@
+import { Button, Group } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { formatUnits } from '../../formats.ts'
+import type { ViewedUser } from '../../queries/user.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { Icon } from '../icon.tsx'
+import { ExactTime } from '../values.tsx'
+import classes from './status.module.css'
+
+type Summary = Api['QuotaSummary']
+type Cap = Summary['caps'][number]
+
+/** The answer to the messages of a scope; null values of the scope are all that no other answer names. */
+type Answer = Summary['scopes'][number]
+type Denied = Answer & { denial: NonNullable<Answer['denial']> }
+
+interface StatusProps {
+  summary: Summary
+  user: ViewedUser
+}
+
+/** Whether a user can send now, as enforcement would decide, and what helps if not. */
+export function Status({ summary, user }: StatusProps) {
+  const { main, others } = answersOf(summary)
+  const tone = main.denial === null ? 'good' : startsLater(main) ? 'coming' : 'bad'
+  return (
+    <div className={classes.status} data-tone={tone}>
+      <Icon name={main.denial === null ? 'message' : startsLater(main) ? 'clock' : 'denials'} size={24} />
+      <div className={classes.text}>
+        <p className={classes.headline}>
+          {isDenied(main) ? (
+            <Blocked answer={main} summary={summary} isOwn={user.isOwn} />
+          ) : (
+            <CanSend answer={main} summary={summary} isOwn={user.isOwn} isOnly={others.every(isDenied)} />
+          )}
+        </p>
+        <Others answers={others} summary={summary} isOwn={user.isOwn} />
+        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} />}
+      </div>
+    </div>
+  )
+}
+
+function isDenied(answer: Answer): answer is Denied {
+  return answer.denial !== null
+}
+
+/** Whether a grant will start that covers the messages. */
+function startsLater({ denial }: Answer): boolean {
+  return denial !== null && denial.reason === 'no_quota' && denial.retry_at !== null
+}
+
+/**
+ * The answer for the headline, and the others that differ from it. Messages without country and type come first, unless
+ * they are simply not covered and others are.
+ */
+function answersOf({ available, denial, scopes }: Summary): { main: Answer; others: Answer[] } {
+  const general: Answer = { countries: null, message_types: null, available, denial }
+  const isCovered = denial === null || denial.reason !== 'no_quota'
+  const covered = scopes.find(answer => !isDenied(answer)) ?? scopes.toSorted(bySoonest)[0]
+  const main = denial === null || (isCovered && covered?.denial !== null) ? general : (covered ?? general)
+  const rest = main === general ? scopes : [...scopes.filter(answer => answer !== main), general]
+  return { main, others: rest.filter(answer => differs(answer, main)) }
+}
+
+function bySoonest(one: Answer, other: Answer): number {
+  const [at, otherAt] = [one.denial?.retry_at ?? '~', other.denial?.retry_at ?? '~']
+  return at < otherAt ? -1 : at > otherAt ? 1 : 0
+}
+
+function differs(one: Answer, other: Answer): boolean {
+  if (!isDenied(one) || !isDenied(other)) return one.available !== other.available
+  return one.denial.reason !== other.denial.reason || one.denial.retry_at !== other.denial.retry_at
+}
+
+interface AnswerProps<A extends Answer> {
+  answer: A
+  summary: Summary
+  isOwn: boolean
+}
+
+function CanSend({ answer, summary, isOwn, isOnly }: AnswerProps<Answer> & { isOnly: boolean }) {
+  const { status, messages } = texts.user
+  const { available, countries, message_types } = answer
+  const isGeneral = countries === null && message_types === null
+  if (available === null && isGeneral) return `${status.canUnlimited(isOwn)}.`
+  const units = available === null ? status.unlimited : texts.values.units(available)
+  if (!isGeneral) return <>{status.canScope(isOwn, messages(countries, message_types), units, isOnly)}.</>
+  const until = summary.available_until
+  return (
+    <>
+      {status.can(isOwn, units)}
+      {until !== null &&
+        until.units !== available &&
+        status.until(formatUnits(until.units), <ExactTime at={until.at} />)}
+      .
+      <Remains answer={answer} sendable={until?.units ?? available} summary={summary} isOwn={isOwn} />
+    </>
+  )
+}
+
+function Blocked({ answer, summary, isOwn }: AnswerProps<Denied>) {
+  const { status } = texts.user
+  const { retry_at } = answer.denial
+  if (retry_at === null) {
+    return (
+      <>
+        {status.blocked(isOwn, whyOf(answer, summary, isOwn))}
+        <Remains answer={answer} sendable={0} summary={summary} isOwn={isOwn} />
+      </>
+    )
+  }
+  const at = <ExactTime at={retry_at} />
+  if (startsLater(answer)) return status.startsAt(isOwn, at)
+  return (
+    <>
+      {status.blockedUntil(isOwn, at, whyOf(answer, summary, isOwn))}
+      <Remains answer={answer} sendable={0} summary={summary} isOwn={isOwn} />
+    </>
+  )
+}
+
+/** What lies in the grants, if that is more than can be sent. */
+function Remains({ answer, sendable, summary, isOwn }: AnswerProps<Answer> & { sendable: number | null }) {
+  const grants = summary.breakdown.filter(grant => covers(grant, answer))
+  const remaining = grants.reduce((sum, grant) => sum + (grant.remaining ?? 0), 0)
+  if (sendable === null || remaining <= sendable) return null
+  return ` ${texts.user.status.remain(remaining, isOwn)}`
+}
+
+type Scope = Pick<Answer, 'countries' | 'message_types'>
+
+/** Whether a quota counts the messages of an answer, which are all counted alike. */
+function covers(quota: Scope, messages: Scope): boolean {
+  const lists = (values: string[] | null, named: string[] | null) =>
+    values === null || (named !== null && values.includes(named[0] ?? ''))
+  return lists(quota.countries, messages.countries) && lists(quota.message_types, messages.message_types)
+}
+
+/** The caps that leave no room to the messages of an answer. */
+function blockingCaps(answer: Answer, { caps }: Summary): Cap[] {
+  return caps.filter(cap => cap.remaining === 0 && covers(cap, answer))
+}
+
+function whyOf(answer: Denied, summary: Summary, isOwn: boolean): string {
+  const { why } = texts.user.status
+  const { by_status } = summary
+  switch (answer.denial.reason) {
+    case 'cap_reached':
+      return whyOfCaps(blockingCaps(answer, summary), isOwn)
+    case 'quota_exhausted':
+      return why.exhausted
+    case 'no_quota':
+      if (summary.breakdown.length > 0) return why.notCovered(isOwn)
+      if (by_status.suspended) return why.suspended(isOwn)
+      if (summary.caps.length > 0) return why.capsOnly(isOwn)
+      return by_status.expired ? why.expired(isOwn) : why.none(isOwn)
+  }
+}
+
+function whyOfCaps(caps: readonly Cap[], isOwn: boolean): string {
+  const { cap, usedUp, allowsNone } = texts.user.status
+  const closed = caps.find(({ limit }) => limit === 0)
+  if (closed !== undefined) return allowsNone(cap(closed.period, 0, isOwn))
+  return usedUp(caps.map(({ period, limit }) => cap(period, limit ?? 0, isOwn)))
+}
+
+/** Enough to see what differs; `check` answers the rest. */
+const MAX_OTHERS = 6
+
+/** Messages that are answered otherwise than the headline says. */
+function Others({ answers, summary, isOwn }: { answers: Answer[]; summary: Summary; isOwn: boolean }) {
+  if (answers.length === 0) return null
+  const more = answers.length - MAX_OTHERS
+  return (
+    <ul className={classes.others}>
+      {answers.slice(0, MAX_OTHERS).map(answer => (
+        <li key={JSON.stringify([answer.countries, answer.message_types])}>{otherText(answer, summary, isOwn)}</li>
+      ))}
+      {more > 0 && <li>{texts.user.status.more(more)}</li>}
+    </ul>
+  )
+}
+
+function otherText(answer: Answer, summary: Summary, isOwn: boolean): ReactNode {
+  const { status } = texts.user
+  const messages = capitalized(messagesOf(answer))
+  if (!isDenied(answer)) {
+    return status.scope.can(
+      messages,
+      answer.available === null ? status.unlimited : texts.values.units(answer.available),
+    )
+  }
+  const { retry_at } = answer.denial
+  const why = whyOf(answer, summary, isOwn)
+  if (retry_at === null) return status.scope.blocked(messages, why)
+  const at = <ExactTime at={retry_at} />
+  return startsLater(answer) ? status.scope.startsAt(messages, at) : status.scope.blockedUntil(messages, at, why)
+}
+
+function messagesOf({ countries, message_types }: Scope): string {
+  if (countries === null && message_types === null) return texts.user.status.others
+  return texts.user.messages(countries, message_types)
+}
+
+export function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+}
+
+/** What helps now: a button for those who may press it. */
+function Remedy({ answer, summary, user }: { answer: Denied; summary: Summary; user: ViewedUser }) {
+  const caller = useCaller()
+  const { status } = texts.user
+  const { reason, limiting_quota_id, retry_at } = answer.denial
+  if (user.isOwn)
+    return retry_at === null && reason !== 'no_quota' ? <p className={classes.about}>{status.ask}</p> : null
+  const { user_id } = user
+  if (reason === 'cap_reached' && may(caller, 'adjust')) {
+    return (
+      <Actions>
+        {blockingCaps(answer, summary).map(({ quota_id, name }) => (
+          <Action
+            key={quota_id}
+            href={`/quotas/${quota_id}`}
+            label={name === null ? status.raiseCap : status.raise(name)}
+          />
+        ))}
+      </Actions>
+    )
+  }
+  if (reason === 'quota_exhausted' && may(caller, 'adjust')) {
+    return (
+      <Actions>
+        <Action href={`/quotas/${limiting_quota_id}`} label={status.addUnits} />
+      </Actions>
+    )
+  }
+  if (reason !== 'no_quota' || !may(caller, 'change')) return null
+  return (
+    <Actions>
+      {summary.by_status.suspended !== undefined && (
+        <Action href={`/quotas?user_id=${user_id}&status=suspended`} label={status.resume} />
+      )}
+      <Action href={`/quotas/new?user_id=${user_id}`} label={status.create} />
+    </Actions>
+  )
+}
+
+function Actions({ children }: { children: ReactNode }) {
+  return (
+    <Group gap="xs" mt="xs">
+      {children}
+    </Group>
+  )
+}
+
+function Action({ href, label }: { href: string; label: string }) {
+  return (
+    <Button component={Link} href={href} size="xs">
+      {label}
+    </Button>
+  )
+}

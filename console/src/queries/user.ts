@@ -1,0 +1,145 @@
+import { keepPreviousData, queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { request } from '../api/client.ts'
+import type { RequestOptions } from '../api/http.ts'
+import { retryDelayOf } from '../api/problem.ts'
+import type { Api } from '../api/types.ts'
+import type { Sort } from '../components/quota-labels.ts'
+import { texts } from '../texts/texts.ts'
+
+/** What is read of one user. Users read it on paths of their own, without naming themselves. */
+
+/** The user whose data a page shows: any user to an administrator, or the signed-in user. */
+export interface ViewedUser {
+  user_id: number
+  /** Reads the user's own endpoints instead of the administrators'. */
+  isOwn: boolean
+}
+
+/** The resources of a user, by the last segment of their path. */
+interface Resources {
+  list: Api['QuotaPage']
+  summary: Api['QuotaSummary']
+  usage: Api['Usage']
+  reservations: Api['ReservationPage']
+}
+
+/** Reads a resource of a user. */
+export function requestOfUser<R extends keyof Resources>(
+  { user_id, isOwn }: ViewedUser,
+  resource: R,
+  query: NonNullable<RequestOptions['query']>,
+  signal: AbortSignal,
+): Promise<Resources[R]> {
+  return isOwn
+    ? request<Resources[R]>(`/quota/${resource}`, { query, signal })
+    : request<Resources[R]>(`/admin/quota/${resource}`, { query: { user_id, ...query }, signal })
+}
+
+/** How often the summary is read again: caps reset and others send. Nothing is read while the tab is hidden. */
+const SUMMARY_MS = 30_000
+
+/** Whether the user can send, and what is left. */
+export function summaryQuery(user: ViewedUser) {
+  return queryOptions({
+    queryKey: ['summary', user],
+    queryFn: ({ signal }) => requestOfUser(user, 'summary', {}, signal),
+    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? SUMMARY_MS,
+  })
+}
+
+/** A page of the user's quotas, including expired ones. */
+export function userQuotasQuery(user: ViewedUser, page: { sort: Sort; page: number; page_size: number }) {
+  return queryOptions({
+    queryKey: ['quotas', user, page],
+    queryFn: ({ signal }) => requestOfUser(user, 'list', { ...page }, signal),
+    // Keeps the previous rows until the next page is loaded.
+    placeholderData: keepPreviousData,
+    // The list of one user always has a total.
+    select: ({ items, total }) => ({ items, total: total ?? 0 }),
+  })
+}
+
+const EMPTY: ReadonlyMap<number, string> = new Map()
+
+/** Labels of the user's newest quotas by id, at most one page: their names, or what stands for one. */
+export function quotaLabelsQuery(user: ViewedUser) {
+  return queryOptions({
+    ...newestQuotasQuery(user),
+    select: ({ items }) =>
+      new Map(items.map(({ id, kind, name }) => [id, name ?? texts.user.unnamed(kind, id, user.isOwn)])),
+  })
+}
+
+/** Names of the user's newest quotas by id, at most one page; without those that have none. Empty until loaded. */
+export function useQuotaNames(user: ViewedUser, enabled = true): ReadonlyMap<number, string> {
+  const { data = EMPTY } = useQuery({ ...newestQuotasQuery(user), select: namesOf, enabled })
+  return data
+}
+
+function newestQuotasQuery(user: ViewedUser) {
+  const query = { page_size: MAX_PAGE_SIZE }
+  return queryOptions({
+    queryKey: ['quotas', user, query],
+    queryFn: ({ signal }) => requestOfUser(user, 'list', query, signal),
+  })
+}
+
+function namesOf({ items }: Api['QuotaPage']): ReadonlyMap<number, string> {
+  return new Map(items.flatMap(({ id, name }) => (name === null ? [] : [[id, name] as const])))
+}
+
+export interface ReservationFilters {
+  state: string | null
+  quota_id: number | null
+  /** Timestamps. */
+  from: string | null
+  to: string | null
+  cursor: string | null
+  page_size: number
+}
+
+/** A page of the user's reservations, newest first. */
+export function reservationsQuery(user: ViewedUser, filters: ReservationFilters) {
+  return queryOptions({
+    queryKey: ['reservations', user, filters],
+    queryFn: ({ signal }) => requestOfUser(user, 'reservations', { ...filters }, signal),
+    placeholderData: keepPreviousData,
+  })
+}
+
+/** A message that might be sent. */
+export interface PlannedMessage {
+  user_id: number
+  units: number
+  country: string | null
+  message_type: string | null
+}
+
+export type CheckAnswer = Api['Grantable'] | Api['Denied']
+
+/** Asks whether a message would be sent. Nothing is reserved. */
+export function useCheck() {
+  return useMutation({
+    mutationFn: ({ user_id, units, country, message_type }: PlannedMessage) =>
+      request<CheckAnswer>('/admin/quota/check', {
+        method: 'POST',
+        body: {
+          user_id,
+          units,
+          ...(country === null ? {} : { country }),
+          ...(message_type === null ? {} : { message_type }),
+        },
+      }),
+  })
+}
+
+/** A page of administrators' changes of the user's quotas, newest first. @param cursor null for the first page */
+export function userChangesQuery(user_id: number, cursor: string | null) {
+  return queryOptions({
+    queryKey: ['audit', { user_id, cursor }],
+    queryFn: ({ signal }) =>
+      request<Api['AuditPage']>('/admin/audit', { query: cursor === null ? { user_id } : { cursor }, signal }),
+    placeholderData: keepPreviousData,
+  })
+}
