@@ -30,8 +30,13 @@ test('each section has an empty state', async () => {
     .waitFor()
   await panel(page, 'Units used today').getByText('0', { exact: true }).first().waitFor()
   await panel(page, 'Units used today').getByText('None yesterday by 13:15').waitFor()
-  await panel(page, 'Denied in the last hour').getByText('0 units, since 12:00').waitFor()
-  await panel(page, 'About to run out').getByText('No quotas are about to run out').waitFor()
+  await panel(page, 'Denied in 24 hours').getByText('messages, 0 units').waitFor()
+  await panel(page, 'Blocked now').getByText('Nobody is blocked').waitFor()
+  await panel(page, 'Where messages go').getByText('No messages in the last 24 hours').waitFor()
+  await panel(page, 'Running out this week').getByText('Nobody runs out within 7 days').waitFor()
+  await panel(page, 'Near their limit').getByText('No quota is near its limit').waitFor()
+  await panel(page, 'Ending this week').getByText('No quota ends within 7 days').waitFor()
+  expect(await panel(page, 'Failing webhooks').count()).toBe(0)
   await panel(page, 'Top users').getByText('No messages today').waitFor()
   await panel(page, 'Activity').getByText('No events yet').waitFor()
   await expectAccessible(page)
@@ -54,14 +59,15 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await activity.getByRole('link', { name: HOSTILE }).first().waitFor()
   // The page asks for new figures every 3 s.
   await page.clock.fastForward(3_000)
-  const runningOut = panel(page, 'About to run out')
-  await runningOut.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
+  const near = panel(page, 'Near their limit')
+  await near.getByRole('row').filter({ hasText: '800 used · 200 left' }).waitFor()
   await today.getByText('800', { exact: true }).first().waitFor()
-  await panel(page, 'Denied in the last hour').getByText('message, 500 units, since 12:00').waitFor()
-  const denied = panel(page, 'Denied in the last hour')
+  const denied = panel(page, 'Denied in 24 hours')
+  await denied.getByText('message, 500 units').waitFor()
   expect(await denied.getByRole('link', { name: 'Quota exhausted' }).getAttribute('href')).toBe(
-    '/console/denials?reason=quota_exhausted',
+    '/console/denials?reason=quota_exhausted&from=2026-03-24T13%3A00%3A00.000Z',
   )
+  await panel(page, 'Blocked now').getByRole('row').filter({ hasText: 'User 7' }).getByText('two').waitFor()
   expect(await denied.getByRole('link', { name: 'All denials' }).getAttribute('href')).toBe('/console/denials')
   // Screen readers hear new figures every 3 s.
   await page.clock.fastForward(3_000)
@@ -69,7 +75,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
 
   const { body } = await call('GET', '/api/sms/admin/quota/alerts')
   expect(body.items[0]).toMatchObject({ quota: { id: quotaId, used: 800 }, percent: 80 })
-  await runningOut.getByRole('link', { name: HOSTILE }).click()
+  await near.getByRole('link', { name: HOSTILE }).click()
   await page.waitForURL(`${site.url}/console/quotas/${quotaId}`)
   await page.goBack()
   await activity.getByRole('listitem').filter({ hasText: 'reached 80%: 200 units left' }).waitFor()
@@ -154,6 +160,71 @@ test('compares today with yesterday, and keeps the period of the top users in th
   await top.getByRole('row').filter({ hasText: 'User 9' }).waitFor()
   await page.goBack()
   await top.getByRole('row').filter({ hasText: 'User 9' }).waitFor({ state: 'detached' })
+})
+
+test('shows what needs a decision, and leads to it', async () => {
+  goTo(20)
+  const now = clock.now
+  const starts_at = '2026-03-01T00:00:00Z'
+  await allow({ user_id: 1042, starts_at, alert_at: [] })
+  await allow({ user_id: 4711, name: 'Codes', limit: 10, period: 'day', starts_at })
+  await allow({ user_id: 4712, name: 'Trial', starts_at, expires_at: new Date(now + 3 * DAY_MS).toISOString() })
+  for (const daysBack of [2, 3, 4]) {
+    clock.now = now - daysBack * DAY_MS
+    await ask('consume', { user_id: 4712, id: `back-${daysBack}`, units: 50, country: 'DE', message_type: 'otp' })
+  }
+  clock.now = now
+  await ask('consume', { user_id: 4712, id: 'today', units: 30, country: 'DE', message_type: 'otp' })
+  await ask('consume', { user_id: 1042, id: 'fraud', units: 200, country: 'NG', message_type: 'otp' })
+  await ask('consume', { user_id: 4711, id: 'code-1', units: 10, country: 'DE', message_type: 'otp' })
+  await ask('consume', { user_id: 4711, id: 'code-2', units: 1, country: 'DE', message_type: 'otp' })
+  const webhook = await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.example/' } })
+  await site.db.query({ text: `update webhook set failing_since = '2026-04-01T12:00:00Z'` })
+
+  const page = await openOverview()
+  const blocked = panel(page, 'Blocked now').getByRole('row').filter({ hasText: 'User 4711' })
+  await blocked.getByText('Quota exhausted: otp, Germany (DE)').waitFor()
+  await blocked.getByRole('link', { name: 'Codes' }).waitFor()
+  expect(await blocked.getByRole('link', { name: 'code-2' }).getAttribute('href')).toBe(
+    '/console/users/4711/messages/code-2',
+  )
+  expect(await blocked.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toMatch(
+    /^\/console\/users\/4711\/denials\?from=2026-04-04T/,
+  )
+  const ending = panel(page, 'Ending this week')
+  await ending.getByRole('row').filter({ hasText: 'Trial' }).getByText('820', { exact: true }).waitFor()
+  expect(await ending.getByRole('link', { name: 'All that end' }).getAttribute('href')).toBe(
+    '/console/quotas?ends_within=7&status=active&sort=expires_at',
+  )
+  const failing = panel(page, 'Failing webhooks')
+  await failing.getByText('All attempts have failed since 1 Apr 2026, 14:00').waitFor()
+  expect(await failing.getByRole('link', { name: 'https://receiver.example/' }).getAttribute('href')).toBe(
+    `/console/webhooks/${webhook.body.id}`,
+  )
+  const activity = panel(page, 'Activity')
+  await activity.getByText('3 × quota created by 1').click()
+  for (const user of ['1042', '4711', '4712']) await activity.getByRole('link', { name: user, exact: true }).waitFor()
+
+  const destinations = panel(page, 'Where messages go')
+  const rows = destinations.getByRole('row')
+  await rows.nth(1).filter({ hasText: 'Nigeria (NG)New: none in the 7 days before200' }).waitFor()
+  await rows.nth(2).filter({ hasText: 'Germany (DE)' }).waitFor()
+  await expectAccessibleInEachLayout(page)
+  await destinations.getByRole('button', { name: 'Who sends to Nigeria (NG)?' }).click()
+  const who = page.getByRole('dialog', { name: 'Who sends to Nigeria (NG)?' })
+  await who.getByRole('row').filter({ hasText: 'User 1042' }).getByText('200').waitFor()
+  expect(await who.getByRole('row').count()).toBe(2)
+  await expectAccessibleInEachLayout(page)
+  await who.getByRole('link', { name: 'Cap Nigeria (NG) for user 1042' }).click()
+  await page.waitForURL(`${site.url}/console/quotas/new?kind=cap&period=day&user_id=1042&countries=NG`)
+  await page.getByText('NG', { exact: true }).waitFor()
+  expect(await page.getByLabel('User id').inputValue()).toBe('1042')
+})
+
+test('is in German, too', async () => {
+  const page = await empty.visit('/overview?by=message_type', { now: START, locale: 'de-DE' })
+  await panel(page, 'Jetzt blockiert').getByText('Niemand ist blockiert').waitFor()
+  await panel(page, 'Ereignisse').getByText('Noch keine Ereignisse').waitFor()
 })
 
 test('is accessible and fits 1280 and 360 px', async () => {

@@ -37,7 +37,7 @@ const KEY = ['events']
 
 /** Query keys that an event invalidates, by the part of its type before the dot. */
 const AFFECTED_QUERIES = {
-  quota: ['quotas', 'alerts', 'summary'],
+  quota: ['quotas', 'summary'],
   reservation: ['quotas', 'summary', 'reservations'],
   webhook: ['webhooks'],
 }

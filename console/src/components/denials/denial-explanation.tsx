@@ -6,7 +6,8 @@ import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
-import { useCaller } from '../../session/session.ts'
+import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
+import { type Caller, useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
@@ -129,8 +130,8 @@ function verdict({ kind, verdict, expires_at }: Line, { reason, country, message
 /** What to do about a denial, for those who may do it. */
 function Remedy({ denial, scope }: DenialProps) {
   const { helps, askForMore } = texts.denials.explanation
-  const { roles } = useCaller()
-  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, scope, roles)
+  const caller = useCaller()
+  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, scope, caller)
   if (remedy === null) return null
   return (
     <>
@@ -140,19 +141,18 @@ function Remedy({ denial, scope }: DenialProps) {
   )
 }
 
-function remedyFor(denial: Denial, scope: Scope, roles: Api['Caller']['roles']): ReactNode {
+function remedyFor(denial: Denial, scope: Scope, caller: Caller): ReactNode {
   const { createGrant, raiseCap, addUnits } = texts.denials.explanation
   const { reason, limiting_quota_id } = denial
   if (reason === 'no_quota') {
-    if (!roles.includes('admin')) return null
+    if (!changesQuotas(caller)) return null
     return (
       <Anchor component={Link} href={grantUrl(denial)} size="sm">
         {createGrant}
       </Anchor>
     )
   }
-  const canAdjust = roles.includes('admin') || roles.includes('support')
-  if (limiting_quota_id === null || !canAdjust) return null
+  if (limiting_quota_id === null || !adjustsQuotas(caller)) return null
   const kind = limitingKindOf(reason)
   const quota = <QuotaLink id={limiting_quota_id} kind={kind} user={userOf(scope, denial)} />
   return kind === 'cap' ? raiseCap(quota) : addUnits(quota)

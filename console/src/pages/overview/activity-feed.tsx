@@ -1,5 +1,6 @@
 import { Anchor } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { Fragment } from 'react'
 import { Link } from 'wouter'
 import type { Feed } from '../../api/feed.ts'
 import type { Api } from '../../api/types.ts'
@@ -10,38 +11,38 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
-import { formatUnits } from '../../formats.ts'
+import { dayOf } from '../../local-time.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
 import { eventText } from './event-text.ts'
 
-/** The latest events, newest first, updated live. */
-export function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
+type FeedEvent = Api['Event']
+
+/** The latest events, newest first, updated live. What repeats is one line. */
+export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
+  const { activity } = texts.overview
   return (
-    <Section isFramed title="Activity">
+    <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
         {({ since, events, count, hasGap }) => (
           <>
             {events.length === 0 ? (
-              <EmptyState title="No events yet">
-                Quota changes, alerts and expirations appear here automatically.
-              </EmptyState>
+              <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {events.map(event => (
-                  <Event key={event.id} event={event} />
+                {groupsOf(events).map(group => (
+                  <Group key={group.at(-1)?.id} events={group} />
                 ))}
               </ol>
             )}
             {events.length > 0 && (
               <p className={classes.about}>
-                {count === 0 ? 'No new events' : `${formatUnits(count)} new`} since <TimeOfDay at={since} />
-                {count > events.length && `; showing the latest ${formatUnits(events.length)}`}
-                {hasGap && '. Some events were skipped'}.
+                {activity.since(count, <TimeOfDay at={since} />)}
+                {count > events.length && activity.showing(events.length)}
+                {hasGap && activity.skipped}.
               </p>
             )}
-            <Announcement
-              text={`${formatUnits(count)} new ${count === 1 ? 'event' : 'events'}${latestOf(events, count)}`}
-            />
+            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events))} />
           </>
         )}
       </Loaded>
@@ -49,7 +50,67 @@ export function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   )
 }
 
-function Event({ event }: { event: Api['Event'] }) {
+/** So many events of one kind on one day are one line. */
+const MIN_GROUP = 3
+
+/** The events by kind and day, in the order of the newest of each group. Small groups stay single events. */
+function groupsOf(events: readonly FeedEvent[]): FeedEvent[][] {
+  const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event).kind}`
+  const groups = Map.groupBy(events, groupKeyOf)
+  return events.flatMap(event => {
+    const group = groups.get(groupKeyOf(event)) ?? []
+    if (group.length < MIN_GROUP) return [[event]]
+    return group[0] === event ? [group] : []
+  })
+}
+
+function Group({ events }: { events: readonly FeedEvent[] }) {
+  const [first] = events
+  if (first === undefined) return null
+  if (events.length === 1) return <Single event={first} />
+  const { tone, kind } = eventText(first)
+  return (
+    <li className={classes.event}>
+      <span className={classes.time}>
+        <TimeOrDate at={first.at} />
+      </span>
+      <div>
+        <details>
+          <summary>
+            <Badge tone={tone}>{texts.overview.activity.group(events.length, kind)}</Badge>
+          </summary>
+          <ol className={classes.events}>
+            {events.map(event => (
+              <Single key={event.id} event={event} />
+            ))}
+          </ol>
+        </details>
+        <Users events={events} />
+      </div>
+    </li>
+  )
+}
+
+/** Users that a group names. */
+const MAX_USERS = 5
+
+function Users({ events }: { events: readonly FeedEvent[] }) {
+  const ids = [...new Set(events.map(({ user_id }) => user_id))].filter(id => id !== null)
+  if (ids.length === 0) return null
+  const links = ids.slice(0, MAX_USERS).map((id, index) => (
+    <Fragment key={id}>
+      {index > 0 && ', '}
+      <Anchor component={Link} href={`/users/${id}`} size="xs">
+        {id}
+      </Anchor>
+    </Fragment>
+  ))
+  return (
+    <div className={classes.user}>{texts.overview.activity.usersOf(links, Math.max(0, ids.length - MAX_USERS))}</div>
+  )
+}
+
+function Single({ event }: { event: FeedEvent }) {
   const { tone, subject, href, text } = eventText(event)
   return (
     <li className={classes.event}>
@@ -70,7 +131,7 @@ function Event({ event }: { event: Api['Event'] }) {
         {event.user_id !== null && (
           <div className={classes.user}>
             <Anchor component={Link} href={`/users/${event.user_id}`} size="xs">
-              User {event.user_id}
+              {texts.overview.user(event.user_id)}
             </Anchor>
           </div>
         )}
@@ -79,8 +140,8 @@ function Event({ event }: { event: Api['Event'] }) {
   )
 }
 
-function latestOf([latest]: readonly Api['Event'][], count: number): string {
-  if (latest === undefined || count === 0) return ''
+function latestOf([latest]: readonly FeedEvent[]): string | null {
+  if (latest === undefined) return null
   const { subject, text } = eventText(latest)
-  return `, the latest: ${subject} ${text}`
+  return `${subject} ${text}`
 }

@@ -3,6 +3,7 @@ import type { Tone } from '../../components/badge.tsx'
 import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
+type Event = Api['Event']
 
 /** An event as the activity feed shows it: "Monthly package reached 80%: 20 units left". */
 export interface EventText {
@@ -12,55 +13,67 @@ export interface EventText {
   href?: string
   /** What happened to it, as a predicate. */
   text: string
+  /** What is said of several events of this kind: "threshold reached: 80%". Events of one kind have the same. */
+  kind: string
 }
 
 /** Describes an event. An event type that this version does not know is shown by its name. */
-export function eventText({ type, data }: Api['Event']): EventText {
+export function eventText({ type, data }: Event): EventText {
+  const { events } = texts.overview
+  const { kinds } = texts.overview.activity
   switch (type) {
-    case 'quota.created':
-      return { ...quotaSubject(data), tone: 'coming', text: `created${by(data)}: ${allowance(data)}` }
-    case 'quota.updated':
-      return { ...quotaSubject(data), tone: 'over', text: `updated${by(data)}: now ${allowance(data)}` }
-    case 'quota.deleted':
-      return { ...quotaSubject(data), tone: 'over', text: `deleted${by(data)}` }
+    case 'quota.created': {
+      const by = data.quota.updated_by
+      const text = events.created(by, allowance(data.quota))
+      return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created(by) }
+    }
+    case 'quota.updated': {
+      const by = data.quota.updated_by
+      const text = events.updated(by, allowance(data.quota))
+      return { ...quotaSubject(data), tone: 'over', text, kind: kinds.updated(by) }
+    }
+    case 'quota.deleted': {
+      const by = data.quota.updated_by
+      return { ...quotaSubject(data), tone: 'over', text: events.deleted(by), kind: kinds.deleted(by) }
+    }
     case 'quota.threshold_reached':
-      return data.percent >= 100
-        ? { ...quotaSubject(data), tone: 'bad', text: 'exhausted' }
-        : { ...quotaSubject(data), tone: 'held', text: `reached ${data.percent}%${remaining(data)}` }
+      return thresholdText(data)
     case 'quota.expired':
-      return { ...quotaSubject(data), tone: 'over', text: 'expired' }
+      return { ...quotaSubject(data), tone: 'over', text: events.ended, kind: kinds.ended }
     case 'reservation.expired': {
       const { reservation, released, committed } = data
-      const units =
-        committed > 0 ? `${texts.values.units(committed)} committed` : `${texts.values.units(released)} released`
-      return { subject: `Reservation ${reservation.id}`, tone: 'over', text: `expired, ${units}` }
+      const text = committed > 0 ? events.expiredCommitted(committed) : events.expiredReleased(released)
+      return { subject: events.reservation(reservation.id), tone: 'over', text, kind: kinds.expired }
     }
     case 'webhook.disabled': {
       const { id, description, disabled_reason } = data.webhook
-      const reason = disabled_reason === 'gone' ? 'the receiver answered 410 Gone' : 'all deliveries failed'
-      const subject = description ?? `Webhook ${id}`
-      return { subject, href: `/webhooks/${id}`, tone: 'bad', text: `disabled: ${reason}` }
+      const text = disabled_reason === 'gone' ? events.disabledGone : events.disabledFailing
+      const subject = description ?? events.webhook(id)
+      return { subject, href: `/webhooks/${id}`, tone: 'bad', text, kind: kinds.disabled }
     }
-    case 'user.erased':
-      return { subject: `User ${data.erasure.user_id}`, tone: 'over', text: 'erased' }
+    case 'user.erased': {
+      const subject = texts.overview.user(data.erasure.user_id)
+      return { subject, tone: 'over', text: events.erased, kind: kinds.erased }
+    }
     default:
-      return { subject: '', tone: 'over', text: type }
+      return { subject: '', tone: 'over', text: type, kind: type }
   }
 }
 
+function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {
+  const { events } = texts.overview
+  const { kinds } = texts.overview.activity
+  if (percent >= 100) return { ...quotaSubject({ quota }), tone: 'bad', text: events.exhausted, kind: kinds.exhausted }
+  const text = events.reached(percent, quota.remaining)
+  return { ...quotaSubject({ quota }), tone: 'held', text, kind: kinds.threshold(percent) }
+}
+
 function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 'href'> {
-  return { subject: quota.name ?? `Quota ${quota.id}`, href: `/quotas/${quota.id}` }
+  return { subject: quota.name ?? texts.overview.events.quota(quota.id), href: `/quotas/${quota.id}` }
 }
 
-function by({ quota }: { quota: Quota }): string {
-  return ` by ${quota.updated_by}`
-}
-
-function remaining({ quota }: { quota: Quota }): string {
-  return quota.remaining === null ? '' : `: ${texts.values.units(quota.remaining)} left`
-}
-
-function allowance({ quota: { limit, period, enabled } }: { quota: Quota }): string {
-  const size = limit === null ? 'unlimited' : texts.values.units(limit)
-  return `${size}${period === null ? '' : ` each ${period}`}${enabled ? '' : ', suspended'}`
+function allowance({ limit, period, enabled }: Quota): string {
+  const { unlimited, each, suspended } = texts.overview.events
+  const size = limit === null ? unlimited : texts.values.units(limit)
+  return `${size}${period === null ? '' : each[period]}${enabled ? '' : suspended}`
 }

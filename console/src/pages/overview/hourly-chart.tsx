@@ -1,5 +1,6 @@
 import type { Api } from '../../api/types.ts'
-import { formatClock, formatUnits } from '../../formats.ts'
+import { formatClock } from '../../formats.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './hourly-chart.module.css'
 
 type Hour = Api['Usage']['items'][number]
@@ -38,8 +39,8 @@ export function HourlyChart({ today, yesterday }: HourlyChartProps) {
         ))}
       </div>
       <figcaption className={classes.legend}>
-        <span data-day="today">Today</span>
-        <span data-day="yesterday">Yesterday</span>
+        <span data-day="today">{texts.overview.today.today}</span>
+        <span data-day="yesterday">{texts.overview.today.yesterday}</span>
       </figcaption>
     </figure>
   )
@@ -53,15 +54,10 @@ function labelFor(today: readonly Hour[]): string {
     (best, hour) => (unitsOf(hour) > unitsOf(best) ? hour : best),
     undefined,
   )
-  const text =
-    busiest === undefined ? 'None today.' : `Busiest from ${startOf(busiest)}: ${formatUnits(unitsOf(busiest))}.`
-  return `Units by the hour, today and yesterday. ${text}`
+  return texts.overview.today.chart(busiest === undefined ? null : startOf(busiest), unitsOf(busiest))
 }
 
 function titleOf(today: Hour | undefined, yesterday: Hour | undefined): string {
-  const counts = [
-    ...(today === undefined ? [] : [`${formatUnits(unitsOf(today))} today`]),
-    ...(yesterday === undefined ? [] : [`${formatUnits(unitsOf(yesterday))} yesterday`]),
-  ]
-  return `From ${startOf(today ?? yesterday)}: ${counts.join(', ')}`
+  const unitsOrNull = (hour: Hour | undefined) => (hour === undefined ? null : unitsOf(hour))
+  return texts.overview.today.hour(startOf(today ?? yesterday), unitsOrNull(today), unitsOrNull(yesterday))
 }

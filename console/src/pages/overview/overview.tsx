@@ -1,32 +1,60 @@
+import { lazy, Suspense } from 'react'
 import { useFeed } from '../../api/feed.ts'
+import { useReachable } from '../../api/reachability.ts'
+import { Badge } from '../../components/badge.tsx'
+import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { ActivityFeed } from './activity-feed.tsx'
+import { texts } from '../../texts/texts.ts'
+import { Blocked } from './blocked.tsx'
 import { Denials } from './denials.tsx'
-import { LiveIndicator } from './live-indicator.tsx'
+import { Destinations } from './destinations.tsx'
+import { FailingWebhooks } from './failing-webhooks.tsx'
 import classes from './overview.module.css'
-import { RunningOut } from './running-out.tsx'
 import { Today } from './today.tsx'
-import { TopUsers } from './top-users.tsx'
 
-/** The start page of administrators: usage, alerts and activity, live. */
+// Below the first screen.
+const Further = lazy(() => import('./further.tsx'))
+const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
+
+/** The start page of those who see all users: what needs a decision, live. */
 export default function Overview() {
   const feed = useFeed()
   return (
     <>
-      <PageTitle title="Overview" about="Usage, quotas about to run out, and activity, updated live.">
+      <PageTitle title={texts.overview.title} about={texts.overview.about}>
         <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
+      <FailingWebhooks />
       <div className={classes.page}>
         <div className={classes.column}>
-          <Today />
-          <RunningOut />
-          <TopUsers />
+          <Blocked />
+          <Destinations />
+          <Suspense fallback={<Loading rows={12} height={44} />}>
+            <Further />
+          </Suspense>
         </div>
         <div className={classes.column}>
           <Denials />
-          <ActivityFeed feed={feed} />
+          <Today />
+          <Suspense fallback={<Loading rows={6} height={44} />}>
+            <ActivityFeed feed={feed} />
+          </Suspense>
         </div>
       </div>
     </>
   )
+}
+
+/** Whether the overview is up to date. */
+function LiveIndicator({ isConnected, error }: { isConnected: boolean; error: Error | null }) {
+  const { live } = texts.overview
+  // Other requests notice an outage before the long poll does.
+  const isReachable = useReachable()
+  return <div role="status">{badge()}</div>
+
+  function badge() {
+    if (!isReachable) return <Badge tone="held">{live.unreachable}</Badge>
+    if (error !== null) return <Badge tone="held">{live.failed(error.message)}</Badge>
+    return isConnected ? <Badge tone="good">{live.live}</Badge> : <Badge tone="over">{live.connecting}</Badge>
+  }
 }

@@ -1,91 +1,98 @@
 import { Anchor, Table } from '@mantine/core'
 import { Link } from 'wouter'
+import { DAY_MS } from '../../../../src/domain/time.ts'
 import type { Api } from '../../api/types.ts'
-import { Badge } from '../../components/badge.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
-import { quotaName } from '../../components/quota-labels.ts'
 import { Section } from '../../components/section.tsx'
-import { UsageBar } from '../../components/usage-bar.tsx'
-import { Timestamp } from '../../components/values.tsx'
-import { useAlerts } from './overview-queries.ts'
+import { LongDate, Units } from '../../components/values.tsx'
+import { formatRate } from '../../formats.ts'
+import { useForecasts } from '../../queries/overview.ts'
+import { texts } from '../../texts/texts.ts'
+import { useFirstRows } from './parts.tsx'
 
-type Alert = Api['QuotaAlerts']['items'][number]
+const DAYS = 7
 
-/** Quotas that have reached one of their alert thresholds in the current window. */
+interface Forecast {
+  user_id: number
+  runsOutAt: string
+  dailyRate: number
+  available: number | null
+}
+
+/** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
-  const alerts = useAlerts()
+  const summaries = useForecasts()
+  const { runningOut } = texts.overview
   return (
-    <Section isFramed title="About to run out">
-      <Loaded query={alerts} loading={<Loading rows={4} height={44} />}>
-        {({ items, next_cursor }) =>
-          items.length === 0 ? (
-            <EmptyState title={next_cursor === null ? 'No quotas are about to run out' : 'None found yet'}>
-              Quotas appear here when they reach an alert threshold, by default 80% and 100%.
-            </EmptyState>
-          ) : (
+    <Section isFramed title={runningOut.title}>
+      <Loaded query={summaries} loading={<Loading rows={3} height={36} />}>
+        {data => {
+          const forecasts = data.flatMap(forecastWithinDays)
+          if (forecasts.length === 0) return <EmptyState title={runningOut.none}>{runningOut.noneAbout}</EmptyState>
+          return (
             <>
-              <Alerts alerts={items} />
-              {next_cursor !== null && (
-                <p className={classes.more}>Showing the {items.length} closest to their limits.</p>
-              )}
+              <Users forecasts={forecasts.toSorted((one, other) => one.runsOutAt.localeCompare(other.runsOutAt))} />
+              <p className={classes.more}>{runningOut.about}</p>
             </>
           )
-        }
+        }}
       </Loaded>
     </Section>
   )
 }
 
-function Alerts({ alerts }: { alerts: readonly Alert[] }) {
-  return (
-    <Table className={`${classes.table} ${classes.cards}`} aria-label="Quotas about to run out">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th scope="col">Quota</Table.Th>
-          <Table.Th scope="col">Reached</Table.Th>
-          <Table.Th scope="col">Usage</Table.Th>
-          <Table.Th scope="col">Resets</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {alerts.map(alert => (
-          <Row key={alert.quota.id} {...alert} />
-        ))}
-      </Table.Tbody>
-    </Table>
-  )
+/** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
+function forecastWithinDays({ user_id, as_of, forecast, available }: Api['QuotaSummary']): Forecast[] {
+  if (forecast === null) return []
+  const { runs_out_at, daily_rate } = forecast
+  if (runs_out_at === null || runs_out_at <= as_of) return []
+  if (Date.parse(runs_out_at) > Date.parse(as_of) + DAYS * DAY_MS) return []
+  return [{ user_id, runsOutAt: runs_out_at, dailyRate: daily_rate, available }]
 }
 
-function Row({ quota, percent, at }: Alert) {
+function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
+  const [shown, button] = useFirstRows(forecasts)
+  const { title, columns } = texts.overview.runningOut
   return (
-    <Table.Tr>
-      <Table.Th scope="row">
-        <Anchor component={Link} href={`/quotas/${quota.id}`} size="sm" fw={600} className={classes.name ?? ''}>
-          {quotaName(quota)}
-        </Anchor>
-        <div className={classes.about}>
-          <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-            User {quota.user_id}
-          </Anchor>
-        </div>
-      </Table.Th>
-      <Table.Td data-label="Reached">
-        <div>
-          <Badge tone={percent >= 100 ? 'bad' : 'held'}>{percent}%</Badge>
-          <div className={classes.about}>
-            <Timestamp at={at} />
-          </div>
-        </div>
-      </Table.Td>
-      <Table.Td data-label="Usage" className={classes.usage ?? ''}>
-        <UsageBar {...quota} />
-      </Table.Td>
-      <Table.Td data-label={quota.period === null ? 'Ends' : 'Resets'}>
-        <Timestamp at={quota.window_end} none="Never" />
-      </Table.Td>
-    </Table.Tr>
+    <>
+      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{columns.user}</Table.Th>
+            <Table.Th scope="col">{columns.runsOut}</Table.Th>
+            <Table.Th scope="col" className={classes.number ?? ''}>
+              {columns.rate}
+            </Table.Th>
+            <Table.Th scope="col" className={classes.number ?? ''}>
+              {columns.left}
+            </Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map(({ user_id, runsOutAt, dailyRate, available }) => (
+            <Table.Tr key={user_id}>
+              <Table.Th scope="row">
+                <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
+                  {texts.overview.user(user_id)}
+                </Anchor>
+              </Table.Th>
+              <Table.Td data-label={columns.runsOut}>
+                <LongDate at={runsOutAt} dateOnly />
+              </Table.Td>
+              <Table.Td data-label={columns.rate} className={classes.number ?? ''}>
+                {formatRate(dailyRate)}
+              </Table.Td>
+              <Table.Td data-label={columns.left} className={classes.number ?? ''}>
+                <Units value={available} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {button}
+    </>
   )
 }

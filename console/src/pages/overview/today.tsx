@@ -4,11 +4,11 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
-import { formatPercent, formatUnits } from '../../formats.ts'
-import { HeadlineNumber } from './headline-number.tsx'
+import { useToday, useYesterday, useYesterdayUntilNow } from '../../queries/overview.ts'
+import { texts } from '../../texts/texts.ts'
 import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
-import { useToday, useYesterday, useYesterdayUntilNow } from './overview-queries.ts'
+import { HeadlineNumber } from './parts.tsx'
 
 type Hour = Api['Usage']['items'][number]
 type Kind = 'committed' | 'refunded' | 'unfunded'
@@ -17,8 +17,9 @@ type Kind = 'committed' | 'refunded' | 'unfunded'
 export function Today() {
   const today = useToday()
   const yesterday = useYesterday(new Date())
+  const { title, details, announcement } = texts.overview.today
   return (
-    <Section isFramed title="Units used today">
+    <Section isFramed title={title}>
       <Loaded query={today} loading={<Loading rows={4} height={34} />}>
         {({ items }) => (
           <div className={classes.today}>
@@ -27,13 +28,13 @@ export function Today() {
                 <Comparison units={sum(items, 'committed', 'units')} asOf={today.dataUpdatedAt} />
               </HeadlineNumber>
               <dl className={classes.details}>
-                <Detail name="Messages" count={sum(items, 'committed', 'messages')} />
-                <Detail name="Units refunded" count={sum(items, 'refunded', 'units')} />
-                <Detail name="Unfunded units" count={sum(items, 'unfunded', 'units')} />
+                <Detail name={details.messages} count={sum(items, 'committed', 'messages')} />
+                <Detail name={details.refunded} count={sum(items, 'refunded', 'units')} />
+                <Detail name={details.unfunded} count={sum(items, 'unfunded', 'units')} />
               </dl>
             </div>
             <HourlyChart today={items} yesterday={yesterday.data?.items ?? []} />
-            <Announcement text={`${formatUnits(sum(items, 'committed', 'units'))} units used today`} />
+            <Announcement text={announcement(sum(items, 'committed', 'units'))} />
           </div>
         )}
       </Loaded>
@@ -46,20 +47,16 @@ function Comparison({ units, asOf }: { units: number; asOf: number }) {
   // Keeps the height of the line.
   if (data === undefined) return <>&nbsp;</>
   const before = data.total.committed.units
-  return (
-    <>
-      {compare(units, before)} by <TimeOfDay at={data.to} />
-      {before > 0 && `: ${formatUnits(before)}`}
-    </>
-  )
+  return texts.overview.today.compared(compare(units, before), <TimeOfDay at={data.to} />, before)
 }
 
 function compare(units: number, before: number): string {
-  if (before === 0) return 'None yesterday'
+  const { none, same, times, more, less } = texts.overview.today
+  if (before === 0) return none
   const change = (units - before) / before
-  if (Math.abs(change) < 0.005) return 'Same as yesterday'
-  if (change >= 9) return `${formatUnits(Math.round(units / before))} times as much as yesterday`
-  return `${formatPercent(Math.abs(change))} ${change > 0 ? 'more' : 'less'} than yesterday`
+  if (Math.abs(change) < 0.005) return same
+  if (change >= 9) return times(Math.round(units / before))
+  return change > 0 ? more(change) : less(-change)
 }
 
 function Detail({ name, count }: { name: string; count: number }) {

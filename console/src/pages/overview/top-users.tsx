@@ -1,6 +1,7 @@
 import { Anchor, SegmentedControl, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
+import { denialsUrl } from '../../components/denials/denials-state.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
@@ -8,25 +9,26 @@ import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { oneOf, useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
-import { TOP_PERIODS, type TopPeriod, useTopUsers } from './overview-queries.ts'
+import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
+import { texts } from '../../texts/texts.ts'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
-const TOP_PERIOD_LABELS: Record<TopPeriod, string> = { today: 'Today', week: '7 days' }
 
 /** Users with the most units, today or in the last 7 days including today. */
 export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
+  const words = texts.overview.top
   return (
     <Section
       isFramed
-      title="Top users"
+      title={words.title}
       aside={
         <SegmentedControl
           size="xs"
-          aria-label="Period"
+          aria-label={words.period}
           value={top}
-          data={TOP_PERIODS.map(value => ({ value, label: TOP_PERIOD_LABELS[value] }))}
+          data={TOP_PERIODS.map(value => ({ value, label: words.periods[value] }))}
           onChange={value => change({ top: TOP_PERIODS.find(period => period === value) ?? 'today' })}
         />
       }
@@ -34,9 +36,7 @@ export function TopUsers() {
       <Loaded query={users} loading={<Loading rows={5} height={30} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState title={top === 'today' ? 'No messages today' : 'No messages in the last 7 days'}>
-              Users appear here after their first message.
-            </EmptyState>
+            <EmptyState title={words.none[top]}>{words.noneAbout}</EmptyState>
           ) : (
             <Users users={items} isStale={users.isPlaceholderData} />
           )
@@ -48,19 +48,25 @@ export function TopUsers() {
 
 function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: boolean }) {
   const max = users[0]?.committed.units ?? 0
+  const { title, columns } = texts.overview.top
   return (
-    <Table className={classes.table ?? ''} aria-label="Top users" aria-busy={isStale} data-stale={isStale || undefined}>
+    <Table
+      className={`${classes.table} ${classes.cards}`}
+      aria-label={title}
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+    >
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">User</Table.Th>
+          <Table.Th scope="col">{columns.user}</Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Units
+            {columns.units}
           </Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Messages
+            {columns.messages}
           </Table.Th>
           <Table.Th scope="col" className={classes.number ?? ''}>
-            Denied
+            {columns.denied}
           </Table.Th>
         </Table.Tr>
       </Table.Thead>
@@ -69,20 +75,26 @@ function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: b
           <Table.Tr key={user_id}>
             <Table.Th scope="row">
               <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                User {user_id}
+                {texts.overview.user(user_id)}
               </Anchor>
               <div className={classes.share} aria-hidden>
                 <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />
               </div>
             </Table.Th>
-            <Table.Td data-label="Units" className={classes.number ?? ''}>
+            <Table.Td data-label={columns.units} className={classes.number ?? ''}>
               <Units value={committed.units} />
             </Table.Td>
-            <Table.Td data-label="Messages" className={classes.number ?? ''}>
+            <Table.Td data-label={columns.messages} className={classes.number ?? ''}>
               <Units value={committed.messages} />
             </Table.Td>
-            <Table.Td data-label="Denied" className={classes.number ?? ''}>
-              <Units value={denied.units} />
+            <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+              {denied.units === 0 ? (
+                <Units value={0} />
+              ) : (
+                <Anchor component={Link} href={denialsUrl({}, { user_id, isOwn: false })} size="sm">
+                  <Units value={denied.units} />
+                </Anchor>
+              )}
             </Table.Td>
           </Table.Tr>
         ))}

@@ -10,7 +10,7 @@ import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
-import { uint, useUrlState } from '../../components/url-state.ts'
+import { matching, oneOf, type StateOf, uint, useUrlState } from '../../components/url-state.ts'
 import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isSame } from './form-values.ts'
@@ -18,13 +18,34 @@ import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
 const TEXTS = quotaTexts.form
-const URL_STATE = { user_id: uint, copy: uint }
+const URL_STATE = {
+  user_id: uint,
+  copy: uint,
+  kind: oneOf(['grant', 'cap'], 'grant'),
+  period: oneOf(['hour', 'day', 'week', 'month', 'year'], null),
+  /** Separated by commas. */
+  countries: matching(/^[A-Z]{2}(?:,[A-Z]{2})*$/),
+  message_types: matching(/^[a-z0-9][a-z0-9_,-]*$/),
+}
 
-/** The form that creates a quota, for the user of `?user_id=7` if set, or as a copy of the quota of `?copy=164`. */
+/**
+ * The form that creates a quota, or a copy of the quota of `?copy=164`. Links fill some fields: `?kind=cap&period=day` with
+ * `user_id=7`, `countries=NG` and `message_types=otp`.
+ */
 export default function NewQuotaPage() {
-  const [{ user_id, copy }] = useUrlState(URL_STATE)
-  if (copy !== null) return <CopyOf key={copy} id={copy} />
-  return <NewQuota initial={emptyFormValues(user_id)} about={TEXTS.newAbout} back={backTo(user_id)} />
+  const [state] = useUrlState(URL_STATE)
+  if (state.copy !== null) return <CopyOf key={state.copy} id={state.copy} />
+  return <NewQuota initial={linkedFormValues(state)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
+}
+
+function linkedFormValues({ user_id, kind, period, countries, message_types }: StateOf<typeof URL_STATE>): FormValues {
+  return {
+    ...emptyFormValues(user_id),
+    kind,
+    period,
+    countries: countries?.split(',') ?? [],
+    message_types: message_types?.split(',') ?? [],
+  }
 }
 
 /** The page that leads here. */

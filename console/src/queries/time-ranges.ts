@@ -1,8 +1,9 @@
-import { HOUR_MS } from '../../../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
 
 /** Time ranges of the overview in the user's time zone. The service stores usage per 15 minutes, so ranges end on those. */
 
 const QUARTER_MS = 900_000
+
 export interface TimeRange {
   from: string
   /** Exclusive. */
@@ -26,9 +27,17 @@ export function yesterdayUntilNow(now: Date): TimeRange {
   return timeRange(midnight(now, -1), until)
 }
 
-/** The last hour, from the start of its first 15 minutes. */
-export function lastHour(now: Date): TimeRange {
-  return timeRange(new Date(quarterOf(now.getTime() - HOUR_MS)), quarterAfter(now))
+/** The last 24 hours, from the start of their first hour. */
+export function lastDay(now: Date): TimeRange {
+  const from = new Date(now.getTime() - 23 * HOUR_MS)
+  from.setMinutes(0, 0, 0)
+  return timeRange(from, quarterAfter(now))
+}
+
+/** The 7 days before the last 24 hours. */
+export function weekBefore(now: Date): TimeRange {
+  const to = new Date(lastDay(now).from)
+  return timeRange(new Date(to.getTime() - 7 * DAY_MS), to)
 }
 
 function midnight(now: Date, days = 0): Date {

@@ -1,0 +1,197 @@
+import { Anchor, Button, SegmentedControl, Table } from '@mantine/core'
+import { lazy, Suspense, useState } from 'react'
+import { Link } from 'wouter'
+import { Badge } from '../../components/badge.tsx'
+import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { Section } from '../../components/section.tsx'
+import { oneOf, useUrlState } from '../../components/url-state.ts'
+import { Units } from '../../components/values.tsx'
+import { countryLabel } from '../../formats.ts'
+import {
+  DESTINATION_GROUPS,
+  type Destination,
+  type DestinationGroup,
+  type GroupSums,
+  useDestinations,
+} from '../../queries/overview.ts'
+import { lastDay } from '../../queries/time-ranges.ts'
+import { texts } from '../../texts/texts.ts'
+import { useFirstRows } from './parts.tsx'
+
+const Senders = lazy(() => import('./senders.tsx'))
+
+const STATE = { by: oneOf(DESTINATION_GROUPS, 'country') }
+
+/** Units of the last 24 hours by country or message type, beside the usual day; unusual ones first. */
+export function Destinations() {
+  const [{ by }, change] = useUrlState(STATE)
+  const { now, usual } = useDestinations(by)
+  const words = texts.overview.destinations
+  return (
+    <Section
+      isFramed
+      title={words.title}
+      aside={
+        <SegmentedControl
+          size="xs"
+          aria-label={words.group}
+          value={by}
+          data={DESTINATION_GROUPS.map(value => ({ value, label: words.groups[value] }))}
+          onChange={value => change({ by: DESTINATION_GROUPS.find(group => group === value) ?? 'country' })}
+        />
+      }
+    >
+      <Loaded query={now} loading={<Loading rows={5} height={36} />}>
+        {({ group, sums }) =>
+          sums.size === 0 ? (
+            <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
+          ) : (
+            <Rows key={group} group={group} destinations={destinationsOf(sums, usual)} isStale={group !== by} />
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+const USUAL_DAYS = 7
+
+/** What is not unusual yet, however rare it was: fewer units. */
+const MIN_UNUSUAL_UNITS = 20
+const UNUSUAL_FACTOR = 3
+
+/** @param usual of the week before; undefined until it is loaded */
+function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destination[] {
+  const destinations = [...sums].map(([key, { asked, denied }]) => ({
+    key,
+    asked,
+    denied,
+    usual: usual === undefined ? asked : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
+  }))
+  const rankOf = (destination: Destination) => Number(isUnusual(destination))
+  return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
+}
+
+function isUnusual({ asked, usual }: Destination): boolean {
+  return asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
+}
+
+interface RowsProps {
+  group: DestinationGroup
+  destinations: readonly Destination[]
+  isStale: boolean
+}
+
+function Rows({ group, destinations, isStale }: RowsProps) {
+  const [shown, button] = useFirstRows(destinations)
+  const [opened, setOpened] = useState<string | null>(null)
+  const { title, about, columns, whoSends, whoSendsType } = texts.overview.destinations
+  return (
+    <>
+      <Table
+        className={`${classes.table} ${classes.cards}`}
+        aria-label={title}
+        aria-busy={isStale}
+        data-stale={isStale || undefined}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{columns[group]}</Table.Th>
+            {([columns.asked, columns.usual, columns.denied] as const).map(column => (
+              <Table.Th key={column} scope="col" className={classes.number ?? ''}>
+                {column}
+              </Table.Th>
+            ))}
+            <Table.Td />
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map(destination => (
+            <Row
+              key={destination.key}
+              group={group}
+              destination={destination}
+              onWho={() => setOpened(destination.key)}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {button}
+      <p className={classes.more}>{about}</p>
+      <Dialog
+        title={opened === null ? '' : (group === 'country' ? whoSends : whoSendsType)(nameOf(group, opened))}
+        isOpen={opened !== null}
+        onClose={() => setOpened(null)}
+      >
+        {opened !== null && (
+          <Suspense fallback={<Loading rows={4} height={34} />}>
+            <Senders group={group} destination={opened} name={nameOf(group, opened)} />
+          </Suspense>
+        )}
+      </Dialog>
+    </>
+  )
+}
+
+function nameOf(group: DestinationGroup, key: string | null): string {
+  const { noCountry, noType } = texts.overview.destinations
+  if (key === null) return group === 'country' ? noCountry : noType
+  return group === 'country' ? countryLabel(key) : key
+}
+
+interface RowProps {
+  group: DestinationGroup
+  destination: Destination
+  onWho: () => void
+}
+
+function Row({ group, destination, onWho }: RowProps) {
+  const { key, asked, denied, usual } = destination
+  const { columns, times, isNew, who, whoSends, whoSendsType } = texts.overview.destinations
+  const name = nameOf(group, key)
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" className={classes.name ?? ''}>
+        {name}
+        {isUnusual(destination) && (
+          <div>
+            <Badge tone="held">{usual === 0 ? isNew : times(asked / usual)}</Badge>
+          </div>
+        )}
+      </Table.Th>
+      <Table.Td data-label={columns.asked} className={classes.number ?? ''}>
+        <Units value={asked} />
+      </Table.Td>
+      <Table.Td data-label={columns.usual} className={classes.number ?? ''}>
+        <Units value={Math.round(usual)} />
+      </Table.Td>
+      <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+        {denied === 0 || key === null ? (
+          <Units value={denied} />
+        ) : (
+          <Anchor component={Link} href={denialsUrl({ [group]: key, from: lastDay(new Date()).from })} size="sm">
+            <Units value={denied} />
+          </Anchor>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {key !== null && (
+          <Button
+            variant="default"
+            size="compact-xs"
+            aria-haspopup="dialog"
+            aria-label={(group === 'country' ? whoSends : whoSendsType)(name)}
+            onClick={onWho}
+          >
+            {who}
+          </Button>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}

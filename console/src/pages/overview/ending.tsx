@@ -1,0 +1,94 @@
+import { Anchor, Table } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { Section } from '../../components/section.tsx'
+import { UsageBar } from '../../components/usage-bar.tsx'
+import { Timestamp, Units } from '../../components/values.tsx'
+import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
+import { texts } from '../../texts/texts.ts'
+import { useFirstRows } from './parts.tsx'
+import { QuotaName } from './quota-name.tsx'
+
+type Quota = Api['SmsQuota']
+
+/** Quotas in use that end this week, those with most units left first. */
+export function Ending() {
+  const list = useEnding()
+  const { ending } = texts.overview
+  return (
+    <Section
+      isFramed
+      title={ending.title}
+      aside={
+        <Anchor component={Link} href={`/quotas?ends_within=${ENDING_DAYS}&status=active&sort=expires_at`} size="sm">
+          {ending.all}
+        </Anchor>
+      }
+    >
+      <Loaded query={list} loading={<Loading rows={3} height={44} />}>
+        {({ items, next_cursor }) =>
+          items.length === 0 ? (
+            <EmptyState title={ending.none} />
+          ) : (
+            <>
+              <Quotas quotas={items.toSorted((one, other) => leftOf(other) - leftOf(one))} />
+              <p className={classes.more}>
+                {ending.about} {next_cursor !== null && ending.bound(items.length)}
+              </p>
+            </>
+          )
+        }
+      </Loaded>
+    </Section>
+  )
+}
+
+/** Null is unlimited. */
+const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
+
+function Quotas({ quotas }: { quotas: readonly Quota[] }) {
+  const [shown, button] = useFirstRows(quotas)
+  const { title, columns } = texts.overview.ending
+  return (
+    <>
+      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{columns.quota}</Table.Th>
+            <Table.Th scope="col" className={classes.number ?? ''}>
+              {columns.left}
+            </Table.Th>
+            <Table.Th scope="col">{columns.usage}</Table.Th>
+            <Table.Th scope="col">{columns.ends}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map(quota => (
+            <Table.Tr key={quota.id}>
+              <Table.Th scope="row" className={classes.name ?? ''}>
+                <QuotaName quota={quota} />
+                <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
+                  {texts.overview.user(quota.user_id)}
+                </Anchor>
+              </Table.Th>
+              <Table.Td data-label={columns.left} className={classes.number ?? ''}>
+                <Units value={quota.remaining} />
+              </Table.Td>
+              <Table.Td data-label={columns.usage} className={classes.usage ?? ''}>
+                <UsageBar {...quota} />
+              </Table.Td>
+              <Table.Td data-label={columns.ends}>
+                <Timestamp at={quota.expires_at} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      {button}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import { Anchor, Table } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Api } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { Section } from '../../components/section.tsx'
+import { UsageBar } from '../../components/usage-bar.tsx'
+import { Timestamp } from '../../components/values.tsx'
+import { formatPercent } from '../../formats.ts'
+import { useNearLimit } from '../../queries/overview.ts'
+import { texts } from '../../texts/texts.ts'
+import { useFirstRows } from './parts.tsx'
+import { QuotaName } from './quota-name.tsx'
+
+type Quota = Api['SmsQuota']
+
+/** Quotas that have reached one of their alerts in the current window and have units left, fullest first. */
+export function NearLimit() {
+  const alerts = useNearLimit()
+  const { near } = texts.overview
+  return (
+    <Section isFramed title={near.title}>
+      <Loaded query={alerts} loading={<Loading rows={5} height={44} />}>
+        {({ items, next_cursor }) => {
+          // One that alerts at 80% only has reached no more, also when nothing is left.
+          const quotas = items.map(({ quota }) => quota).filter(({ status }) => status !== 'exhausted')
+          if (quotas.length === 0) return <EmptyState title={near.none}>{near.noneAbout}</EmptyState>
+          return (
+            <>
+              <Quotas quotas={quotas.toSorted((one, other) => shareOf(other) - shareOf(one))} />
+              <p className={classes.more}>
+                {near.about} {next_cursor !== null && near.more}
+              </p>
+            </>
+          )
+        }}
+      </Loaded>
+    </Section>
+  )
+}
+
+/** The share of its units that a quota has used or reserved. Only a quota with a limit has alerts. */
+function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
+  const whole = (limit ?? 0) + rolled_over
+  return whole === 0 ? 1 : (used + reserved) / whole
+}
+
+function Quotas({ quotas }: { quotas: readonly Quota[] }) {
+  const [shown, button] = useFirstRows(quotas)
+  const { title, columns } = texts.overview.near
+  return (
+    <>
+      <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{columns.quota}</Table.Th>
+            <Table.Th scope="col">{columns.used}</Table.Th>
+            <Table.Th scope="col">{columns.usage}</Table.Th>
+            <Table.Th scope="col">{columns.resets}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {shown.map(quota => (
+            <Row key={quota.id} quota={quota} />
+          ))}
+        </Table.Tbody>
+      </Table>
+      {button}
+    </>
+  )
+}
+
+function Row({ quota }: { quota: Quota }) {
+  const { columns, never } = texts.overview.near
+  const share = shareOf(quota)
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" className={classes.name ?? ''}>
+        <QuotaName quota={quota} />
+        <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
+          {texts.overview.user(quota.user_id)}
+        </Anchor>
+      </Table.Th>
+      <Table.Td data-label={columns.used}>
+        {/* Rounded down: 100% is only what has nothing left. */}
+        <Badge tone={share >= 1 ? 'bad' : 'held'}>{formatPercent(Math.floor(share * 100) / 100)}</Badge>
+      </Table.Td>
+      <Table.Td data-label={columns.usage} className={classes.usage ?? ''}>
+        <UsageBar {...quota} />
+      </Table.Td>
+      <Table.Td data-label={quota.period === null ? columns.ends : columns.resets}>
+        <Timestamp at={quota.window_end} none={never} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}

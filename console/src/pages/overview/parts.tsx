@@ -1,0 +1,32 @@
+import { Button } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { Units } from '../../components/values.tsx'
+import { texts } from '../../texts/texts.ts'
+import classes from './overview.module.css'
+
+/** A large number with a caption. */
+export function HeadlineNumber({ value, children }: { value: number; children: ReactNode }) {
+  return (
+    <>
+      <p className={classes.value}>
+        <Units value={value} />
+      </p>
+      <p className={classes.about}>{children}</p>
+    </>
+  )
+}
+
+/** Rows of a list that are shown before "Show all". */
+const FIRST_ROWS = 5
+
+/** The first rows of a list, and the button that shows all; null if there are no more. */
+export function useFirstRows<T>(rows: readonly T[]): [shown: readonly T[], button: ReactNode] {
+  const [isOpen, setOpen] = useState(false)
+  if (rows.length <= FIRST_ROWS) return [rows, null]
+  const button = (
+    <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      {isOpen ? texts.overview.showFewer : texts.overview.showAll(rows.length)}
+    </Button>
+  )
+  return [isOpen ? rows : rows.slice(0, FIRST_ROWS), button]
+}

@@ -1,0 +1,111 @@
+import { Anchor, Button, Table } from '@mantine/core'
+import { Link } from 'wouter'
+import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import classes from '../../components/panel-table.module.css'
+import { Units } from '../../components/values.tsx'
+import { type DestinationGroup, type DestinationUser, useUsersOfDestination } from '../../queries/overview.ts'
+import { lastDay } from '../../queries/time-ranges.ts'
+import { changesQuotas } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+
+interface SendersProps {
+  group: DestinationGroup
+  /** A country or a message type. */
+  destination: string
+  name: string
+}
+
+/** The users who send to a destination, most first, and the way to a cap for each. Loaded when it is opened. */
+export default function Senders({ group, destination, name }: SendersProps) {
+  const users = useUsersOfDestination(group, destination)
+  const { about, none, table, columns } = texts.overview.senders
+  const mayCap = changesQuotas(useCaller())
+  return (
+    <>
+      <Loaded query={users} loading={<Loading rows={4} height={34} />}>
+        {found =>
+          found.length === 0 ? (
+            <EmptyState title={none} />
+          ) : (
+            <Table className={`${classes.table} ${classes.cards}`} aria-label={table}>
+              <Table.Thead>
+                <Table.Tr>
+                  <Table.Th scope="col">{columns.user}</Table.Th>
+                  <Table.Th scope="col" className={classes.number ?? ''}>
+                    {columns.sent}
+                  </Table.Th>
+                  <Table.Th scope="col" className={classes.number ?? ''}>
+                    {columns.denied}
+                  </Table.Th>
+                  {mayCap && <Table.Th scope="col">{columns.action}</Table.Th>}
+                </Table.Tr>
+              </Table.Thead>
+              <Table.Tbody>
+                {found.map(user => (
+                  <Row
+                    key={user.user_id}
+                    user={user}
+                    group={group}
+                    destination={destination}
+                    name={name}
+                    mayCap={mayCap}
+                  />
+                ))}
+              </Table.Tbody>
+            </Table>
+          )
+        }
+      </Loaded>
+      <p className={classes.more}>{about}</p>
+    </>
+  )
+}
+
+function Row({ user, group, destination, name, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
+  const { user_id, sent, denied } = user
+  const { cap, capFor, columns } = texts.overview.senders
+  const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
+  return (
+    <Table.Tr>
+      <Table.Th scope="row">
+        <Anchor component={Link} href={`/users/${user_id}`} size="sm">
+          {texts.overview.user(user_id)}
+        </Anchor>
+      </Table.Th>
+      <Table.Td data-label={columns.sent} className={classes.number ?? ''}>
+        <Units value={sent} />
+      </Table.Td>
+      <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
+        {denied === 0 ? (
+          <Units value={0} />
+        ) : (
+          <Anchor component={Link} href={denials} size="sm">
+            <Units value={denied} />
+          </Anchor>
+        )}
+      </Table.Td>
+      {mayCap && (
+        <Table.Td>
+          <Button
+            component={Link}
+            href={capUrl(user_id, group, destination)}
+            size="compact-xs"
+            aria-label={capFor(name, user_id)}
+          >
+            {cap(name)}
+          </Button>
+        </Table.Td>
+      )}
+    </Table.Tr>
+  )
+}
+
+/** The form of a new daily cap on what a user sends to a destination. */
+function capUrl(user_id: number, group: DestinationGroup, destination: string): string {
+  const scope = group === 'country' ? 'countries' : 'message_types'
+  return `/quotas/new?${new URLSearchParams({ kind: 'cap', period: 'day', user_id: String(user_id), [scope]: destination })}`
+}

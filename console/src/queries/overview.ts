@@ -1,0 +1,284 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
+import { request } from '../api/client.ts'
+import { retryDelayOf } from '../api/problem.ts'
+import type { Api } from '../api/types.ts'
+import { LOCAL_ZONE } from '../formats.ts'
+import { daysUntilNow, lastDay, type TimeRange, weekBefore, yesterday, yesterdayUntilNow } from './time-ranges.ts'
+
+type Usage = Api['Usage']
+type Alert = Api['QuotaAlerts']['items'][number]
+
+/** Refetch interval of figures that change with every message, while the tab is visible. */
+const INTERVAL_MS = 3_000
+/** Refetch interval of reports that cost the service more and change less. */
+const SLOW_INTERVAL_MS = 20_000
+/** Refetch interval of forecasts, which need a call for each user. */
+const FORECAST_INTERVAL_MS = 300_000
+
+/** The pause is at least 9 times the duration of the last response, so that reports take at most 10% of the time. */
+const PAUSE_FACTOR = 9
+
+/** A query that is refetched while the tab is visible. */
+function useLive<T>(queryKey: readonly unknown[], read: (signal: AbortSignal) => Promise<T>, intervalMs: number) {
+  const tookMs = useRef(0)
+  return useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const startedAt = performance.now()
+      const result = await read(signal)
+      tookMs.current = performance.now() - startedAt
+      return result
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { error } }) =>
+      retryDelayOf(error) ?? Math.max(intervalMs, PAUSE_FACTOR * tookMs.current),
+  })
+}
+
+/* ── Usage ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Usage of all users today, by hour. */
+export function useToday() {
+  const read = (signal: AbortSignal) => readHours(daysUntilNow(0, new Date()), signal)
+  return useLive(['usage', 'today'], read, INTERVAL_MS)
+}
+
+/** Usage of all users in the last 24 hours, by hour: with the denials and their reasons. */
+export function useLastDay() {
+  const read = (signal: AbortSignal) => readHours(lastDay(new Date()), signal)
+  return useLive(['usage', 'last-day'], read, INTERVAL_MS)
+}
+
+/** Usage of all users yesterday, by hour. It no longer changes. */
+export function useYesterday(now: Date) {
+  const period = yesterday(now)
+  return useQuery({
+    queryKey: ['usage', 'hours', period],
+    queryFn: ({ signal }) => readHours(period, signal),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+function readHours(period: TimeRange, signal: AbortSignal): Promise<Usage> {
+  const query = { ...period, interval: 'hour', time_zone: LOCAL_ZONE }
+  return request<Usage>('/admin/quota/usage', { query, signal })
+}
+
+/** Usage until this time yesterday. Its key changes every 15 minutes. */
+export function useYesterdayUntilNow(now: Date) {
+  const period = yesterdayUntilNow(now)
+  return useQuery({
+    queryKey: ['usage', 'yesterday', period],
+    queryFn: ({ signal }) => request<Usage>('/admin/quota/usage', { query: { ...period, interval: 'month' }, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
+
+export const TOP_PERIODS = ['today', 'week'] as const
+export type TopPeriod = (typeof TOP_PERIODS)[number]
+
+export function useTopUsers(period: TopPeriod) {
+  const read = (signal: AbortSignal) => readTopUsers(daysUntilNow(period === 'today' ? 0 : 6, new Date()), 10, signal)
+  return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
+}
+
+function readTopUsers(period: TimeRange, limit: number, signal: AbortSignal): Promise<Api['TopUsers']> {
+  return request<Api['TopUsers']>('/admin/quota/usage/top', { query: { ...period, limit }, signal })
+}
+
+/* ── Destinations ───────────────────────────────────────────────────────────────────────────────────────────────── */
+
+export const DESTINATION_GROUPS = ['country', 'message_type'] as const
+export type DestinationGroup = (typeof DESTINATION_GROUPS)[number]
+
+/** Units of all users to one country or of one message type; `key` is null for messages that named none. */
+export interface Destination {
+  key: string | null
+  /** In the last 24 hours: sent or denied. */
+  asked: number
+  denied: number
+  /** Sent or denied on an average day of the 7 days before. */
+  usual: number
+}
+
+/** Where messages went in the last 24 hours, and usually go. */
+export function useDestinations(group: DestinationGroup) {
+  // A new key, and a new report of the week, every hour.
+  const before = weekBefore(new Date())
+  const usual = useQuery({
+    queryKey: ['usage', 'destinations', group, before],
+    queryFn: ({ signal }) => readGroups(before, group, signal),
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const read = async (signal: AbortSignal) => ({ group, sums: await readGroups(lastDay(new Date()), group, signal) })
+  const now = useLive(['usage', 'destinations', group], read, SLOW_INTERVAL_MS)
+  return { now, usual: usual.data }
+}
+
+/** Sums of the country or message type that a period's messages named. */
+export type GroupSums = ReadonlyMap<string | null, { asked: number; denied: number; sent: number }>
+
+async function readGroups(
+  period: TimeRange,
+  group: DestinationGroup,
+  signal: AbortSignal,
+  user_id: number | null = null,
+): Promise<GroupSums> {
+  const query = { ...period, interval: 'month', group_by: group, user_id }
+  const { items } = await request<Usage>('/admin/quota/usage', { query, signal })
+  const sums = new Map<string | null, { asked: number; denied: number; sent: number }>()
+  // Two rows of a group if the period contains the end of a month.
+  for (const item of items) {
+    const key = item[group] ?? null
+    const { asked, denied, sent } = sums.get(key) ?? { asked: 0, denied: 0, sent: 0 }
+    sums.set(key, {
+      asked: asked + item.committed.units + item.denied.units,
+      denied: denied + item.denied.units,
+      sent: sent + item.committed.units,
+    })
+  }
+  return sums
+}
+
+/** A user's units of the last 24 hours to one destination. */
+export interface DestinationUser {
+  user_id: number
+  sent: number
+  denied: number
+}
+
+const CANDIDATES = 10
+const CANDIDATE_DENIALS = 50
+
+/**
+ * Who sends to a destination, most first. The service has no report by user and destination: this reads the one of each
+ * of the top users, and of the users whom the latest denials of the destination name.
+ */
+export function useUsersOfDestination(group: DestinationGroup, key: string) {
+  return useQuery({
+    queryKey: ['usage', 'users-of-destination', group, key],
+    queryFn: async ({ signal }): Promise<DestinationUser[]> => {
+      const period = lastDay(new Date())
+      const top = await readTopUsers(period, CANDIDATES, signal)
+      const query = { [group]: key, from: period.from, page_size: CANDIDATE_DENIALS }
+      const denials = await request<Api['DenialPage']>('/admin/denials', { query, signal })
+      const denied = [...new Set(denials.items.map(({ user_id }) => user_id))].slice(0, CANDIDATES)
+      const found: DestinationUser[] = []
+      for (const user_id of new Set([...top.items.map(user => user.user_id), ...denied])) {
+        const sums = (await readGroups(period, group, signal, user_id)).get(key)
+        if (sums !== undefined) found.push({ user_id, sent: sums.sent, denied: sums.denied })
+      }
+      return found.toSorted((one, other) => other.sent + other.denied - one.sent - one.denied)
+    },
+    staleTime: 60_000,
+  })
+}
+
+/* ── Quotas and users ───────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Alerts that a part of the overview reads. */
+const MAX_ALERTS = 20
+const MAX_ALERT_PAGES = 5
+const MAX_DENIALS = 100
+
+/** The alerts below 100%, highest first. */
+export function useNearLimit() {
+  return useLive(['alerts', 'near'], signal => readAlerts(100, signal), INTERVAL_MS)
+}
+
+/** What blocks users: quotas at 100% in their window, latest first, and the latest denials of the last hour. */
+export interface Blocks {
+  alerts: Alert[]
+  denials: Api['DenialRecord'][]
+  /** The start of the hour. */
+  from: string
+  /** Whether there are more than were read. */
+  hasMore: boolean
+}
+
+export function useBlocks() {
+  const read = async (signal: AbortSignal): Promise<Blocks> => {
+    const from = new Date(Date.now() - HOUR_MS).toISOString()
+    const [alerts, denials] = await Promise.all([
+      readAlerts(null, signal),
+      request<Api['DenialPage']>('/admin/denials', { query: { from, page_size: MAX_DENIALS }, signal }),
+    ])
+    const reached = alerts.items.filter(({ percent }) => percent >= 100)
+    const hasMore = denials.next_cursor !== null || (alerts.next_cursor !== null && reached.length === MAX_ALERTS)
+    return { alerts: reached, denials: denials.items, from, hasMore }
+  }
+  return useLive(['alerts', 'blocks'], read, INTERVAL_MS)
+}
+
+/**
+ * The first alerts. Right after many windows have ended, a page can be short because most of what it read no longer holds:
+ * then a few further ones are read.
+ */
+async function readAlerts(below_percent: number | null, signal: AbortSignal): Promise<Api['QuotaAlerts']> {
+  const items: Alert[] = []
+  let cursor: string | null = null
+  for (let page = 0; page < MAX_ALERT_PAGES; page++) {
+    const query = { limit: MAX_ALERTS - items.length, below_percent, cursor }
+    const alerts: Api['QuotaAlerts'] = await request('/admin/quota/alerts', { query, signal })
+    items.push(...alerts.items)
+    cursor = alerts.next_cursor
+    if (cursor === null || items.length === MAX_ALERTS) break
+  }
+  return { items, next_cursor: cursor }
+}
+
+export const ENDING_DAYS = 7
+const MAX_ENDING = 50
+
+/** Quotas that are in use and end this week: of all users, those that end first. */
+export function useEnding() {
+  const read = (signal: AbortSignal) => {
+    const now = Date.now()
+    const query = {
+      status: 'active',
+      sort: 'expires_at',
+      expires_after: new Date(now).toISOString(),
+      expires_before: new Date(now + ENDING_DAYS * DAY_MS).toISOString(),
+      page_size: MAX_ENDING,
+    }
+    return request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
+  }
+  return useLive(['quotas', 'ending'], read, SLOW_INTERVAL_MS)
+}
+
+const MAX_FORECASTS = 30
+const TOP_OF_WEEK = 20
+
+/**
+ * The summaries of users who may run out soon: those who sent most in the last 7 days and those near a limit. One after the
+ * other, at most `MAX_FORECASTS`. The key is none that events invalidate.
+ */
+export function useForecasts() {
+  const read = async (signal: AbortSignal) => {
+    const top = await readTopUsers(daysUntilNow(6, new Date()), TOP_OF_WEEK, signal)
+    const near = await readAlerts(100, signal)
+    const ids = new Set([...near.items.map(({ quota }) => quota.user_id), ...top.items.map(({ user_id }) => user_id)])
+    const summaries: Api['QuotaSummary'][] = []
+    for (const user_id of [...ids].slice(0, MAX_FORECASTS)) {
+      summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
+    }
+    return summaries
+  }
+  return useLive(['forecasts'], read, FORECAST_INTERVAL_MS)
+}
+
+/* ── Webhooks ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/** Webhooks whose deliveries fail, or that the service has disabled because they did. */
+export function useFailingWebhooks() {
+  const read = async (signal: AbortSignal) => {
+    const { items } = await request<Api['WebhookList']>('/admin/webhooks', { signal })
+    return items.filter(({ failing_since, disabled_reason }) => failing_since !== null || disabled_reason !== null)
+  }
+  return useLive(['webhooks', 'failing'], read, SLOW_INTERVAL_MS)
+}
