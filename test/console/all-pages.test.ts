@@ -184,7 +184,7 @@ test('shows an outage when a proxy answers with 502, and recovers', async () => 
     await back()
   }
   await page.clock.fastForward(RETRY_MS)
-  await page.getByRole('link', { name: 'Cap' }).waitFor()
+  await page.getByRole('link', { name: /^Cap \d/ }).waitFor()
   await page.getByText('the page shows the last loaded data').waitFor({ state: 'detached' })
 })
 
@@ -200,7 +200,7 @@ test('a page reloaded during an outage is still signed in at the same URL afterw
     await back()
   }
   await page.goto(`${site.url}/console/quotas?kind=cap`)
-  await page.getByRole('link', { name: 'Cap' }).waitFor()
+  await page.getByRole('link', { name: /^Cap \d/ }).waitFor()
 })
 
 /** Goes to another page as the links of the console do: to load the console for each page would take a second. */

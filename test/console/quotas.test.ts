@@ -204,6 +204,10 @@ describe('changes of many', () => {
       const package_ = { user_id: user, name: 'Package', limit: 1_000, period: 'month' }
       expect((await site.call('POST', '/api/sms/admin/quota', { body: package_ })).status).toBe(201)
     }
+    for (const period of ['month', null]) {
+      const body = { user_id: period === null ? 141 : 140, name: 'Bundle', limit: 1_000, period }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+    }
     const cap = { user_id: 100, kind: 'cap', name: 'Package cap', limit: 500, period: 'day' }
     expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
   })
@@ -261,4 +265,91 @@ describe('changes of many', () => {
     expect(calls).toBe(2)
     expect(await limits(101)).toEqual([1_250])
   })
+
+  test('a CSV file gives its users more units for this window, and names users without a grant', async () => {
+    const page = await site.visit('/quotas')
+    await page.getByRole('link', { name: 'Import CSV' }).click()
+    await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
+    await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
+    await page.getByRole('row', { name: 'Line 5 “nobody” is not a user id.' }).waitFor()
+    await page.getByRole('row', { name: 'Line 6 User 140 is there twice.' }).waitFor()
+    await page.getByLabel('Units for each user').fill('500')
+    await page.getByLabel('Reason').fill('Outage in March')
+    await page.getByRole('button', { name: 'Find these users’ grants' }).click()
+    await page.getByText('1 user has a fitting grant. 1 user gets 500 units more in all.').waitFor()
+    await page.getByRole('row', { name: 'Line 3: User 141 No live, limited grant of this period.' }).waitFor()
+    await page.getByRole('row', { name: 'Line 4: User 999 No live, limited grant of this period.' }).waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+    await page.getByText('1 of 1 · 1 created').waitFor()
+    const { items } = (await site.call('GET', `${search}140`)).body
+    expect(items[0]).toMatchObject({
+      limit: 500,
+      name: 'Extra units for Bundle',
+      expires_at: items[1].window_end,
+      metadata: { extends_quota: String(items[1].id), reason: 'Outage in March' },
+    })
+  })
+
+  test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {
+    const page = await site.visit('/quotas/import')
+    await choose(
+      page,
+      'quotas.csv',
+      '\uFEFFuser_id;external_ref;limit;period\r\n200;N-1;1000;month\r\n201;"N;2";many;monthly\r\n',
+    )
+    await page.getByText('2 of 2 · 1 created · 0 updated · 0 unchanged · 1 failed').waitFor()
+    await page.getByRole('row', { name: 'Line 3, column limit' }).waitFor()
+    await page.getByRole('row', { name: 'Line 3, column period must be one of "hour", "day"' }).waitFor()
+    expect(await limits(200)).toEqual([])
+    await page.getByRole('button', { name: 'Import the other 1' }).click()
+    await page.getByText('Done.').waitFor()
+    expect(await limits(200)).toEqual([1_000])
+
+    await page.goto(`${site.url}/console/quotas?user_id=200`)
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export CSV' }).click()
+    const exported = await readFile(await (await download).path(), 'utf8')
+    expect(exported.split('\n')).toHaveLength(3)
+    await page.getByText('1 quota exported.').waitFor()
+    await page.getByRole('link', { name: 'Import CSV' }).click()
+    await choose(page, 'exported.csv', exported)
+    await page.getByText('All quotas already are as the file says.').waitFor()
+
+    await page.getByRole('button', { name: 'Choose another file' }).click()
+    await choose(page, 'wrong.csv', 'a,"b\n')
+    await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()
+    await choose(page, 'other.csv', 'name,colour\nA,red\n')
+    await page.getByRole('alert').filter({ hasText: 'Each line needs user_id, external_ref and limit.' }).waitFor()
+  })
+})
+
+/** Chooses a file on the import page. */
+async function choose(page: Page, name: string, text: string): Promise<void> {
+  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+}
+
+test('the directory of users finds them by the first digits, and says who is unknown', async () => {
+  const page = await site.visit('/users')
+  await expect.poll(async () => (await names(page)).slice(0, 5)).toEqual(['0', '1', '2', '3', '4'])
+  await page.getByLabel('User id').fill('10')
+  await expect.poll(async () => (await names(page)).slice(0, 2)).toEqual(['100', '101'])
+  await page.getByText('Nothing is known of user 10').waitFor()
+  await page.getByLabel('User id').fill('4242')
+  await page.getByRole('link', { name: 'New quota for user 4242' }).click()
+  await page.waitForURL(`${site.url}/console/quotas/new?user_id=4242`)
+})
+
+test('speaks German', async () => {
+  const page = await site.visit('/quotas?kind=cap&user_id=100', { locale: 'de-DE' })
+  await page.getByRole('heading', { level: 1, name: 'Kontingente' }).waitFor()
+  await page.getByLabel('Package cap auswählen').check()
+  await page.getByText('1 Kontingent ausgewählt').waitFor()
+  await page.getByRole('button', { name: 'Löschen …' }).click()
+  await page.getByText('Darunter ist eine Obergrenze: Sie fällt weg').waitFor()
+  const confirm = page.getByRole('button', { name: '1 Kontingent löschen' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await page.getByLabel('Zur Bestätigung 1 eingeben').fill('1')
+  expect(await confirm.isEnabled()).toBe(true)
+  await expectAccessibleInEachLayout(page)
 })

@@ -170,13 +170,15 @@ function Row({ quota, owner, columns, selection, actions }: RowProps) {
     <Table.Tr data-status={status} data-selected={isSelected || undefined}>
       {selection !== undefined && (
         <Table.Td className={classes.check ?? ''}>
-          {/* Not Mantine's: two hundred of them would be slow to render. */}
-          <input
-            type="checkbox"
-            aria-label={texts.quotas.selection.select(quotaName(quota))}
-            checked={isSelected}
-            onChange={event => selection.onSelect([quota], event.currentTarget.checked)}
-          />
+          {/* Not Mantine's: two hundred of them would be slow to render. The label makes it easier to hit. */}
+          <label>
+            <input
+              type="checkbox"
+              aria-label={texts.quotas.selection.select(quotaName(quota))}
+              checked={isSelected}
+              onChange={event => selection.onSelect([quota], event.currentTarget.checked)}
+            />
+          </label>
         </Table.Td>
       )}
       <Table.Th scope="row" data-label={texts.quotas.columns.name}>
@@ -245,15 +247,17 @@ function SelectAll({ quotas, selection }: { quotas: readonly Quota[]; selection:
   const isAll = count === quotas.length
   return (
     <Table.Td className={classes.check ?? ''}>
-      <input
-        ref={element => {
-          if (element !== null) element.indeterminate = count > 0 && !isAll
-        }}
-        type="checkbox"
-        aria-label={texts.quotas.selection.selectPage}
-        checked={isAll}
-        onChange={() => selection.onSelect(quotas, !isAll)}
-      />
+      <label>
+        <input
+          ref={element => {
+            if (element !== null) element.indeterminate = count > 0 && !isAll
+          }}
+          type="checkbox"
+          aria-label={texts.quotas.selection.selectPage}
+          checked={isAll}
+          onChange={() => selection.onSelect(quotas, !isAll)}
+        />
+      </label>
     </Table.Td>
   )
 }

@@ -49,7 +49,7 @@ export default function Quotas() {
       <Views state={state} />
       <QuotaFilters state={state} onChange={select} />
       {bulk !== null && (
-        <div className={classes.bulkPanel}>
+        <div ref={intoView} tabIndex={-1} className={classes.bulkPanel}>
           <Suspense fallback={<Loading rows={5} height={36} />}>
             <BulkPanel
               {...bulk}
@@ -67,6 +67,11 @@ export default function Quotas() {
       />
     </>
   )
+}
+
+/** The panel opens above the list, and the buttons that open it stand below. */
+function intoView(element: HTMLElement | null): void {
+  element?.focus()
 }
 
 interface HeadProps {

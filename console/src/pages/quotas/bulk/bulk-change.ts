@@ -1,3 +1,4 @@
+import { wholeNumber } from '../../../components/text-field.tsx'
 import { startOfDay } from '../../../local-time.ts'
 import type { BulkCall } from '../../../queries/jobs.ts'
 import { filterOf } from '../list-state.ts'
@@ -35,11 +36,6 @@ export function needsInput(action: BulkAction): boolean {
   return action === 'adjust' || action === 'extend'
 }
 
-/** Text that is a whole number, as a number; other text stays, and the service refuses it with a message. */
-export function wholeNumber(text: string): number | string {
-  return /^(?:0|[1-9]\d{0,15})$/.test(text.trim()) ? Number(text.trim()) : text
-}
-
 /** The change as the API takes it. */
 export function changeOf(action: BulkAction, input: BulkInput): BulkCall['change'] {
   switch (action) {
@@ -49,7 +45,7 @@ export function changeOf(action: BulkAction, input: BulkInput): BulkCall['change
       return { action, delta, reason: input.reason }
     }
     case 'extend':
-      if (input.end === 'by') return { action, by: `P${input.by.trim()}${input.unit}` }
+      if (input.end === 'by') return { action, by: `P${wholeNumber(input.by)}${input.unit}` }
       return { action, expires_at: input.end === 'never' || input.day === null ? null : startOfDay(input.day) }
     default:
       return { action }

@@ -5,6 +5,9 @@ import type { BulkAction, BulkInput } from './bulk-change.ts'
 
 const { bulk } = manyTexts
 
+/** A whole number from 1, as `wholeNumber` reads it: also 1,000 and 1.000. */
+export const UNITS_PATTERN = String.raw`\s*[1-9][\d\s.,'’_]*`
+
 interface FieldsProps {
   input: BulkInput
   onChange: (part: Partial<BulkInput>) => void
@@ -32,7 +35,7 @@ function UnitFields({ input, onChange }: FieldsProps) {
         label={bulk.units}
         inputMode="numeric"
         required
-        pattern="[1-9][0-9]*"
+        pattern={UNITS_PATTERN}
         title={bulk.unitsHint}
         maxLength={13}
         value={units}

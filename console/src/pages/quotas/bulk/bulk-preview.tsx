@@ -8,6 +8,7 @@ import { Loading } from '../../../components/loading.tsx'
 import table from '../../../components/panel-table.module.css'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../../components/status-badge.tsx'
+import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
 import type { BulkCall, BulkPreview, ImportLine } from '../../../queries/jobs.ts'
 import { bulkPreviewQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
@@ -17,7 +18,7 @@ import { type Extra, extraGrant, whyNoExtra } from '../extra-grants.ts'
 import { Failures } from '../jobs/job-view.tsx'
 import classes from '../jobs/jobs.module.css'
 import type { Selection } from '../selection.tsx'
-import { type BulkAction, type BulkInput, wholeNumber } from './bulk-change.ts'
+import type { BulkAction, BulkInput } from './bulk-change.ts'
 
 const { bulk, jobs } = manyTexts
 
@@ -88,7 +89,7 @@ function Samples({ samples, changed }: Pick<BulkPreview, 'samples' | 'changed'>)
   if (samples.length === 0) return null
   return (
     <div className={classes.texts}>
-      <Table className={table.table ?? ''} captionSide="top">
+      <Table className={`${table.table} ${table.cards}`} captionSide="top">
         <Table.Caption className={classes.caption ?? ''}>{bulk.samples(samples.length, changed)}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
@@ -105,8 +106,8 @@ function Samples({ samples, changed }: Pick<BulkPreview, 'samples' | 'changed'>)
                   <bdi>{quotaName(before)}</bdi>
                 </Kind>
               </Table.Th>
-              <Table.Td>{before.user_id}</Table.Td>
-              <Table.Td>{differenceOf(before, after)}</Table.Td>
+              <Table.Td data-label={texts.quotas.columns.user}>{before.user_id}</Table.Td>
+              <Table.Td data-label={bulk.change}>{differenceOf(before, after)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -178,7 +179,7 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
   return (
     <Loaded query={selected} loading={<Loading rows={6} height={32} />}>
       {quotas => {
-        const units = Number(input.units)
+        const units = Number(wholeNumber(input.units))
         const extras: Extra[] = quotas.filter(quota => whyNoExtra(quota) === null).map(quota => ({ quota, units }))
         const left = quotas.flatMap(quota => {
           const reason = whyNoExtra(quota)

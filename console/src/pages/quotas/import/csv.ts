@@ -25,7 +25,7 @@ export function parseCsv(text: string): CsvRow[] {
   let line = 1
   let rowLine = 1
   // A cell, quoted or not, and what ends it.
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^${separator}\\r\\n]*))(${separator}|\\r\\n|\\n|\\r|$)`, 'y')
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|((?!")[^${separator}\\r\\n]*))(${separator}|\\r\\n|\\n|\\r|$)`, 'y')
   while (cell.lastIndex < source.length || cells.length > 0) {
     const match = cell.exec(source)
     if (match === null) throw new UnclosedQuote(line)

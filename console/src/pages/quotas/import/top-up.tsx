@@ -4,11 +4,12 @@ import { type FormEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../../api/idempotency-key.ts'
 import { Loaded } from '../../../components/loaded.tsx'
+import { wholeNumber } from '../../../components/text-field.tsx'
 import { type BulkCall, bulkJob, importJob } from '../../../queries/jobs.ts'
 import { fittingGrantsQuery, MAX_SELECTED, type Period } from '../../../queries/many-quotas.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
-import { ReasonField, WindowChoice } from '../bulk/bulk-fields.tsx'
+import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 import { type Extra, extraGrant } from '../extra-grants.ts'
 import type { Failure, Job } from '../jobs/job.ts'
 import { Failures, JobView } from '../jobs/job-view.tsx'
@@ -92,7 +93,7 @@ function InputForm({ users, input, onChange, onNext }: InputFormProps) {
             label={topUp.units}
             inputMode="numeric"
             required
-            pattern="[1-9][0-9]*"
+            pattern={UNITS_PATTERN}
             title={bulk.unitsHint}
             maxLength={13}
             value={input.units}
@@ -141,7 +142,7 @@ function Preview({ users, input, changeKey, onConfirm, onBack }: PreviewProps) {
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
       {grantsOf => {
-        const { extras, without, several } = matched(users, grantsOf, Number(input.units))
+        const { extras, without, several } = matched(users, grantsOf, Number(wholeNumber(input.units)))
         const confirmed = { job: jobOf(extras, input, changeKey), total: extras.length }
         return (
           <Stack gap="sm">

@@ -83,7 +83,7 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
   if (failures.length === 0) return null
   return (
     <div className={classes.texts}>
-      <Table className={table.table ?? ''} aria-label={jobs.failures}>
+      <Table className={`${table.table} ${table.cards}`} aria-label={jobs.failures}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{jobs.place}</Table.Th>
@@ -94,7 +94,7 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
           {failures.slice(0, MAX_SHOWN).map(({ place, reason }) => (
             <Table.Tr key={`${place} ${reason}`}>
               <Table.Th scope="row">{place}</Table.Th>
-              <Table.Td>{reason}</Table.Td>
+              <Table.Td data-label={jobs.reason}>{reason}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
