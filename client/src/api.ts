@@ -227,7 +227,6 @@ export type QuotaSummary = {
     readonly timeZone: string
     readonly countries: ReadonlyArray<string> | null
     readonly messageTypes: ReadonlyArray<string> | null
-    readonly alertAt: ReadonlyArray<number>
   }>
   /** One row for each scope, including the grants without one. The rows add up to the totals. */
   readonly breakdown: ReadonlyArray<{
@@ -481,7 +480,26 @@ export type BulkSelection = {
 
 /** One change, and the quotas to make it to. */
 export type BulkReq = {
-  readonly select: BulkSelection
+  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
+  readonly select: {
+    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
+    /** Only quotas of these users. Excludes `user_id`. */
+    readonly userIds?: ReadonlyArray<number>
+    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
+    readonly kind?: 'grant' | 'cap'
+    /** Only quotas whose name begins with this text; case is ignored. */
+    readonly name?: string
+    /** Only quotas with exactly this `external_ref`. */
+    readonly externalRef?: string
+    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
+    readonly expiresAfter?: string
+    /** Only quotas that expire before this time. */
+    readonly expiresBefore?: string
+    /** Only this user's quotas. */
+    readonly userId?: number
+    /** Only quotas that have this status when they are read. */
+    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
+  }
   readonly change:
     | { readonly action: 'suspend' }
     | { readonly action: 'resume' }
@@ -668,8 +686,6 @@ export type CommitReq = {
   readonly totalUnits?: number
   /** Books units again that were released or have expired, past any limit. */
   readonly force?: boolean
-  /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
-  readonly messages?: number
 }
 
 export type ReleaseReq = {
@@ -777,8 +793,6 @@ export type BatchReq = {
         readonly totalUnits?: number
         /** Books units again that were released or have expired, past any limit. */
         readonly force?: boolean
-        /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
-        readonly messages?: number
       }
     | {
         readonly op: 'release'
@@ -1678,6 +1692,8 @@ export type UpdateWebhookReq = {
 
 export type RedeliverReq = {
   /** All events from this time on are sent again. */ readonly since: string
+  /** Only events whose delivery has failed; without it, all events. */
+  readonly status?: 'failed'
 }
 
 /** A receiver of events. */
@@ -1739,6 +1755,25 @@ export type WebhookDelivery = {
   readonly responseCode: number | null
   readonly error: string | null
   readonly createdAt: string
+}
+
+/** A delivery with what it posts. */
+export type WebhookDeliveryDetail = {
+  /** The event's id, sent as `webhook-id`. */ readonly id: string
+  /** null if retention has removed the event. */
+  readonly type: string | null
+  readonly status: 'pending' | 'delivered' | 'failed'
+  /** Attempts started, including redeliveries. */
+  readonly attempts: number
+  /** When the next attempt is due. During an attempt: when the attempt counts as lost. */
+  readonly nextAttemptAt: string | null
+  readonly lastAttemptAt: string | null
+  /** The receiver's last status; null if it did not respond. */
+  readonly responseCode: number | null
+  readonly error: string | null
+  readonly createdAt: string
+  /** The body that each attempt posts; null if retention has removed the event. */
+  readonly payload: Readonly<Record<string, unknown>> | null
 }
 
 /** Deliveries, newest first. */
@@ -1843,8 +1878,6 @@ export type Caller = {
   readonly userId: number | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */
   readonly roles: ReadonlyArray<'admin' | 'sender' | 'auditor' | 'support' | 'force'>
-  /** The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it. */
-  readonly adjustLimit: number | null
   /** When the token expires. */
   readonly expiresAt: string
 }
@@ -2427,6 +2460,11 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<WebhookDeliveryPage>
+  /** Read a delivery of a webhook, and what it posts. */
+  getWebhookDelivery(
+    input: { readonly id: number; readonly delivery: string },
+    options?: Options,
+  ): Promise<WebhookDeliveryDetail>
   /** Send one event again. */
   redeliverWebhookDelivery(
     input: { readonly id: number; readonly delivery: string },
@@ -2676,6 +2714,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
     path: '/api/sms/admin/webhooks/{id}/deliveries',
     query: ['status', 'limit', 'cursor'],
   },
+  getWebhookDelivery: { method: 'GET', path: '/api/sms/admin/webhooks/{id}/deliveries/{delivery}' },
   redeliverWebhookDelivery: {
     method: 'POST',
     path: '/api/sms/admin/webhooks/{id}/deliveries/{delivery}/redeliver',

@@ -129,17 +129,18 @@ export async function redeliverOnce(
   return done.outcome === 'replayed' ? done.answer : done
 }
 
-/** Sends all events since a time again. */
+/** Sends all events since a time again, or those whose deliveries failed. */
 export async function redeliverSinceOnce(
   db: Database,
   id: number,
-  since: EpochMs,
+  { since, status }: { since: EpochMs; status: 'failed' | undefined },
   author: Author,
   key: string | undefined,
 ): Promise<Redelivery | NotDone> {
-  const call = { key, request: { operation: 'redeliverWebhook', id, since }, answerOf: countOf }
+  const request = { operation: 'redeliverWebhook', id, since, ...(status === undefined ? {} : { status }) }
+  const call = { key, request, answerOf: countOf }
   const done = await onceInSteps(db, call, author, async () =>
-    redelivered(await redeliverSince(db, id, since, author.now)),
+    redelivered(await redeliverSince(db, id, since, author.now, status)),
   )
   return done.outcome === 'replayed' ? done.answer : done
 }

@@ -76,21 +76,30 @@ export const WebhookList = Type.Object({ items: Type.Array(Type.Ref('Webhook#'))
 
 const responseCode = (options = {}) => nullable(Type.Integer({ minimum: 0, maximum: 999 }), options)
 
-export const WebhookDelivery = Type.Object(
+const delivery = {
+  id: Type.String({ description: "The event's id, sent as `webhook-id`.", examples: ['evt_12_345'] }),
+  type: nullable(Type.String(), { description: 'null if retention has removed the event.' }),
+  status: Type.Enum([...DELIVERY_STATUSES]),
+  attempts: uint({ description: 'Attempts started, including redeliveries.' }),
+  next_attempt_at: nullable(time(), {
+    description: 'When the next attempt is due. During an attempt: when the attempt counts as lost.',
+  }),
+  last_attempt_at: nullable(time()),
+  response_code: responseCode({ description: "The receiver's last status; null if it did not respond." }),
+  error: nullable(Type.String()),
+  created_at: time(),
+}
+export const WebhookDelivery = Type.Object(delivery, { $id: 'WebhookDelivery' })
+
+export const WebhookDeliveryDetail = Type.Object(
   {
-    id: Type.String({ description: "The event's id, sent as `webhook-id`.", examples: ['evt_12_345'] }),
-    type: nullable(Type.String(), { description: 'null if retention has removed the event.' }),
-    status: Type.Enum([...DELIVERY_STATUSES]),
-    attempts: uint({ description: 'Attempts started, including redeliveries.' }),
-    next_attempt_at: nullable(time(), {
-      description: 'When the next attempt is due. During an attempt: when the attempt counts as lost.',
+    ...delivery,
+    payload: nullable(Type.Object({}, { additionalProperties: true }), {
+      description: 'The body that each attempt posts; null if retention has removed the event.',
+      examples: [{ type: 'quota.created', timestamp: '2026-01-31T00:00:00.000Z', data: { user_id: 7, sequence: 1 } }],
     }),
-    last_attempt_at: nullable(time()),
-    response_code: responseCode({ description: "The receiver's last status; null if it did not respond." }),
-    error: nullable(Type.String()),
-    created_at: time(),
   },
-  { $id: 'WebhookDelivery' },
+  { $id: 'WebhookDeliveryDetail', description: 'A delivery with what it posts.' },
 )
 
 export const WebhookDeliveryPage = Type.Object(
@@ -113,7 +122,12 @@ export const Redelivered = Type.Object(
 )
 
 export const RedeliverReq = Type.Object(
-  { since: time({ description: 'All events from this time on are sent again.' }) },
+  {
+    since: time({ description: 'All events from this time on are sent again.' }),
+    status: Type.Optional(
+      Type.Literal('failed', { description: 'Only events whose delivery has failed; without it, all events.' }),
+    ),
+  },
   { $id: 'RedeliverReq', ...closed, examples: [{ since: '2026-01-31T00:00:00Z' }] },
 )
 
@@ -142,6 +156,7 @@ export const WEBHOOK_COMPONENTS = {
   WebhookWithSecret,
   WebhookList,
   WebhookDelivery,
+  WebhookDeliveryDetail,
   WebhookDeliveryPage,
   WebhookAttempt,
   Redelivered,
@@ -153,6 +168,7 @@ export type Webhook = Static<typeof Webhook>
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 export type WebhookList = Static<typeof WebhookList, { 'Webhook#': typeof Webhook }>
 export type WebhookDelivery = Static<typeof WebhookDelivery>
+export type WebhookDeliveryDetail = Static<typeof WebhookDeliveryDetail>
 export type WebhookDeliveryPage = Static<typeof WebhookDeliveryPage, { 'WebhookDelivery#': typeof WebhookDelivery }>
 export type WebhookAttempt = Static<typeof WebhookAttempt>
 export type Redelivered = Static<typeof Redelivered>

@@ -164,6 +164,24 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
   }, 'snapshot')
 }
 
+/** Which events a redelivery sends again: all, or those whose delivery has failed. */
+export type RedeliveryScope = 'all' | 'failed'
+
+/** Of the events `e` that happened since a time and that the webhook takes. */
+const IN_RANGE = `e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
+  and ($8::text[] is null or e.type = any($8::text[]))`
+
+const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
+  all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+        select $1, $2, e.shard, e.number, 'pending', $6, $6 from event e where ${IN_RANGE} order by e.number
+        on conflict (shard, webhook_id, event_shard, number)
+          do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
+  // The range of numbers also bounds the deliveries, because a planner without statistics reads those first.
+  failed: `update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
+           where ${IN_RANGE} and d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.shard and d.number = e.number
+             and d.number > $4 and d.number <= $5 and d.status = 'failed'`,
+}
+
 /**
  * Makes the deliveries due again of the events in a range that the webhook takes and that happened since a time. Returns
  * how many, or undefined if the webhook has been deleted.
@@ -174,6 +192,7 @@ export function redeliverRange(
   { shard, after, until }: EventRange,
   since: EpochMs,
   now: EpochMs,
+  scope: RedeliveryScope,
 ): Promise<number | undefined> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
@@ -185,18 +204,7 @@ export function redeliverRange(
     })
     if (webhook === undefined) return undefined
     const [row] = await tx.query<{ written: number }>({
-      text: `with written as (
-               insert into webhook_delivery
-                 (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-               select $1, $2, shard, number, 'pending', $6, $6 from event
-               where shard = $3 and number > $4 and number <= $5 and at >= $7
-                 and ($8::text[] is null or type = any($8::text[]))
-               order by number
-               on conflict (shard, webhook_id, event_shard, number)
-                 do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at
-               returning 1
-             )
-             select count(*) as written from written`,
+      text: `with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
       values: [shardOfWebhook(id), id, shard, after, until, timestampParam(now), timestampParam(since), webhook.types],
     })
     return row?.written ?? 0

@@ -19,3 +19,14 @@ export function deliveryView(delivery: Delivery) {
     created_at: formatTimestamp(created_at),
   }
 }
+
+/** The body of a delivery. */
+export interface Payload {
+  type: string
+  timestamp: string
+  data: object
+}
+
+export function payloadOf({ type, at, user_id, sequence, data }: StoredEvent): Payload {
+  return { type, timestamp: formatTimestamp(at), data: { user_id, sequence, ...data } }
+}

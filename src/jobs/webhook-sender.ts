@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Database, Log } from '../db/database.ts'
 import type { Attempt } from '../db/deliveries.ts'
-import type { StoredEvent } from '../db/outbox.ts'
 import type { SecretKeys } from '../db/secret-keys.ts'
 import { findSigningWebhook, type SigningWebhook } from '../db/webhook-secrets.ts'
 import { eventIdOf } from '../domain/event.ts'
@@ -10,6 +9,7 @@ import type { Webhook } from '../domain/webhook.ts'
 import { Poster } from '../events/post.ts'
 import type { Settled } from '../events/settle-delivery.ts'
 import { signatureHeaders } from '../events/signature.ts'
+import { type Payload, payloadOf } from '../events/views.ts'
 import type { Tracer } from '../tracing.ts'
 import { WebhookChannel } from './webhook-channel.ts'
 
@@ -40,13 +40,6 @@ export interface WebhookSenderOptions {
 }
 
 const TIMEOUT_MS = 10_000
-
-/** The body of a delivery. */
-interface Payload {
-  type: string
-  timestamp: string
-  data: object
-}
 
 /** `stopping` aborts the attempts under way; those deliveries are due again at once. */
 export function createWebhookSender(options: WebhookSenderOptions, stopping: AbortSignal): WebhookSender {
@@ -106,10 +99,6 @@ export function createWebhookSender(options: WebhookSenderOptions, stopping: Abo
     },
     allowPrivate,
   }
-}
-
-function payloadOf({ type, at, user_id, sequence, data }: StoredEvent): Payload {
-  return { type, timestamp: formatTimestamp(at), data: { user_id, sequence, ...data } }
 }
 
 function testPayloadOf({ id, description }: Webhook, now: EpochMs): Payload {

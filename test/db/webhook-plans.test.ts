@@ -96,7 +96,12 @@ const CASES: [string, (db: Database) => Promise<unknown>, number][] = [
   ['the beginning of a redelivery', on => findRedelivery(on, ID, NOW - 1_000_000), 64],
   [
     'a page of a redelivery',
-    on => redeliverRange(on, ID, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW),
+    on => redeliverRange(on, ID, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW, 'all'),
+    100,
+  ],
+  [
+    'a page of a redelivery of what failed',
+    on => redeliverRange(on, ID, { shard: shardFrom(3), after: 100, until: 200 }, NOW - 30 * DAY_MS, NOW, 'failed'),
     100,
   ],
   ['a page of a new beginning', on => restartPage(on, ID, NOW, 100), 200],

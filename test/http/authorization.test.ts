@@ -64,6 +64,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /api/sms/admin/webhooks',
     'GET /api/sms/admin/webhooks/:id',
     'GET /api/sms/admin/webhooks/:id/deliveries',
+    'GET /api/sms/admin/webhooks/:id/deliveries/:delivery',
     'GET /api/sms/admin/webhooks/:id/history',
   ],
   export: [

@@ -67,6 +67,7 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
     ['POST', `${path}/rotate-secret`],
     ['POST', `${path}/test`],
     ['GET', `${path}/deliveries`],
+    ['GET', `${path}/deliveries/evt_1_1`],
     ['POST', `${path}/deliveries/evt_1_1/redeliver`],
     ['POST', `${path}/redeliver`],
   ] as const) {
@@ -103,6 +104,13 @@ describe('refused are', async () => {
     ['a chosen secret', 'POST', WEBHOOKS, { url: URL_, secret: 'x' }, ['/secret']],
     ['a missing since', 'POST', `${WEBHOOKS}/${id}/redeliver`, {}, ['/since']],
     ['an invalid since', 'POST', `${WEBHOOKS}/${id}/redeliver`, { since: 'yesterday' }, ['/since']],
+    [
+      'another status',
+      'POST',
+      `${WEBHOOKS}/${id}/redeliver`,
+      { since: '2026-01-01T00:00:00Z', status: 'pending' },
+      ['/status'],
+    ],
     ['an invalid delivery id', 'POST', `${WEBHOOKS}/${id}/deliveries/7/redeliver`, undefined, ['delivery']],
     ['an invalid webhook id', 'GET', `${WEBHOOKS}/x`, undefined, ['id']],
     ['a forged cursor', 'GET', `${WEBHOOKS}/${id}/deliveries?cursor=abc`, undefined, ['cursor']],

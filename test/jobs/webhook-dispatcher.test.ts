@@ -212,10 +212,21 @@ test('after three days of failures a webhook is disabled, which emits an event; 
   await dispatch()
   expect(dead.receiver.received).toEqual(expect.arrayContaining([kept, later]))
   // Failed deliveries are sent again on demand.
+  expect((await call('GET', `${dead.path}/deliveries/${lost}`)).body).toMatchObject({
+    id: lost,
+    status: 'failed',
+    payload: { type: 'quota.created', timestamp: expect.any(String), data: { sequence: 1, quota: { limit: 10 } } },
+  })
+  const redeliverFailed = (since: number) =>
+    call('POST', `${dead.path}/redeliver`, { body: { since: new Date(since).toISOString(), status: 'failed' } })
+  expect((await redeliverFailed(clock.now)).body).toEqual({ redelivered: 0 })
   expect(await deliveriesOf(dead, '?status=failed')).toMatchObject([{ id: lost, status: 'failed' }])
+  expect((await redeliverFailed(clock.now - 7 * DAY)).body).toEqual({ redelivered: 1 })
+  await dispatch()
+  expect(dead.receiver.received.filter(id => id === lost)).toHaveLength(1)
   expect((await call('POST', `${dead.path}/deliveries/${lost}/redeliver`)).body).toEqual({ redelivered: 1 })
   await dispatch()
-  expect(dead.receiver.received).toContain(lost)
+  expect(dead.receiver.received.filter(id => id === lost)).toHaveLength(2)
   await drop(dead)
   await drop(well)
 })
@@ -255,7 +266,7 @@ test('redelivery in steps skips nothing and repeats nothing', async () => {
     await call('POST', '/api/sms/admin/quota', { body: { user_id: lastUser, limit: 10 } })
   }
   const to = await hook()
-  expect(await redeliverSince(db, to.id, clock.now, clock.now, 2)).toBe(5)
+  expect(await redeliverSince(db, to.id, clock.now, clock.now, 'all', 2)).toBe(5)
   await dispatch()
   expect(to.receiver.received).toHaveLength(5)
   expect(new Set(to.receiver.received).size).toBe(5)

@@ -125,7 +125,7 @@ test('redelivery begins at the first event of its time in each shard, also where
   await db.query({ text: 'delete from event where shard = 21 and number <= 250' })
   const id = await aWebhook()
   const since = NOW - 99 * MINUTE
-  expect(await redeliverSince(db, id, since, NOW, 40)).toBe(100 + 50 + (await countSince(since)))
+  expect(await redeliverSince(db, id, since, NOW, 'all', 40)).toBe(100 + 50 + (await countSince(since)))
   const rows = await deliveriesOf(id)
   expect(rows.filter(row => row.event_shard === 20)).toEqual(numbers(20, 201, 300))
   expect(rows.filter(row => row.event_shard === 21)).toEqual(numbers(21, 251, 300))

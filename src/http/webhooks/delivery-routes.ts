@@ -4,13 +4,14 @@ import Type from 'typebox'
 import { redeliverOnce, redeliverSinceOnce } from '../../admin/webhooks-once.ts'
 import { IdempotencyHeaders, NoQuery } from '../../contract/schemas.ts'
 import { DeliveriesQuery, DeliveryParams, RedeliverReq, WebhookParams } from '../../contract/webhooks.ts'
-import { type DeliveryKey, listDeliveries } from '../../db/delivery-lists.ts'
+import { type DeliveryKey, findDelivery, listDeliveries } from '../../db/delivery-lists.ts'
+import { findEvents } from '../../db/outbox.ts'
 import { findWebhook } from '../../db/webhooks.ts'
 import { eventKeyOf } from '../../domain/event.ts'
 import { SHARD_COUNT, shardFrom } from '../../domain/shard.ts'
 import { LATEST } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
-import { deliveryView } from '../../events/views.ts'
+import { deliveryView, payloadOf } from '../../events/views.ts'
 import type { RouteContext } from '../context.ts'
 import { cursorsOf } from '../platform/cursors.ts'
 import { timestampOf } from '../platform/formats.ts'
@@ -58,6 +59,27 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
     },
   )
 
+  app.get(
+    '/:id/deliveries/:delivery',
+    {
+      schema: {
+        ...operation('Events', 'getWebhookDelivery', 'Read a delivery of a webhook, and what it posts'),
+        params: DeliveryParams,
+        querystring: NoQuery,
+        response: readResponses(Type.Ref('WebhookDeliveryDetail#'), ['not_found']),
+      },
+    },
+    async request => {
+      const { id, delivery } = request.params
+      foundOrThrow(await findWebhook(db, id), id)
+      const key = eventKeyOf(delivery)
+      const found = key && (await findDelivery(db, id, key))
+      if (key === undefined || found === undefined) throw noSuchDelivery(id, delivery)
+      const [event] = await findEvents(db, [key])
+      return { ...deliveryView(found), payload: event === undefined ? null : payloadOf(event) }
+    },
+  )
+
   app.post(
     '/:id/deliveries/:delivery/redeliver',
     {
@@ -72,12 +94,10 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
     async request => {
       const { id, delivery } = request.params
       const event = eventKeyOf(delivery)
-      const noSuchDelivery = () => new Problem('not_found', `Webhook ${id} has no delivery ${delivery}.`)
-      if (event === undefined) throw noSuchDelivery()
+      if (event === undefined) throw noSuchDelivery(id, delivery)
       const key = request.headers['idempotency-key']
-      const { redelivered } = doneOrThrow(
-        await redeliverOnce(db, id, event, writerOf(request, now()), key),
-        noSuchDelivery,
+      const { redelivered } = doneOrThrow(await redeliverOnce(db, id, event, writerOf(request, now()), key), () =>
+        noSuchDelivery(id, delivery),
       )
       return { redelivered }
     },
@@ -99,9 +119,19 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
       const { id } = request.params
       const since = timestampOf(request.body.since)
       const key = request.headers['idempotency-key']
-      const done = await redeliverSinceOnce(db, id, since, writerOf(request, now()), key)
+      const done = await redeliverSinceOnce(
+        db,
+        id,
+        { since, status: request.body.status },
+        writerOf(request, now()),
+        key,
+      )
       const { redelivered } = doneOrThrow(done, () => noSuchWebhook(id))
       return { redelivered }
     },
   )
+}
+
+function noSuchDelivery(id: number, delivery: string): Problem {
+  return new Problem('not_found', `Webhook ${id} has no delivery ${delivery}.`)
 }
