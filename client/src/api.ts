@@ -480,26 +480,7 @@ export type BulkSelection = {
 
 /** One change, and the quotas to make it to. */
 export type BulkReq = {
-  /** Which quotas to change: by `ids`, or by the filters of the list, at least one. Quotas that are created after the bulk change has begun are not among them. */
-  readonly select: {
-    /** These quotas. No other field may stand beside it. */ readonly ids?: ReadonlyArray<number>
-    /** Only quotas of these users. Excludes `user_id`. */
-    readonly userIds?: ReadonlyArray<number>
-    /** A grant is a pool of units that pays for sends. A cap is a ceiling, whichever grant pays. */
-    readonly kind?: 'grant' | 'cap'
-    /** Only quotas whose name begins with this text; case is ignored. */
-    readonly name?: string
-    /** Only quotas with exactly this `external_ref`. */
-    readonly externalRef?: string
-    /** Only quotas that expire at this time or later. Those that never expire are not among them. */
-    readonly expiresAfter?: string
-    /** Only quotas that expire before this time. */
-    readonly expiresBefore?: string
-    /** Only this user's quotas. */
-    readonly userId?: number
-    /** Only quotas that have this status when they are read. */
-    readonly status?: 'expired' | 'suspended' | 'scheduled' | 'exhausted' | 'active'
-  }
+  readonly select: BulkSelection
   readonly change:
     | { readonly action: 'suspend' }
     | { readonly action: 'resume' }
@@ -686,6 +667,8 @@ export type CommitReq = {
   readonly totalUnits?: number
   /** Books units again that were released or have expired, past any limit. */
   readonly force?: boolean
+  /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
+  readonly messages?: number
 }
 
 export type ReleaseReq = {
@@ -793,6 +776,8 @@ export type BatchReq = {
         readonly totalUnits?: number
         /** Books units again that were released or have expired, past any limit. */
         readonly force?: boolean
+        /** How many messages usage counts with the first committed units, if the reservation pays several, as a slice of a lease does. */
+        readonly messages?: number
       }
     | {
         readonly op: 'release'
@@ -1878,6 +1863,8 @@ export type Caller = {
   readonly userId: number | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */
   readonly roles: ReadonlyArray<'admin' | 'sender' | 'auditor' | 'support' | 'force'>
+  /** The most units by which the token may adjust the limit of a quota in one call; 0 if it may not, null if nothing bounds it. */
+  readonly adjustLimit: number | null
   /** When the token expires. */
   readonly expiresAt: string
 }

@@ -1,6 +1,5 @@
 import { type ComponentType, lazy } from 'react'
 import type { IconName } from './components/icon.tsx'
-import type { ViewedUser } from './queries/user.ts'
 import { may, readsAllUsers } from './session/rights.ts'
 import type { Caller } from './session/session.ts'
 import type { PageShape } from './shell/skeletons.tsx'
@@ -23,18 +22,17 @@ export interface PageEntry {
 const admins = (caller: Caller) => may(caller, 'change')
 const users = ({ user_id }: Caller) => user_id !== null
 
-type UserTab = ComponentType<{ user: ViewedUser }>
-type UserFrame = ComponentType<{ Content: UserTab }>
 type Load<Component> = () => Promise<{ default: Component }>
 
-/** A tab in the frame of a user's page. Both are loaded at the same time. */
-function userTab(loadFrame: Load<UserFrame>, loadTab: Load<UserTab>): ComponentType {
+/** A tab in the frame of its page. Both are loaded at the same time. */
+function framed<Tab>(loadFrame: Load<ComponentType<{ Content: Tab }>>, loadTab: Load<Tab>): ComponentType {
   return lazy(async () => {
     const [{ default: Frame }, { default: Tab }] = await Promise.all([loadFrame(), loadTab()])
     return { default: () => <Frame Content={Tab} /> }
   })
 }
 
+const webhook = () => import('./pages/webhooks/webhook.tsx')
 const user = () => import('./pages/user/user-page.tsx')
 const myQuotas = () => import('./pages/my-quotas/my-quotas-page.tsx')
 const overview = () => import('./components/user/overview.tsx')
@@ -82,11 +80,11 @@ export const PAGES: readonly PageEntry[] = [
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/users/users.tsx')),
   },
-  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: userTab(user, overview) },
-  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: userTab(user, reservations) },
-  { path: '/users/:id/denials', isFor: readsAllUsers, Page: userTab(user, denials) },
+  { path: '/users/:id', shape: 'tiles', isFor: readsAllUsers, Page: framed(user, overview) },
+  { path: '/users/:id/reservations', isFor: readsAllUsers, Page: framed(user, reservations) },
+  { path: '/users/:id/denials', isFor: readsAllUsers, Page: framed(user, denials) },
   { path: '/users/:id/messages/:message_id', isFor: readsAllUsers, Page: lazy(message) },
-  { path: '/users/:id/changes', isFor: readsAllUsers, Page: userTab(user, changes) },
+  { path: '/users/:id/changes', isFor: readsAllUsers, Page: framed(user, changes) },
   {
     path: '/webhooks',
     label: texts.shell.pages.webhooks,
@@ -95,17 +93,32 @@ export const PAGES: readonly PageEntry[] = [
     Page: lazy(() => import('./pages/webhooks/webhooks.tsx')),
   },
   { path: '/webhooks/new', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/webhooks/new-webhook.tsx')) },
-  { path: '/webhooks/:id', isFor: readsAllUsers, Page: lazy(() => import('./pages/webhooks/webhook.tsx')) },
+  {
+    path: '/webhooks/:id',
+    isFor: readsAllUsers,
+    Page: framed(webhook, () => import('./pages/webhooks/deliveries.tsx')),
+  },
+  {
+    path: '/webhooks/:id/settings',
+    shape: 'form',
+    isFor: readsAllUsers,
+    Page: framed(webhook, () => import('./pages/webhooks/settings.tsx')),
+  },
+  {
+    path: '/webhooks/:id/history',
+    isFor: readsAllUsers,
+    Page: framed(webhook, () => import('./pages/webhooks/history.tsx')),
+  },
   {
     path: '/mine',
     label: texts.shell.pages.mine,
     icon: 'mine',
     shape: 'tiles',
     isFor: users,
-    Page: userTab(myQuotas, overview),
+    Page: framed(myQuotas, overview),
   },
-  { path: '/mine/reservations', isFor: users, Page: userTab(myQuotas, reservations) },
-  { path: '/mine/denials', isFor: users, Page: userTab(myQuotas, denials) },
+  { path: '/mine/reservations', isFor: users, Page: framed(myQuotas, reservations) },
+  { path: '/mine/denials', isFor: users, Page: framed(myQuotas, denials) },
   {
     path: '/mine/messages/:message_id',
     isFor: users,

@@ -36,6 +36,8 @@ const EXAMPLES: Record<string, string> = {
   '/mine/messages/:message_id': '/mine/messages/msg-1',
   '/users/:id/changes': '/users/7/changes',
   '/webhooks/:id': `/webhooks/${webhook}`,
+  '/webhooks/:id/settings': `/webhooks/${webhook}/settings`,
+  '/webhooks/:id/history': `/webhooks/${webhook}/history`,
 }
 
 const CALLERS = [

@@ -79,6 +79,7 @@ test('by keyboard: creates a webhook, copies its secret, and verifies the test e
   const id = idOf(page)
   expect(await stored(id)).toMatchObject({ url: receiver.url, types: ['quota.created'], description: HOSTILE })
   expect(await page.content()).not.toContain(secret)
+  await page.getByRole('link', { name: 'Settings' }).press('Enter')
   await page.getByLabel('Type “delete” to confirm').focus()
   await page.keyboard.type('delete')
   await page.keyboard.press('Enter')
@@ -86,15 +87,15 @@ test('by keyboard: creates a webhook, copies its secret, and verifies the test e
   expect((await call('GET', `${WEBHOOKS}/${id}`)).status).toBe(404)
 })
 
-test('shows failed deliveries, retries and redelivers them', async () => {
+test('shows failed deliveries, what they post, and resends one or all that failed', async () => {
   const receiver = await createReceiver()
   receiver.answer = 500
   const { id } = await make({ url: receiver.url, types: ['quota.created'] })
   await emitEvent()
   const page = await site.visit(`/webhooks/${id}`, { now: clock.now })
   await panel(page, 'Status').getByText('Enabled, failing since').waitFor()
-  const deliveries = panel(page, 'Deliveries')
-  const row = deliveries.getByRole('row').filter({ hasText: 'quota.created' })
+  await panel(page, 'Status').getByText('retried for 3 days with increasing delays').waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'quota.created' })
   await row.getByText('the answer was not a 2xx').waitFor()
   expect((await row.getByRole('cell').allTextContents()).slice(0, 3)).toEqual([
     'Pending',
@@ -105,8 +106,19 @@ test('shows failed deliveries, retries and redelivers them', async () => {
   await page.getByText('Not delivered: the receiver answered 500, which is not a 2xx').waitFor()
   await expectAccessible(page)
 
+  await row.getByRole('button', { name: /^quota\.created/ }).click()
+  const drawer = page.getByRole('dialog', { name: 'quota.created' })
+  await drawer.getByText(`POST ${receiver.url}`).waitFor()
+  const [delivery] = receiver.deliveries
+  await drawer.getByText(`webhook-id: ${delivery?.headers['webhook-id']}`).waitFor()
+  const body = JSON.stringify(JSON.parse(delivery?.body ?? ''), null, 2)
+  expect(await drawer.locator('pre').last().textContent()).toBe(body)
+  expect(new URL(page.url()).search).toMatch(/^\?delivery=evt_/)
+  await expectAccessibleInEachLayout(page)
+
   receiver.answer = 204
-  await row.getByRole('button', { name: /^Redeliver: evt_/ }).click()
+  await drawer.getByRole('button', { name: 'Resend' }).click()
+  await drawer.getByText('It is being sent again.').waitFor()
   await expect
     .poll(async () => {
       await dispatch()
@@ -115,27 +127,52 @@ test('shows failed deliveries, retries and redelivers them', async () => {
     .toBe(1)
   // The page asks for new deliveries every 5 s.
   await page.clock.fastForward(5_000)
+  await drawer.getByText('Delivered').waitFor()
+  await page.keyboard.press('Escape')
   await row.getByText('Delivered').waitFor()
 
-  await deliveries.getByLabel('Status').selectOption('failed')
-  await deliveries.getByText('No delivery has this status.').waitFor()
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('failed')
+  await page.getByText('No delivery has this status.').waitFor()
   expect(new URL(page.url()).search).toBe('?status=failed')
   await page.goBack()
   await row.waitFor()
-  await deliveries.getByRole('button', { name: 'Redeliver', exact: true }).click()
-  await deliveries.getByText(/Must be an RFC 3339 time/).waitFor()
-  await deliveries.getByLabel('Redeliver all events since').fill('2020-01-01T00:00:00')
-  await deliveries.getByRole('button', { name: 'Redeliver', exact: true }).click()
-  await deliveries.getByText(/events? (is|are) being redelivered/).waitFor()
+  await page.getByRole('button', { name: 'Resend failed…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Resend events' })
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Resend' }).click()
+  await dialog.getByText('There are no such events since then.').waitFor()
+  await dialog.getByLabel('Since').fill('')
+  await dialog.getByRole('button', { name: 'Resend' }).click()
+  await dialog.getByText(/Must be an RFC 3339 time/).waitFor()
+  await dialog.getByLabel('Since').fill('2020-01-01T00:00:00')
+  await dialog.getByLabel('All, for a receiver that lost data').check()
+  await dialog.getByRole('button', { name: 'Resend' }).click()
+  await dialog.getByText(/events? (is|are) being sent again/).waitFor()
   await dispatch()
   expect(receiver.received.length).toBeGreaterThan(1)
+  await call('DELETE', `${WEBHOOKS}/${id}`)
+})
+
+test('auditors and support staff read webhooks, and are offered no change', async () => {
+  const { id } = await make({ url: 'https://receiver.example/', description: 'Billing' })
+  const token = await site.token({ sub: 'ann', roles: ['sms-quota:auditor'] })
+  const page = await site.visit('/webhooks', { token })
+  await page.getByRole('link', { name: 'https://receiver.example/' }).click()
+  await page.getByText('No deliveries').waitFor()
+  await page.getByRole('link', { name: 'Settings' }).click()
+  await page.getByRole('definition').filter({ hasText: 'Billing' }).waitFor()
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('row').filter({ hasText: 'Created' }).waitFor()
+  expect(await page.getByRole('main').getByRole('button').count()).toBe(0)
+  await page.goto(`${site.url}/console/webhooks/new`)
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
 test('rotates a secret, and both secrets sign for a day', async () => {
   const receiver = await createReceiver()
   const { id, secret } = await make({ url: receiver.url })
-  const page = await site.visit(`/webhooks/${id}`)
+  const page = await site.visit(`/webhooks/${id}/settings`)
   const signing = panel(page, 'Signing secret')
   await signing.getByRole('button', { name: 'Rotate secret…' }).click()
   await signing.getByRole('button', { name: 'Create new secret' }).click()
@@ -150,7 +187,7 @@ test('rotates a secret, and both secrets sign for a day', async () => {
 
 test('settings: sends only changed fields, and shows errors of the API at their fields', async () => {
   const { id } = await make({ url: 'https://receiver.example/', description: 'Before' })
-  const page = await site.visit(`/webhooks/${id}`)
+  const page = await site.visit(`/webhooks/${id}/settings`)
   const settings = panel(page, 'Settings')
   await settings.getByLabel('URL').fill('https://receiver.example/other')
   await call('PUT', `${WEBHOOKS}/${id}`, { body: { description: 'By another administrator' } })
@@ -172,6 +209,12 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await settings.getByRole('button', { name: 'Discard changes' }).click()
   expect(await settings.getByLabel('Description').inputValue()).toBe('By another administrator')
 
+  await page.getByRole('link', { name: 'History' }).click()
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'https://receiver.example/ → https://receiver.example/other' })
+    .waitFor()
+  await expectAccessibleInEachLayout(page)
   await panel(page, 'Status').getByRole('button', { name: 'Disable' }).click()
   await panel(page, 'Status').getByText('Disabled: events are kept').waitFor()
   expect(await stored(id)).toMatchObject({ enabled: false })
@@ -185,7 +228,7 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
-test('is accessible and fits 1280 and 360 px', async () => {
+test('in German: is accessible and fits 1280 and 360 px', async () => {
   const receiver = await createReceiver()
   receiver.answer = 410
   const disabled = await make({ url: receiver.url, description: `${HOSTILE} ${'w'.repeat(100)}` })
@@ -194,15 +237,15 @@ test('is accessible and fits 1280 and 360 px', async () => {
     types: ['quota.threshold_reached', 'webhook.disabled'],
   })
   await emitEvent()
-  const page = await site.visit('/webhooks')
-  await page.getByText('Disabled: the receiver answered 410').first().waitFor()
+  const page = await site.visit('/webhooks', { locale: 'de-DE' })
+  await page.getByText('Abgeschaltet: Der Empfänger antwortete 410').first().waitFor()
   await expectAccessibleInEachLayout(page)
   await page.getByRole('link', { name: receiver.url }).click()
   await page.getByRole('row').filter({ hasText: '410' }).waitFor()
   await expectAccessibleInEachLayout(page)
   await page.goBack()
-  await page.getByRole('link', { name: 'New webhook' }).click()
-  await page.getByLabel('Selected events').check()
+  await page.getByRole('link', { name: 'Neuer Webhook' }).click()
+  await page.getByLabel('Ausgewählte Ereignisse').check()
   await expectAccessibleInEachLayout(page)
   for (const { id } of [disabled, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

@@ -36,7 +36,12 @@ function deliveryKeyOf(cursor: string): DeliveryKey {
 }
 
 /** The deliveries of a webhook: `/api/sms/admin/webhooks/{id}/…`. */
-export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+export function deliveryRoutes(server: FastifyInstance, context: RouteContext): void {
+  readRoutes(server, context)
+  redeliveryRoutes(server, context)
+}
+
+function readRoutes(server: FastifyInstance, { db }: RouteContext): void {
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   app.get(
@@ -79,6 +84,10 @@ export function deliveryRoutes(server: FastifyInstance, { db, now }: RouteContex
       return { ...deliveryView(found), payload: event === undefined ? null : payloadOf(event) }
     },
   )
+}
+
+function redeliveryRoutes(server: FastifyInstance, { db, now }: RouteContext): void {
+  const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   app.post(
     '/:id/deliveries/:delivery/redeliver',

@@ -1,70 +1,84 @@
-import { NativeSelect } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { request } from '../../api/client.ts'
-import { retryDelayOf } from '../../api/problem.ts'
+import { Button, Group, NativeSelect } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { DELIVERY_STATUSES } from '../../../../src/domain/webhook.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import filters from '../../components/filters.module.css'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
-import { Section } from '../../components/section.tsx'
-import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
-import { DELIVERY_STATUS_LABELS, DELIVERY_STATUSES } from './delivery-labels.ts'
+import { cursor, matching, oneOf, useUrlState } from '../../components/url-state.ts'
+import { deliveriesQuery } from '../../queries/webhooks.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
 import { DeliveryTable } from './delivery-table.tsx'
-import { RedeliverSince } from './redeliver-since.tsx'
-import { deliveriesKey } from './webhook-queries.ts'
 
-const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor }
-const PAGE_SIZE = 25
-const INTERVAL_MS = 5_000
+const DeliveryDrawer = lazy(() => import('./delivery-drawer.tsx'))
+const ResendDialog = lazy(() => import('./resend-dialog.tsx'))
 
-/** Deliveries of a webhook with their outcome. */
-export function Deliveries({ id }: { id: number }) {
-  const [state, change] = useUrlState(STATE)
-  const deliveries = useQuery({
-    queryKey: [...deliveriesKey(id), state],
-    queryFn: ({ signal }) => {
-      const query = { ...state, limit: PAGE_SIZE }
-      return request<Api['WebhookDeliveryPage']>(`/admin/webhooks/${id}/deliveries`, { query, signal })
-    },
-    placeholderData: keepPreviousData,
-    // Attempts continue in the background.
-    refetchInterval: ({ state: { error } }) => retryDelayOf(error) ?? INTERVAL_MS,
-  })
+const STATE = { status: oneOf(DELIVERY_STATUSES, null), cursor, delivery: matching(/^evt_\d{1,2}_\d{1,15}$/) }
+const { deliveries: words } = texts.webhooks
+
+/** Deliveries of a webhook with their outcome. The open one is part of the URL. */
+export default function Deliveries({ webhook }: { webhook: Api['Webhook'] }) {
+  const { id } = webhook
+  const [{ delivery, ...page }, change] = useUrlState(STATE)
+  const mayResend = may(useCaller(), 'change')
+  const deliveries = useQuery(deliveriesQuery(id, page))
+  const [isResending, resending] = useDisclosure()
   return (
-    <Section isFramed title="Deliveries">
-      <div className={filters.filters}>
+    <>
+      <Group className={filters.filters ?? ''} justify="space-between" align="flex-end">
         <NativeSelect
-          label="Status"
+          label={words.status}
           size="xs"
-          value={state.status ?? ''}
+          value={page.status ?? ''}
           data={[
-            { value: '', label: 'All' },
-            ...DELIVERY_STATUSES.map(value => ({ value, label: DELIVERY_STATUS_LABELS[value] })),
+            { value: '', label: words.all },
+            ...DELIVERY_STATUSES.map(value => ({ value, label: words.statuses[value] })),
           ]}
           onChange={({ currentTarget: { value } }) =>
             change({ status: DELIVERY_STATUSES.find(status => status === value) ?? null, cursor: null })
           }
         />
-        <RedeliverSince id={id} />
-      </div>
-      <Loaded query={deliveries} loading={<Loading rows={5} height={40} />}>
+        {mayResend && (
+          <Button variant="default" size="xs" onClick={resending.open}>
+            {words.resendMany}
+          </Button>
+        )}
+      </Group>
+      <Loaded query={deliveries} loading={<Loading rows={8} height={48} />}>
         {({ items, next_cursor }) => (
           <>
             {items.length === 0 ? (
-              <EmptyState title="No deliveries">
-                {state.status === null && state.cursor === null
-                  ? 'New events appear here when they are sent. Test events do not appear.'
-                  : 'No delivery has this status.'}
+              <EmptyState title={words.none}>
+                {page.status === null && page.cursor === null ? words.aboutNone : words.noneWithStatus}
               </EmptyState>
             ) : (
-              <DeliveryTable webhookId={id} deliveries={items} isStale={deliveries.isPlaceholderData} />
+              <DeliveryTable
+                deliveries={items}
+                isStale={deliveries.isPlaceholderData}
+                onOpen={opened => change({ delivery: opened })}
+              />
             )}
-            <CursorPager cursor={state.cursor} next={next_cursor} onCursor={cursor => change({ cursor })} />
+            <CursorPager cursor={page.cursor} next={next_cursor} onCursor={cursor => change({ cursor })} />
           </>
         )}
       </Loaded>
-    </Section>
+      <Suspense>
+        {delivery !== null && (
+          <DeliveryDrawer
+            webhook={webhook}
+            delivery={delivery}
+            mayResend={mayResend}
+            onClose={() => change({ delivery: null })}
+          />
+        )}
+        {isResending && <ResendDialog id={id} onClose={resending.close} />}
+      </Suspense>
+    </>
   )
 }

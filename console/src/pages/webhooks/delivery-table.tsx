@@ -1,114 +1,84 @@
-import { Button, Table, VisuallyHidden } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { request } from '../../api/client.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { Table, UnstyledButton } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { Badge } from '../../components/badge.tsx'
-import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Badge, type Tone } from '../../components/badge.tsx'
 import rows from '../../components/panel-table.module.css'
 import { Timestamp, Units } from '../../components/values.tsx'
-import { DELIVERY_STATUS_LABELS, DELIVERY_TONES } from './delivery-labels.ts'
-import { deliveriesKey } from './webhook-queries.ts'
+import { texts } from '../../texts/texts.ts'
+import classes from './webhook.module.css'
 
 type Delivery = Api['WebhookDelivery']
 
+const { deliveries: words } = texts.webhooks
+const { columns } = words
+const TONES: Record<Delivery['status'], Tone> = { pending: 'coming', delivered: 'good', failed: 'bad' }
+
+export function DeliveryStatus({ status }: Pick<Delivery, 'status'>) {
+  return <Badge tone={TONES[status]}>{words.statuses[status]}</Badge>
+}
+
 interface DeliveryTableProps {
-  webhookId: number
   deliveries: readonly Delivery[]
   /** Whether newer rows are being loaded. */
   isStale: boolean
+  onOpen: (id: string) => void
 }
 
-export function DeliveryTable({ webhookId, deliveries, isStale }: DeliveryTableProps) {
-  const redeliver = useMutation({
-    mutationFn: (delivery: string) =>
-      request<Api['Redelivered']>(`/admin/webhooks/${webhookId}/deliveries/${delivery}/redeliver`, { method: 'POST' }),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: deliveriesKey(webhookId) }),
-  })
+export function DeliveryTable({ deliveries, isStale, onOpen }: DeliveryTableProps) {
   return (
-    <>
-      <ErrorNotice variant="action" error={redeliver.error} />
-      <VisuallyHidden role="status">
-        {redeliver.isSuccess && `${redeliver.variables} is being redelivered.`}
-      </VisuallyHidden>
-      <Table
-        className={`${rows.table} ${rows.cards}`}
-        aria-label="Deliveries"
-        aria-busy={isStale}
-        data-stale={isStale || undefined}
-      >
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">Event</Table.Th>
-            <Table.Th scope="col">Status</Table.Th>
-            <Table.Th scope="col">Last response</Table.Th>
-            <Table.Th scope="col" className={rows.number ?? ''}>
-              Attempts
-            </Table.Th>
-            <Table.Th scope="col">Last attempt</Table.Th>
-            <Table.Th scope="col">Next attempt</Table.Th>
-            <Table.Th scope="col">
-              <VisuallyHidden>Redeliver</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {deliveries.map(delivery => (
-            <Row
-              key={delivery.id}
-              delivery={delivery}
-              isBusy={redeliver.isPending && redeliver.variables === delivery.id}
-              onRedeliver={() => redeliver.mutate(delivery.id)}
-            />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </>
+    <Table
+      className={`${rows.table} ${rows.cards}`}
+      aria-label={words.label}
+      aria-busy={isStale}
+      data-stale={isStale || undefined}
+    >
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th scope="col">{columns.event}</Table.Th>
+          <Table.Th scope="col">{columns.status}</Table.Th>
+          <Table.Th scope="col">{columns.response}</Table.Th>
+          <Table.Th scope="col" className={rows.number ?? ''}>
+            {columns.attempts}
+          </Table.Th>
+          <Table.Th scope="col">{columns.lastAttempt}</Table.Th>
+          <Table.Th scope="col">{columns.nextAttempt}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {deliveries.map(delivery => (
+          <Row key={delivery.id} delivery={delivery} onOpen={() => onOpen(delivery.id)} />
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }
 
-interface RowProps {
-  delivery: Delivery
-  isBusy: boolean
-  onRedeliver: () => void
-}
-
-function Row({ delivery, isBusy, onRedeliver }: RowProps) {
+function Row({ delivery, onOpen }: { delivery: Delivery; onOpen: () => void }) {
   const { id, type, status, attempts, response_code, error, last_attempt_at, next_attempt_at } = delivery
   return (
     <Table.Tr>
       <Table.Th scope="row">
-        {type ?? 'Event deleted'}
-        <div className={rows.about}>{id}</div>
+        <UnstyledButton className={classes.open ?? ''} onClick={onOpen} aria-haspopup="dialog">
+          {type ?? words.eventDeleted}
+          <span className={rows.about}>{id}</span>
+        </UnstyledButton>
       </Table.Th>
-      <Table.Td data-label="Status">
-        <Badge tone={DELIVERY_TONES[status]}>{DELIVERY_STATUS_LABELS[status]}</Badge>
+      <Table.Td data-label={columns.status}>
+        <DeliveryStatus status={status} />
       </Table.Td>
-      <Table.Td data-label="Last response">
+      <Table.Td data-label={columns.response}>
         <div>
-          {response_code ?? (attempts === 0 ? '–' : 'None')}
+          {response_code ?? (attempts === 0 ? '–' : words.noResponse)}
           <div className={`${rows.about} ${rows.name}`}>{error}</div>
         </div>
       </Table.Td>
-      <Table.Td data-label="Attempts" className={rows.number ?? ''}>
+      <Table.Td data-label={columns.attempts} className={rows.number ?? ''}>
         <Units value={attempts} />
       </Table.Td>
-      <Table.Td data-label="Last attempt">
+      <Table.Td data-label={columns.lastAttempt}>
         <Timestamp at={last_attempt_at} />
       </Table.Td>
-      <Table.Td data-label="Next attempt">
+      <Table.Td data-label={columns.nextAttempt}>
         <Timestamp at={next_attempt_at} />
-      </Table.Td>
-      <Table.Td>
-        <Button
-          variant="default"
-          size="compact-xs"
-          loading={isBusy}
-          onClick={onRedeliver}
-          aria-label={`Redeliver: ${id}`}
-        >
-          Redeliver
-        </Button>
       </Table.Td>
     </Table.Tr>
   )

@@ -1,27 +1,26 @@
 import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { EVENT_TYPES } from '../../../../src/domain/event.ts'
-import type { Api } from '../../api/types.ts'
 import type { FieldErrors } from '../../components/field-errors.ts'
-import { EVENT_TYPE_DESCRIPTIONS, type EventType } from './event-type-labels.ts'
+import type { WebhookSettings } from '../../queries/webhooks.ts'
+import { texts } from '../../texts/texts.ts'
 
-/** Values of the webhook form. */
-export type WebhookForm = Pick<Api['Webhook'], 'url' | 'types' | 'description'>
+const { fields, eventTypes } = texts.webhooks
 
 export const FIELDS = ['url', 'types', 'description'] as const
 
 interface FieldsProps {
-  value: WebhookForm
+  value: WebhookSettings
   errors: FieldErrors<(typeof FIELDS)[number]>
-  onChange: (change: Partial<WebhookForm>) => void
+  onChange: (change: Partial<WebhookSettings>) => void
 }
 
 export function WebhookFields({ value, errors, onChange }: FieldsProps) {
   return (
     <Stack gap="md">
       <TextInput
-        label="URL"
-        description="Events are posted to this public http or https URL."
+        label={fields.url}
+        description={fields.aboutUrl}
         placeholder="https://example.com/sms-quota"
         required
         withAsterisk={false}
@@ -31,22 +30,22 @@ export function WebhookFields({ value, errors, onChange }: FieldsProps) {
         onChange={event => onChange({ url: event.currentTarget.value })}
       />
       <Radio.Group
-        label="Events"
+        label={fields.events}
         value={value.types === null ? 'all' : 'some'}
         error={value.types === null ? errors.at('types') : undefined}
         onChange={choice => onChange({ types: choice === 'all' ? null : [] })}
       >
         <Stack gap={6} mt={4}>
-          <Radio size="xs" value="all" label="All events, including future types" />
-          <Radio size="xs" value="some" label="Selected events" />
+          <Radio value="all" label={fields.allEvents} />
+          <Radio value="some" label={fields.selectedEvents} />
         </Stack>
       </Radio.Group>
       {value.types !== null && (
         <Types types={value.types} error={errors.at('types')} onChange={types => onChange({ types })} />
       )}
       <Textarea
-        label="Description"
-        description="Optional"
+        label={fields.description}
+        description={fields.optional}
         autosize
         minRows={1}
         maxRows={5}
@@ -68,22 +67,16 @@ function Types({ types, error, onChange }: TypesProps) {
   // Includes types that this version does not know, so that they can be deselected.
   const all = [...EVENT_TYPES, ...types.filter(type => !isKnown(type))]
   return (
-    <Checkbox.Group aria-label="Event types" value={[...types]} error={error} onChange={onChange}>
+    <Checkbox.Group aria-label={fields.eventTypes} value={[...types]} error={error} onChange={onChange}>
       <Stack gap={10} ml={26}>
         {all.map(type => (
-          <Checkbox
-            key={type}
-            size="xs"
-            value={type}
-            label={type}
-            description={isKnown(type) ? EVENT_TYPE_DESCRIPTIONS[type] : undefined}
-          />
+          <Checkbox key={type} value={type} label={type} description={isKnown(type) ? eventTypes[type] : undefined} />
         ))}
       </Stack>
     </Checkbox.Group>
   )
 }
 
-function isKnown(type: string): type is EventType {
-  return Object.hasOwn(EVENT_TYPE_DESCRIPTIONS, type)
+function isKnown(type: string): type is keyof typeof eventTypes {
+  return Object.hasOwn(eventTypes, type)
 }

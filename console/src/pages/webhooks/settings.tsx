@@ -1,63 +1,181 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { useLocation } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { useFocusFirstError } from '../../components/focus-first-error.ts'
 import { Section } from '../../components/section.tsx'
-import { FIELDS, WebhookFields, type WebhookForm } from './fields.tsx'
+import { Timestamp } from '../../components/values.tsx'
+import { deleteWebhook, rotateSecret, updateWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import { FIELDS, WebhookFields } from './fields.tsx'
+import { Secret } from './secret.tsx'
 import classes from './webhook.module.css'
-import { cacheWebhook, updateWebhook } from './webhook-queries.ts'
 
-/** Settings of a webhook. Only changed fields are sent, so that concurrent changes of other fields are kept. */
-export function Settings({ webhook }: { webhook: Api['Webhook'] }) {
+type Webhook = Api['Webhook']
+
+const { settings: words, rotation, removal } = texts.webhooks
+
+/** The settings of a webhook; what cannot be undone is apart. */
+export default function Settings({ webhook }: { webhook: Webhook }) {
+  if (!may(useCaller(), 'change')) return <ReadOnly webhook={webhook} />
+  return (
+    <div className={classes.form}>
+      <Form webhook={webhook} />
+      <section className={classes.danger} aria-label={words.danger}>
+        <RotateSecret webhook={webhook} />
+        <DeleteWebhook id={webhook.id} />
+      </section>
+    </div>
+  )
+}
+
+function ReadOnly({ webhook: { url, types, description } }: { webhook: Webhook }) {
+  const { fields, list } = texts.webhooks
+  return (
+    <Section isFramed title={words.title}>
+      <dl className={classes.facts}>
+        <dt>{fields.url}</dt>
+        <dd>
+          <bdi>{url}</bdi>
+        </dd>
+        <dt>{fields.events}</dt>
+        <dd>{types?.join(', ') ?? list.allEvents}</dd>
+        <dt>{fields.description}</dt>
+        <dd>
+          <bdi>{description ?? '–'}</bdi>
+        </dd>
+      </dl>
+    </Section>
+  )
+}
+
+/** Only changed fields are sent, so that concurrent changes of other fields are kept. */
+function Form({ webhook }: { webhook: Webhook }) {
   const form = useRef<HTMLFormElement>(null)
-  const [changes, setChanges] = useState<Partial<WebhookForm>>({})
-  const save = useMutation({
-    mutationFn: () => updateWebhook(webhook.id, changes),
-    onSuccess: saved => {
-      setChanges({})
-      cacheWebhook(saved)
-    },
-  })
+  const [changes, setChanges] = useState<Partial<WebhookSettings>>({})
+  const save = useMutation(updateWebhook(webhook.id))
   const errors = fieldErrors(save.error, FIELDS)
   useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isChanged) save.mutate()
+    if (isChanged) save.mutate(changes, { onSuccess: () => setChanges({}) })
   }
-  function change(parts: Partial<WebhookForm>) {
+  function change(parts: Partial<WebhookSettings>) {
     setChanges({ ...changes, ...parts })
     if (save.isSuccess) save.reset()
   }
+  function discard() {
+    setChanges({})
+    save.reset()
+  }
   return (
-    <Section isFramed title="Settings">
+    <Section isFramed title={words.title}>
       <form ref={form} className={classes.stack} onSubmit={submit} noValidate>
         <WebhookFields value={{ ...webhook, ...changes }} errors={errors} onChange={change} />
         <ErrorNotice variant="action" error={errors.rest} />
         <Group gap="sm">
           <Button type="submit" size="xs" disabled={!isChanged} loading={save.isPending}>
-            Save
+            {words.save}
           </Button>
           {isChanged && (
-            <Button
-              variant="default"
-              size="xs"
-              onClick={() => {
-                setChanges({})
-                save.reset()
-              }}
-            >
-              Discard changes
+            <Button variant="default" size="xs" onClick={discard}>
+              {words.discard}
             </Button>
           )}
           <Text size="sm" role="status">
-            {save.isSuccess && 'Saved.'}
+            {save.isSuccess && words.saved}
           </Text>
         </Group>
+      </form>
+    </Section>
+  )
+}
+
+/** Rotates the secret of a webhook; both secrets sign for one day. */
+function RotateSecret({ webhook: { id, previous_until } }: { webhook: Webhook }) {
+  const [isConfirming, setConfirming] = useState(false)
+  const rotate = useMutation(rotateSecret(id))
+  const secret = isConfirming ? undefined : rotate.data?.secret
+  return (
+    <Section title={rotation.title}>
+      <div className={classes.stack}>
+        <p className={classes.note}>
+          {previous_until === null ? rotation.about : rotation.twoSign(<Timestamp at={previous_until} />)}
+        </p>
+        {secret && <Secret key={secret} secret={secret} />}
+        {isConfirming ? (
+          <>
+            <p className={classes.note}>{previous_until === null ? rotation.confirm : rotation.confirmAgain}</p>
+            <Group gap="sm">
+              <Button
+                size="xs"
+                color="red"
+                loading={rotate.isPending}
+                onClick={() => rotate.mutate(undefined, { onSuccess: () => setConfirming(false) })}
+              >
+                {rotation.create}
+              </Button>
+              <Button variant="default" size="xs" onClick={() => setConfirming(false)}>
+                {rotation.cancel}
+              </Button>
+            </Group>
+          </>
+        ) : (
+          <div>
+            <Button variant="outline" color="red" size="xs" onClick={() => setConfirming(true)}>
+              {rotation.rotate}
+            </Button>
+          </div>
+        )}
+        <ErrorNotice variant="action" error={rotate.error} />
+      </div>
+    </Section>
+  )
+}
+
+/** Asks for a word as a confirmation. */
+function DeleteWebhook({ id }: { id: number }) {
+  const [confirmation, setConfirmation] = useState('')
+  const [, navigate] = useLocation()
+  const remove = useMutation(deleteWebhook(id))
+  const isConfirmed = confirmation.trim().toLowerCase() === removal.word
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    if (isConfirmed) remove.mutate(undefined, { onSuccess: () => navigate('/webhooks', { replace: true }) })
+  }
+  return (
+    <Section title={removal.title}>
+      <form className={classes.stack} onSubmit={submit}>
+        <p className={classes.note}>{removal.about}</p>
+        <div className={classes.copy}>
+          <TextInput
+            label={removal.confirm}
+            size="xs"
+            value={confirmation}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={event => setConfirmation(event.currentTarget.value)}
+          />
+          <Button
+            type="submit"
+            size="xs"
+            color="red"
+            variant="outline"
+            disabled={!isConfirmed}
+            loading={remove.isPending}
+          >
+            {removal.submit}
+          </Button>
+        </div>
+        <ErrorNotice variant="action" error={remove.error} />
       </form>
     </Section>
   )

@@ -1,8 +1,18 @@
+import { Button, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Timestamp } from '../../components/values.tsx'
+import { testWebhook, updateWebhook } from '../../queries/webhooks.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
+import classes from './webhook.module.css'
 
 type Webhook = Api['Webhook']
+
+const { status, test } = texts.webhooks
 
 /** Whether the webhook is enabled, and if not, why. */
 export function WebhookStatus({
@@ -10,13 +20,61 @@ export function WebhookStatus({
   disabled_reason,
   failing_since,
 }: Pick<Webhook, 'enabled' | 'disabled_reason' | 'failing_since'>) {
-  if (disabled_reason === 'gone') return <Badge tone="bad">Disabled: the receiver answered 410 Gone</Badge>
-  if (disabled_reason === 'failing') return <Badge tone="bad">Disabled: all deliveries failed for 3 days</Badge>
-  if (!enabled) return <Badge tone="held">Disabled: events are kept until it is enabled</Badge>
-  if (failing_since === null) return <Badge tone="good">Enabled</Badge>
+  if (disabled_reason !== null) return <Badge tone="bad">{status.disabledBecause[disabled_reason]}</Badge>
+  if (!enabled) return <Badge tone="held">{status.disabled}</Badge>
+  if (failing_since === null) return <Badge tone="good">{status.enabled}</Badge>
+  return <Badge tone="bad">{status.failing(<Timestamp at={failing_since} />)}</Badge>
+}
+
+/** The status, what it means, and what can be done about it. */
+export function StatusPanel({ webhook }: { webhook: Webhook }) {
+  const { id, enabled } = webhook
+  const mayChange = may(useCaller(), 'change')
+  const toggle = useMutation(updateWebhook(id))
   return (
-    <Badge tone="bad">
-      Enabled, failing since <Timestamp at={failing_since} />
-    </Badge>
+    <section className={classes.status} aria-label={status.label}>
+      <div>
+        <div role="status">
+          <WebhookStatus {...webhook} />
+        </div>
+        <p className={classes.note}>{enabled ? status.aboutEnabled : status.aboutDisabled}</p>
+      </div>
+      {mayChange && (
+        <div className={classes.action}>
+          <TestEvent id={id} />
+          <Button
+            variant="default"
+            size="xs"
+            loading={toggle.isPending}
+            onClick={() => toggle.mutate({ enabled: !enabled })}
+          >
+            {enabled ? status.disable : status.enable}
+          </Button>
+        </div>
+      )}
+      <ErrorNotice variant="action" error={toggle.error} />
+    </section>
   )
+}
+
+/** Sends a test event and shows the response of the receiver. */
+export function TestEvent({ id }: { id: number }) {
+  const sending = useMutation(testWebhook(id))
+  return (
+    <div className={classes.action}>
+      <Button variant="default" size="xs" loading={sending.isPending} onClick={() => sending.mutate()}>
+        {test.send}
+      </Button>
+      <Text size="sm" role="status" component="div">
+        {sending.isPending && test.waiting}
+        {sending.isSuccess && <Outcome {...sending.data} />}
+      </Text>
+      <ErrorNotice variant="action" error={sending.error} />
+    </div>
+  )
+}
+
+function Outcome({ delivered, response_code, error }: Api['WebhookAttempt']) {
+  if (delivered) return <Badge tone="good">{test.delivered(response_code)}</Badge>
+  return <Badge tone="bad">{response_code === null ? test.failed(error ?? '') : test.refused(response_code)}</Badge>
 }

@@ -1,7 +1,6 @@
 import { Anchor, Button, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
-import { request } from '../../api/client.ts'
 import type { Api } from '../../api/types.ts'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Loaded } from '../../components/loaded.tsx'
@@ -9,27 +8,32 @@ import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import rows from '../../components/panel-table.module.css'
 import { Timestamp } from '../../components/values.tsx'
+import { webhooksQuery } from '../../queries/webhooks.ts'
+import { may } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { texts } from '../../texts/texts.ts'
 import { WebhookStatus } from './webhook-status.tsx'
+
+const { list } = texts.webhooks
 
 /** The list of webhooks. */
 export default function Webhooks() {
-  const list = useQuery({
-    queryKey: ['webhooks', 'list'],
-    queryFn: ({ signal }) => request<Api['WebhookList']>('/admin/webhooks', { signal }),
-  })
+  const webhooks = useQuery(webhooksQuery())
+  const mayChange = may(useCaller(), 'change')
   return (
     <>
-      <PageTitle title="Webhooks" about="Send events to other systems.">
-        <Button component={Link} href="/webhooks/new" size="xs">
-          New webhook
-        </Button>
+      <PageTitle title={list.title} about={list.about}>
+        {mayChange && (
+          <Button component={Link} href="/webhooks/new" size="xs">
+            {list.create}
+          </Button>
+        )}
       </PageTitle>
-      <Loaded query={list} loading={<Loading rows={4} height={44} />}>
+      <Loaded query={webhooks} loading={<Loading rows={4} height={44} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <EmptyState title="No webhooks yet">
-              A webhook posts signed events to your URL, for example when a quota is created, reaches an alert threshold
-              or expires. Create the first one with “New webhook”.
+            <EmptyState title={list.none}>
+              {list.aboutWebhooks} {mayChange && list.createFirst}
             </EmptyState>
           ) : (
             <List webhooks={items} />
@@ -41,14 +45,15 @@ export default function Webhooks() {
 }
 
 function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
+  const { columns } = list
   return (
-    <Table className={`${rows.table} ${rows.cards}`} aria-label="Webhooks">
+    <Table className={`${rows.table} ${rows.cards}`} aria-label={list.title}>
       <Table.Thead>
         <Table.Tr>
-          <Table.Th scope="col">Webhook</Table.Th>
-          <Table.Th scope="col">Events</Table.Th>
-          <Table.Th scope="col">Status</Table.Th>
-          <Table.Th scope="col">Created</Table.Th>
+          <Table.Th scope="col">{columns.webhook}</Table.Th>
+          <Table.Th scope="col">{columns.events}</Table.Th>
+          <Table.Th scope="col">{columns.status}</Table.Th>
+          <Table.Th scope="col">{columns.created}</Table.Th>
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
@@ -62,13 +67,13 @@ function List({ webhooks }: { webhooks: readonly Api['Webhook'][] }) {
                 <bdi>{webhook.description ?? ''}</bdi>
               </div>
             </Table.Th>
-            <Table.Td data-label="Events">
-              <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? 'All'}</div>
+            <Table.Td data-label={columns.events}>
+              <div>{webhook.types?.map(type => <div key={type}>{type}</div>) ?? list.allEvents}</div>
             </Table.Td>
-            <Table.Td data-label="Status" className={rows.state ?? ''}>
+            <Table.Td data-label={columns.status} className={rows.state ?? ''}>
               <WebhookStatus {...webhook} />
             </Table.Td>
-            <Table.Td data-label="Created">
+            <Table.Td data-label={columns.created}>
               <Timestamp at={webhook.created_at} />
             </Table.Td>
           </Table.Tr>

@@ -27,6 +27,11 @@ export const shell: Texts['shell'] = {
     docs: 'API-Dokumentation',
     signOut: 'Abmelden',
   },
+  copying: {
+    copy: 'Kopieren',
+    copied: 'Kopiert.',
+    refused: 'Der Browser erlaubt das Kopieren nicht. Bitte den Text markieren und kopieren.',
+  },
   roles: {
     admin: 'Administrator',
     sender: 'Versender',

@@ -27,6 +27,11 @@ export const shell = {
     docs: 'API documentation',
     signOut: 'Sign out',
   },
+  copying: {
+    copy: 'Copy',
+    copied: 'Copied.',
+    refused: 'The browser does not allow copying. Select the text and copy it.',
+  },
   roles: {
     admin: 'Administrator',
     sender: 'Sender',

@@ -1,0 +1,137 @@
+import { Button, Code, Drawer, Title } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Fragment, type ReactNode } from 'react'
+import type { Api } from '../../api/types.ts'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Loading } from '../../components/loading.tsx'
+import { LongDate, Units } from '../../components/values.tsx'
+import { formatDistance } from '../../formats.ts'
+import { deliveryQuery, resendDelivery } from '../../queries/webhooks.ts'
+import { texts } from '../../texts/texts.ts'
+import { DeliveryStatus } from './delivery-table.tsx'
+import classes from './webhook.module.css'
+
+type Delivery = Api['WebhookDeliveryDetail']
+
+const { drawer: words, deliveries } = texts.webhooks
+
+interface DeliveryDrawerProps {
+  webhook: Api['Webhook']
+  delivery: string
+  mayResend: boolean
+  onClose: () => void
+}
+
+/** One delivery: how it went, what was posted, and what the receiver answered. */
+export default function DeliveryDrawer({ webhook, delivery, mayResend, onClose }: DeliveryDrawerProps) {
+  const query = useQuery(deliveryQuery(webhook.id, delivery))
+  const resend = useMutation(resendDelivery(webhook.id))
+  return (
+    <Drawer.Root opened onClose={onClose} position="right" size="36rem" transitionProps={{ duration: 0 }}>
+      <Drawer.Overlay />
+      <Drawer.Content>
+        <div className={classes.drawerHead}>
+          <Drawer.Title>
+            {query.data?.type ?? deliveries.event} <Code>{delivery}</Code>
+          </Drawer.Title>
+          <Drawer.CloseButton aria-label={words.close} />
+        </div>
+        <Drawer.Body>
+          <Loaded query={query} loading={<Loading rows={6} height={32} />}>
+            {data => <Detail delivery={data} url={webhook.url} />}
+          </Loaded>
+          {mayResend && (
+            <Button mt="lg" loading={resend.isPending} onClick={() => resend.mutate(delivery)}>
+              {deliveries.resend}
+            </Button>
+          )}
+          <ErrorNotice variant="action" error={resend.error} />
+          <div role="status">{resend.isSuccess && words.isDue}</div>
+        </Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
+  )
+}
+
+function Detail({ delivery, url }: { delivery: Delivery; url: string }) {
+  const { status, attempts, response_code, error, payload } = delivery
+  return (
+    <>
+      <DeliveryStatus status={status} />
+      <p className={classes.note}>{words.about[status]}</p>
+      <Facts
+        facts={[
+          [words.created, <When key="at" at={delivery.created_at} />],
+          [deliveries.columns.attempts, <Units key="attempts" value={attempts} />],
+          [deliveries.columns.lastAttempt, <When key="at" at={delivery.last_attempt_at} />],
+          [deliveries.columns.nextAttempt, <When key="at" at={delivery.next_attempt_at} />],
+        ]}
+      />
+      <Title order={3} size="sm" mt="lg" mb="xs">
+        {words.response}
+      </Title>
+      <Facts
+        facts={[
+          [words.code, response_code ?? (attempts === 0 ? '–' : deliveries.noResponse)],
+          ...(error === null ? [] : [[words.error, error] as const]),
+        ]}
+      />
+      <p className={classes.note}>{words.aboutResponse}</p>
+      <Title order={3} size="sm" mt="lg" mb="xs">
+        {words.request}
+      </Title>
+      <Code block>{headOf(delivery, url)}</Code>
+      <p className={classes.note}>{words.aboutSignature}</p>
+      {payload === null ? (
+        <p className={classes.note}>{words.eventDeleted}</p>
+      ) : (
+        <>
+          <div className={classes.bodyHead}>
+            <Title order={3} size="sm">
+              {words.body}
+            </Title>
+            <CopyButton value={JSON.stringify(payload)} />
+          </div>
+          <Code block>{JSON.stringify(payload, null, 2)}</Code>
+        </>
+      )}
+    </>
+  )
+}
+
+/** The head of the request, with what differs between attempts left open. */
+function headOf({ id, last_attempt_at }: Delivery, url: string): string {
+  const sent = last_attempt_at === null ? '…' : String(Math.floor(Date.parse(last_attempt_at) / 1_000))
+  return [
+    `POST ${url}`,
+    'content-type: application/json',
+    'user-agent: sms-quota',
+    `webhook-id: ${id}`,
+    `webhook-timestamp: ${sent}`,
+    'webhook-signature: v1,…',
+  ].join('\n')
+}
+
+function When({ at }: { at: string | null }) {
+  if (at === null) return '–'
+  return (
+    <>
+      <LongDate at={at} /> ({formatDistance(at, Date.now())})
+    </>
+  )
+}
+
+function Facts({ facts }: { facts: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className={classes.facts}>
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  )
+}

@@ -1,0 +1,71 @@
+import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { DAY_MS } from '../../../../src/domain/time.ts'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { useFocusFirstError } from '../../components/focus-first-error.ts'
+import { LOCAL_ZONE } from '../../formats.ts'
+import { toFieldText, toTimestamp } from '../../local-time.ts'
+import { resendSince } from '../../queries/webhooks.ts'
+import { texts } from '../../texts/texts.ts'
+
+const { resendDialog: words } = texts.webhooks
+
+/** Sends the events since a time again: those that failed, or all for a receiver that lost data. */
+export default function ResendDialog({ id, onClose }: { id: number; onClose: () => void }) {
+  const form = useRef<HTMLFormElement>(null)
+  const [since, setSince] = useState(threeDaysAgo)
+  const [scope, setScope] = useState('failed')
+  const resend = useMutation(resendSince(id))
+  const errors = fieldErrors(resend.error, ['since'])
+  useFocusFirstError(form, resend.error)
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    resend.mutate({ since: toTimestamp(since), ...(scope === 'failed' ? { status: 'failed' } : {}) })
+  }
+  return (
+    <Dialog title={words.title} isOpen onClose={onClose}>
+      <form ref={form} onSubmit={submit} noValidate>
+        <Stack gap="md">
+          <Radio.Group label={words.scope} value={scope} onChange={setScope}>
+            <Stack gap="xs" mt={4}>
+              <Radio value="failed" label={words.failed} />
+              <Radio value="all" label={words.all} />
+            </Stack>
+          </Radio.Group>
+          <TextInput
+            type="datetime-local"
+            step={1}
+            label={words.since}
+            description={LOCAL_ZONE}
+            value={since}
+            error={errors.at('since')}
+            onChange={event => setSince(event.currentTarget.value)}
+          />
+          <ErrorNotice variant="action" error={errors.rest} />
+          <Text size="sm" role="status">
+            {resend.isSuccess && words.result(resend.data.redelivered)}
+          </Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {words.close}
+            </Button>
+            <Button type="submit" loading={resend.isPending}>
+              {words.submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
+
+/** To the minute: the service itself has repeated deliveries for three days. */
+function threeDaysAgo(): string {
+  const now = new Date(Date.now() - 3 * DAY_MS)
+  now.setSeconds(0, 0)
+  return toFieldText(now.toISOString())
+}
