@@ -227,6 +227,7 @@ export type QuotaSummary = {
     readonly timeZone: string
     readonly countries: ReadonlyArray<string> | null
     readonly messageTypes: ReadonlyArray<string> | null
+    readonly alertAt: ReadonlyArray<number>
   }>
   /** One row for each scope, including the grants without one. The rows add up to the totals. */
   readonly breakdown: ReadonlyArray<{
