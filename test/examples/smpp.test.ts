@@ -15,13 +15,15 @@ const { app, call, senderToken } = await startService()
 const { ESME_RINVDSTADR } = smpp.errors
 /** A number that the SMSC refuses. */
 const REFUSED = '4915100000000'
+/** The SMSC closes the connection in place of an answer to a message for this number. */
+const SILENT = '4915100000001'
 /** An optional parameter that the package does not know. */
 const VENDOR_PARAMETER = '5120'
 smpp.addTLV(VENDOR_PARAMETER, { id: 5120, type: smpp.types.tlv.buffer })
 
 /** What the SMSC got, in order. */
 const submitted: Pdu[] = []
-/** The SMSC's side of each session, by its system_id. */
+/** The SMSC's side of the first session of each system_id. */
 const sessions = new Map<string, Session>()
 
 const smsc = smpp.createServer(session => {
@@ -32,11 +34,12 @@ const smsc = smpp.createServer(session => {
         session.send(pdu.response({ command_status: smpp.errors.ESME_RBINDFAIL }))
         return
       }
-      sessions.set(String(pdu.system_id), session)
+      if (!sessions.has(String(pdu.system_id))) sessions.set(String(pdu.system_id), session)
       session.send(pdu.response({ system_id: 'smsc' }))
     } else if (pdu.command === 'submit_sm') {
       submitted.push(pdu)
       if (pdu.destination_addr === REFUSED) session.send(pdu.response({ command_status: ESME_RINVDSTADR }))
+      else if (pdu.destination_addr === SILENT) session.destroy()
       else session.send(pdu.response({ message_id: `m${submitted.length}` }))
     } else if (!pdu.isResponse()) session.send(pdu.response())
   })
@@ -45,19 +48,20 @@ smsc.listen(0, '127.0.0.1')
 await once(smsc, 'listening')
 const { port } = smsc.address() as AddressInfo
 
-const line = await startExample(
-  'smpp',
-  'proxy.ts',
-  {
+async function startProxy(quotaUrl: string): Promise<URL> {
+  const env = {
     PORT: '0',
     USERS: '{"alice":7,"bob":8}',
     SMSC_URL: `smpp://127.0.0.1:${port}`,
-    SMS_QUOTA_URL: await app.listen({ port: 0, host: '127.0.0.1' }),
+    SMS_QUOTA_URL: quotaUrl,
     SMS_QUOTA_TOKEN: senderToken,
-  },
-  ['smpp'],
-)
-const proxy = new URL(line.replace('the proxy is at ', ''))
+  }
+  const line = await startExample('smpp', 'proxy.ts', env, ['smpp'])
+  return new URL(line.replace('the proxy is at ', ''))
+}
+const proxy = await startProxy(await app.listen({ port: 0, host: '127.0.0.1' }))
+/** A proxy whose sms-quota is away: nothing listens at port 1. */
+const lonelyProxy = await startProxy('http://127.0.0.1:1')
 await call('POST', '/api/sms/admin/quota', { body: { user_id: 7, limit: 8, period: 'month' } })
 afterAll(() => smsc.close())
 
@@ -70,8 +74,8 @@ interface Esme {
   session: Session
 }
 
-async function bind(systemId: string, password = 'right'): Promise<Esme & { bound: Pdu }> {
-  const session = smpp.connect({ host: proxy.hostname, port: Number(proxy.port) })
+async function bind(systemId: string, password = 'right', to = proxy): Promise<Esme & { bound: Pdu }> {
+  const session = smpp.connect({ host: to.hostname, port: Number(to.port) })
   afterAll(() => session.destroy())
   const request = (pdu: Pdu) => new Promise<Pdu>(resolve => session.send(pdu, resolve))
   const submit = (message: object) =>
@@ -92,7 +96,7 @@ function receipt(systemId: string, id: string, stat: string, fields: object = {}
   return new Promise(resolve => sessions.get(systemId)?.send(pdu, resolve))
 }
 
-async function counters(): Promise<object> {
+async function counters(): Promise<Record<string, number>> {
   const { body } = await call('GET', '/api/sms/admin/quota/summary?user_id=7')
   return { used: body.used, reserved: body.reserved, remaining: body.remaining }
 }
@@ -214,9 +218,19 @@ test('the SMSC checks passwords, and the proxy knows whose quotas pay', async ()
   expect((await bind('mallory')).bound.command_status).toBe(smpp.errors.ESME_RINVSYSID)
 })
 
+test('while sms-quota is away, ESMEs are asked to try again', async () => {
+  const before = submitted.length
+  const [answer] = await (await bind('alice', 'right', lonelyProxy)).submit({ short_message: 'Hello' })
+  expect(answer?.command_status).toBe(smpp.errors.ESME_RTHROTTLED)
+  expect(submitted.length).toBe(before)
+})
+
 test('both connections are checked and end together', async () => {
   expect((await alice.request(new smpp.PDU('enquire_link'))).command).toBe('enquire_link_resp')
+  const before = await counters()
   const closed = once(alice.session, 'close')
-  sessions.get('alice')?.close()
+  void alice.submit({ short_message: 'Hello', destination_addr: SILENT })
   await closed
+  // It is not known whether the SMSC has the message, so it stays reserved.
+  expect(await counters()).toMatchObject({ reserved: Number(before.reserved) + 1 })
 })
