@@ -42,7 +42,12 @@ export function TimeOrDate({ at }: { at: string }) {
 
 /** For sentences about what will happen: "1 April 2026 at 12:00 (in 8 days, Europe/Berlin)". */
 export function DistantTime({ at }: { at: string }) {
-  return <Time at={at} text={`${formatLong(at)} (${formatDistance(at, Date.now())}, ${LOCAL_ZONE})`} />
+  return (
+    // Long enough to need line breaks, which other times do not have.
+    <time dateTime={at} title={formatUtc(at)}>
+      {`${formatLong(at)} (${formatDistance(at, Date.now())}, ${LOCAL_ZONE})`}
+    </time>
+  )
 }
 
 /** For sentences in which the hour counts: "13 Jun 2026, 00:00 (Europe/Berlin), in 9 hours". */

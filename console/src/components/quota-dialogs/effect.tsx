@@ -8,7 +8,7 @@ import { quotaTexts } from '../../texts/quota.ts'
 import { Kind } from '../kind.tsx'
 import classes from '../notice.module.css'
 import { quotaName } from '../quota-labels.ts'
-import { Timestamp } from '../values.tsx'
+import { DistantTime } from '../values.tsx'
 import { messageKindOf, sendableUnits } from './sendable.ts'
 
 type Quota = Api['SmsQuota']
@@ -43,7 +43,7 @@ export function AboutQuota({ quota }: { quota: Quota }) {
       {window_end !== null && (
         <>
           {' '}
-          · {quotaTexts.windowEnds} <Timestamp at={window_end} />
+          · {quotaTexts.windowEnds} <DistantTime at={window_end} />
         </>
       )}
     </Text>

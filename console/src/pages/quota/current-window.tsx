@@ -3,12 +3,12 @@ import type { Api } from '../../api/types.ts'
 import { Actor } from '../../components/actor.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { Timestamp, Units } from '../../components/values.tsx'
+import { DistantTime, Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance, LOCAL_ZONE } from '../../formats.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { hasStarted } from './form-values.ts'
 import classes from './quota.module.css'
-import { describe, SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
+import { describe, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -31,7 +31,7 @@ export function CurrentWindow({ quota, message }: CurrentWindowProps) {
         <span role="status">{message}</span>
         <span className={classes.window}>
           {TEXTS.fromTo(<Timestamp at={window_start} />, <Timestamp at={window_end} none={TEXTS.noEnd} />)}
-          {window_end !== null && <> · {TEXTS.ends(formatDistance(window_end, Date.now()), LOCAL_ZONE)}</>}
+          {window_end !== null && ` · ${TEXTS.ends(formatDistance(window_end, Date.now()), LOCAL_ZONE)}`}
         </span>
       </div>
       <UsageBar {...quota} isLarge />
@@ -82,6 +82,11 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
+function SettingValue({ name, quota }: { name: Setting; quota: Quota }) {
+  const at = name === 'starts_at' || name === 'expires_at' ? quota[name] : null
+  return at === null ? <bdi>{settingText(name, quota)}</bdi> : <DistantTime at={at} />
+}
+
 /** The settings of a quota as text. */
 export function SettingsList({ quota }: { quota: Quota }) {
   const { created_at, created_by, updated_at, updated_by, version } = quota
@@ -92,11 +97,7 @@ export function SettingsList({ quota }: { quota: Quota }) {
         <div key={name}>
           <dt>{SETTING_LABELS[name]}</dt>
           <dd>
-            {name === 'starts_at' || name === 'expires_at' ? (
-              <Timestamp at={quota[name]} none={words.never} />
-            ) : (
-              <bdi>{settingText(name, quota)}</bdi>
-            )}
+            <SettingValue name={name} quota={quota} />
           </dd>
         </div>
       ))}

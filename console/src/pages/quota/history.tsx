@@ -138,7 +138,7 @@ function Differences({ change: { action, before, after } }: { change: Change }) 
                 <del>
                   <bdi>{settingText(name, before)}</bdi>
                 </del>
-                <span aria-hidden> → </span>
+                <span aria-hidden>{' → '}</span>
               </>
             )}
             <ins>

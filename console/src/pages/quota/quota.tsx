@@ -177,7 +177,10 @@ function DeletedQuota({ id }: { id: number }) {
     )
   return (
     <>
-      <PageTitle title={last?.after.name ?? quotaTexts.title(id)} />
+      <PageTitle
+        title={last?.after.name ?? quotaTexts.title(id)}
+        about={last?.after.kind && <Kind kind={last.after.kind} />}
+      />
       {history.error !== null ? (
         <ErrorNotice variant="load" error={history.error} onRetry={history.refetch} />
       ) : last === undefined ? (

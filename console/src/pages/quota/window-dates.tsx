@@ -18,7 +18,7 @@ export default function WindowDates({ terms, from }: { terms: Terms; from: numbe
   const format = dateTimeFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
   return (
     <table className={classes.windows}>
-      <caption>{TEXTS.caption(windows.length, hasOtherZone ? terms.time_zone : null)}</caption>
+      <caption>{TEXTS.caption(windows.length, LOCAL_ZONE, hasOtherZone ? terms.time_zone : null)}</caption>
       <thead>
         <tr>
           <th scope="col">{TEXTS.from}</th>

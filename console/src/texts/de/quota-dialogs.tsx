@@ -18,9 +18,11 @@ export const dialogs: typeof english = {
         ...(country === null ? [] : [` mit Ziel ${country}`]),
       ].join(''),
     canSend: (user, before, after, scope) =>
-      before === after
-        ? `Benutzer ${user} kann weiterhin ${sendable(after)}${scope} versenden, wie andere Kontingente es erlauben.`
-        : `Benutzer ${user} kann dann jetzt ${sendable(after)}${scope} versenden statt ${before === null ? 'beliebig vieler' : formatUnits(before)}.`,
+      before === after && after === 0
+        ? `Benutzer ${user} kann jetzt nichts${scope} versenden, mit oder ohne.`
+        : before === after
+          ? `Benutzer ${user} kann weiterhin ${sendable(after)}${scope} versenden, wie andere Kontingente es erlauben.`
+          : `Benutzer ${user} kann dann jetzt ${sendable(after)}${scope} versenden statt ${before === null ? 'beliebig vieler' : formatUnits(before)}.`,
     unknown: user => `Wie viele Einheiten Benutzer ${user} dann versenden kann, ließ sich nicht lesen.`,
   },
   adjust: {

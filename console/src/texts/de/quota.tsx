@@ -205,8 +205,8 @@ export const quota: typeof english = {
     empty: 'Mit einem Limit steht hier eine Beschreibung des Kontingents.',
     unknownZone: zone => `Dieser Browser kennt die Zeitzone ${zone} nicht.`,
     noWindow: 'Es läuft vor seinem Beginn ab.',
-    caption: (count, zone) =>
-      `${count === 1 ? 'Zeitraum' : `Die nächsten ${count} Zeiträume`}, ${zone === null ? 'in der eigenen Zeitzone' : `in ${zone} und in der eigenen Zeitzone`}`,
+    caption: (count, local, zone) =>
+      `${count === 1 ? 'Zeitraum' : `Die nächsten ${count} Zeiträume`}, ${zone === null ? `Zeiten in ${local}` : `Zeiten in ${zone}, darunter in ${local}`}`,
     from: 'Von',
     until: 'Bis',
     noEnd: 'Kein Ende',

@@ -14,9 +14,11 @@ export const dialogs = {
     scope: (country: string | null, type: string | null) =>
       [...(type === null ? [] : [` in ${type} messages`]), ...(country === null ? [] : [` to ${country}`])].join(''),
     canSend: (user: number, before: number | null, after: number | null, scope: string) =>
-      before === after
-        ? `User ${user} can still send ${sendable(after)}${scope} now, as other quotas allow.`
-        : `User ${user} can then send ${sendable(after)}${scope} now instead of ${before === null ? 'any number' : formatUnits(before)}.`,
+      before === after && after === 0
+        ? `User ${user} cannot send anything${scope} now, with or without it.`
+        : before === after
+          ? `User ${user} can still send ${sendable(after)}${scope} now, as other quotas allow.`
+          : `User ${user} can then send ${sendable(after)}${scope} now instead of ${before === null ? 'any number' : formatUnits(before)}.`,
     unknown: (user: number) => `How many units user ${user} can then send could not be read.`,
   },
   adjust: {

@@ -200,8 +200,9 @@ export const quota = {
     empty: 'Enter a limit to see a description of the quota.',
     unknownZone: (zone: string) => `This browser does not know the time zone ${zone}.`,
     noWindow: 'It expires before it starts.',
-    caption: (count: number, zone: string | null) =>
-      `${count === 1 ? 'Window' : `Next ${count} windows`}, ${zone === null ? 'in your time zone' : `in ${zone} and in your time zone`}`,
+    /** @param local the user's time zone @param zone the time zone of the quota, if it is another one */
+    caption: (count: number, local: string, zone: string | null) =>
+      `${count === 1 ? 'Window' : `Next ${count} windows`}, ${zone === null ? `times in ${local}` : `times in ${zone} and below in ${local}`}`,
     from: 'From',
     until: 'Until',
     noEnd: 'No end',

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { messageKindOf, sendableUnits } from '../../console/src/components/quota-dialogs/sendable.ts'
+import type { SmsQuota } from '../../src/contract/quotas.ts'
+
+const QUOTA: SmsQuota = {
+  id: 1,
+  user_id: 7,
+  kind: 'grant',
+  name: null,
+  limit: 100,
+  period: null,
+  time_zone: 'UTC',
+  rollover_limit: 0,
+  overage_limit: 0,
+  priority: 100,
+  starts_at: '2026-03-01T00:00:00.000Z',
+  expires_at: null,
+  countries: null,
+  message_types: null,
+  alert_at: [],
+  enabled: true,
+  external_ref: null,
+  metadata: {},
+  used: 0,
+  reserved: 0,
+  rolled_over: 0,
+  remaining: 100,
+  overage: 0,
+  window_start: '2026-03-01T00:00:00.000Z',
+  window_end: null,
+  status: 'active',
+  version: 1,
+  created_at: '2026-03-01T00:00:00.000Z',
+  created_by: '1',
+  updated_at: '2026-03-01T00:00:00.000Z',
+  updated_by: '1',
+}
+const CAP = { kind: 'cap' } as const
+const ANY = { country: null, message_type: null }
+const TO_GERMANY = { country: 'DE', message_type: null }
+
+test.each<[string, Partial<SmsQuota>[], typeof ANY | typeof TO_GERMANY, number | null]>([
+  ['nothing without a grant', [{ ...CAP }], ANY, 0],
+  ['what all grants have left', [{ used: 30 }, { reserved: 20 }], ANY, 150],
+  ['units that rolled over, and overage', [{ used: 110, rolled_over: 5, overage_limit: 15 }], ANY, 10],
+  ['at most the headroom of the lowest cap', [{}, { ...CAP, limit: 60 }, { ...CAP, limit: 50, used: 10 }], ANY, 40],
+  ['any number with an unlimited grant', [{}, { limit: null }], ANY, null],
+  ['the cap of an unlimited grant', [{ limit: null }, { ...CAP, limit: 0 }], ANY, 0],
+  ['no scoped quota for a message without scope', [{ countries: ['DE'] }, { ...CAP, message_types: ['otp'] }], ANY, 0],
+  ['quotas to its country', [{}, { countries: ['AT'] }, { ...CAP, countries: ['DE'], limit: 7 }], TO_GERMANY, 7],
+])('a user can send %s', (_title, quotas, kind, units) => {
+  expect(
+    sendableUnits(
+      quotas.map(quota => ({ ...QUOTA, ...quota })),
+      kind,
+    ),
+  ).toBe(units)
+})
+
+test('a quota is judged by a message of its scope', () => {
+  expect(messageKindOf(QUOTA)).toEqual(ANY)
+  expect(messageKindOf({ countries: ['DE', 'AT'], message_types: ['otp'] })).toEqual({
+    country: 'DE',
+    message_type: 'otp',
+  })
+})
