@@ -1,5 +1,6 @@
 /** Samples of every kind of list and summary, through the functions that the service uses. */
 
+import { previewBulkStep } from '../src/admin/bulk-change.ts'
 import { listAlerts } from '../src/db/alerts.ts'
 import type { Database, Queryable } from '../src/db/database.ts'
 import type { QuotaFilter } from '../src/db/quota-conditions.ts'
@@ -25,7 +26,8 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
       listQuotas(db, filter, order, start, PAGE_SIZE, now)
   const user = Math.ceil(users / 2)
   const busiestUser = 1
-  const someId = (await quotasOfUser(loaded, user, now)).quotas[0]?.id ?? 0
+  const ids = (await quotasOfUser(loaded, user, now)).quotas.map(({ id }) => id)
+  const someId = ids[0] ?? 0
   const tenth = { after: { value: null, id: quotaIdOf(Math.ceil(quotas / 10), shardFrom(0)) } }
   return [
     { name: 'A quota by its id', run: db => findQuota(db, someId) },
@@ -46,6 +48,10 @@ export async function samplesOf(loaded: Queryable, { quotas, users, now }: LoadO
           { kind: 'grant', status: 'active' },
           now,
         ),
+    },
+    {
+      name: "A dry run of a bulk change of a user's quotas",
+      run: db => previewBulkStep(db, ids, { action: 'suspend' }, { now, actor: 'plans', requestId: 'plans' }),
     },
     { name: 'All users, newest first', run: list({}, NEWEST) },
     { name: 'All users, newest first, deep by cursor', run: list({}, NEWEST, tenth) },

@@ -30,7 +30,8 @@ export function processTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process
   return {
     env,
-    columns: stdout.isTTY ? stdout.columns : null,
+    // Some terminals without a window say 0.
+    columns: stdout.isTTY ? stdout.columns || null : null,
     hasColors: stdout.isTTY && stdout.hasColors(),
     timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
     now: Date.now,
@@ -63,10 +64,10 @@ export function processTerminal(): Terminal {
 
 async function ask(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-C and the end of the input are answers, too: no.
+  // Ctrl-C, Ctrl-D, for which the question fails, and the end of the input are answers, too: no.
   const ends = ['SIGINT', 'close'].map(event => once(lines, event).then(() => ''))
   try {
-    return await Promise.race([lines.question(question), ...ends])
+    return await Promise.race([lines.question(question).catch(() => ''), ...ends])
   } finally {
     lines.close()
   }
