@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { mantineStyles } from './mantine-styles.ts'
 import { precompress } from './precompress.ts'
 
 const SERVICE = 'http://127.0.0.1:8080'
@@ -7,7 +8,7 @@ const SERVICE = 'http://127.0.0.1:8080'
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [react(), precompress()],
+  plugins: [react(), mantineStyles(), precompress()],
   // The service replaces it with a new nonce in each response (src/http/console/routes.ts).
   html: { cspNonce: '__NONCE__' },
   build: {

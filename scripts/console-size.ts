@@ -6,7 +6,8 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-const BUDGET_BYTES = 250_000
+/** As sent: every current browser accepts brotli. */
+const BUDGET_BYTES = 200_000
 const DIST = resolve(import.meta.dirname, '../console/dist')
 
 interface Chunk {
@@ -50,7 +51,7 @@ for (const [name, entries] of Object.entries(START_PAGES)) {
   ]
   const sent = (await Promise.all(files.map(sentBytes))).reduce((one, other) => one + other)
   const zipped = (await Promise.all(files.map(gzipBytes))).reduce((one, other) => one + other)
-  isOver ||= zipped > BUDGET_BYTES
+  isOver ||= sent > BUDGET_BYTES
   process.stdout.write(`${name.padEnd(18)}  ${kilobytes(sent)}${kilobytes(zipped)}\n`)
 }
 if (isOver) {
