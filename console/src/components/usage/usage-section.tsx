@@ -34,7 +34,7 @@ const FIELDS = ['from', 'to', 'interval', 'group_by'] as const
 const Chart = lazy(() => import('./chart.tsx'))
 
 /** Usage of a user by day. "Today" is the date of the service, from the summary. */
-export function UsageSection({ user }: { user: ViewedUser }) {
+export default function UsageSection({ user }: { user: ViewedUser }) {
   const summary = useQuery(summaryQuery(user))
   return (
     <Section title={texts.usage.title}>

@@ -5,7 +5,7 @@ import { COUNTRIES } from '../../../../src/domain/country.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
 import { countryLabel, countryName } from '../../formats.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from '../../queries/user.ts'
-import { texts } from '../../texts/texts.ts'
+import { checkTexts } from '../../texts/message-check.ts'
 import { useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { QuotaLink } from '../quota-link.tsx'
@@ -26,7 +26,7 @@ const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 export default function MessageCheck({ user }: { user: ViewedUser }) {
   const check = useCheck()
   const [asked, setAsked] = useState<Asked | null>(null)
-  const { title, about } = texts.user.check
+  const { title, about } = checkTexts
 
   function ask(message: Asked) {
     setAsked(message)
@@ -59,7 +59,6 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const [units, setUnits] = useState('1')
   const [type, setType] = useState('')
   const [isSubmitted, setSubmitted] = useState(false)
-  const { check } = texts.user
   const destination = useCountry(to.trim())
   const counted = by === 'text' ? countSegments(text) : null
   const cost = counted === null ? unitsOf(units) : counted.segments
@@ -76,9 +75,9 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   return (
     <form onSubmit={submit} noValidate className={classes.form}>
       <TextInput
-        label={check.to}
-        description={destination.hint ?? check.toAbout}
-        placeholder={check.toPlaceholder}
+        label={checkTexts.to}
+        description={destination.hint ?? checkTexts.toAbout}
+        placeholder={checkTexts.toPlaceholder}
         autoComplete="off"
         size="xs"
         value={to}
@@ -86,23 +85,23 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
         error={isSubmitted && destination.error}
       />
       <TextInput
-        label={check.type}
-        description={check.typeAbout}
+        label={checkTexts.type}
+        description={checkTexts.typeAbout}
         autoComplete="off"
         size="xs"
         value={type}
         onChange={event => setType(event.currentTarget.value.trim())}
-        error={isSubmitted && !isType && check.typeError}
+        error={isSubmitted && !isType && checkTexts.typeError}
       />
       <CostFields
         {...{ by, text, units }}
         onBy={setBy}
         onText={setText}
         onUnits={setUnits}
-        error={isSubmitted && cost === null && check.unitsError}
+        error={isSubmitted && cost === null && checkTexts.unitsError}
       />
       <Button type="submit" size="xs" loading={isPending}>
-        {check.submit}
+        {checkTexts.submit}
       </Button>
     </form>
   )
@@ -120,23 +119,22 @@ interface CostFieldsProps {
 
 /** The text of a message, or its cost in units. */
 function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostFieldsProps) {
-  const { check } = texts.user
   return (
     <div className={classes.cost}>
       <SegmentedControl
         size="xs"
-        aria-label={check.by}
+        aria-label={checkTexts.by}
         value={by}
         onChange={value => onBy(value === 'units' ? 'units' : 'text')}
         data={[
-          { value: 'text', label: check.byText },
-          { value: 'units', label: check.byUnits },
+          { value: 'text', label: checkTexts.byText },
+          { value: 'units', label: checkTexts.byUnits },
         ]}
       />
       {by === 'text' ? (
         <Textarea
-          aria-label={check.text}
-          placeholder={check.text}
+          aria-label={checkTexts.text}
+          placeholder={checkTexts.text}
           autosize
           minRows={1}
           maxRows={6}
@@ -147,7 +145,7 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
         />
       ) : (
         <TextInput
-          aria-label={check.units}
+          aria-label={checkTexts.units}
           inputMode="numeric"
           autoComplete="off"
           size="xs"
@@ -177,7 +175,7 @@ interface Country {
 function useCountry(text: string): Country {
   const isNumber = /^[+\d]/.test(text)
   const { country, error } = useDestination(isNumber ? text : '')
-  const { toError, unknownCountry } = texts.user.check
+  const { toError, unknownCountry } = checkTexts
   if (text === '') return { country: null, error: null, hint: null }
   if (isNumber) {
     const hint = country === null ? unknownCountry : country === undefined ? null : countryLabel(country)
@@ -195,13 +193,13 @@ interface AnswerProps {
 }
 
 function Answer({ answer, asked, user }: AnswerProps) {
-  const { check } = texts.user
   const isDenied = !answer.granted || answer.would_deny !== undefined
   return (
     <div className={classes.answer} data-denied={isDenied || undefined}>
       <p className={classes.verdict}>{verdictOf(answer)}</p>
       <p>
-        {check.costs(asked.units, asked.encoding)} {leftText(answer)} <Retry answer={answer} /> {check.nothingReserved}
+        {checkTexts.costs(asked.units, asked.encoding)} {leftText(answer)} <Retry answer={answer} />{' '}
+        {checkTexts.nothingReserved}
       </p>
       <Explanation answer={answer} asked={asked} user={user} />
     </div>
@@ -209,28 +207,26 @@ function Answer({ answer, asked, user }: AnswerProps) {
 }
 
 function verdictOf(answer: CheckAnswer): ReactNode {
-  const { check } = texts.user
-  if (!answer.granted) return check.denied(check.reasons[answer.reason])
-  if (answer.would_deny === undefined) return check.goes
-  return `${check.denied(check.reasons[answer.would_deny])} ${check.observed}`
+  if (!answer.granted) return checkTexts.denied(checkTexts.reasons[answer.reason])
+  if (answer.would_deny === undefined) return checkTexts.goes
+  return `${checkTexts.denied(checkTexts.reasons[answer.would_deny])} ${checkTexts.observed}`
 }
 
 function leftText(answer: CheckAnswer): string {
-  const { check } = texts.user
-  if (answer.granted) return check.left(answer.remaining)
-  return answer.remaining ? check.room(answer.remaining) : ''
+  if (answer.granted) return checkTexts.left(answer.remaining)
+  return answer.remaining ? checkTexts.room(answer.remaining) : ''
 }
 
 function Retry({ answer }: Pick<AnswerProps, 'answer'>) {
   if (answer.granted) return null
-  const { retryAt, waitingDoesNotHelp } = texts.user.check
+  const { retryAt, waitingDoesNotHelp } = checkTexts
   return answer.retry_at === null ? waitingDoesNotHelp : retryAt(<ExactTime at={answer.retry_at} />)
 }
 
 /** What each quota says, in the order of the decision: caps, then grants as they pay, then the others. */
 function Explanation({ answer, asked, user }: AnswerProps) {
   const { explain = [] } = answer
-  const { quotas, noQuotas } = texts.user.check
+  const { quotas, noQuotas } = checkTexts
   if (explain.length === 0) return <p>{noQuotas}</p>
   return (
     <ul className={classes.quotas} aria-label={quotas}>
@@ -250,7 +246,7 @@ type Line = NonNullable<CheckAnswer['explain']>[number]
 
 /** Why a quota does or does not count for the message. */
 function lineText(line: Line, answer: CheckAnswer, { country, message_type }: Asked): ReactNode {
-  const { verdicts } = texts.user.check
+  const { verdicts } = checkTexts
   const { kind, verdict, units, expires_at } = line
   switch (verdict) {
     case 'draws':

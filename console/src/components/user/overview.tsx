@@ -9,17 +9,18 @@ import { texts } from '../../texts/texts.ts'
 import { Kind } from '../kind.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
-import { UsageSection } from '../usage/usage-section.tsx'
 import { UsageBar } from '../usage-bar.tsx'
 import { LongDate, Timestamp, Units } from '../values.tsx'
 import { Caps, GrantsByScope } from './limits.tsx'
-import { QuotasSection } from './quotas-section.tsx'
 import { Status } from './status.tsx'
 import classes from './summary.module.css'
 
 type SummaryOf = Api['QuotaSummary']
 
+// Below the first screen.
 const MessageCheck = lazy(() => import('./message-check.tsx'))
+const UsageSection = lazy(() => import('../usage/usage-section.tsx'))
+const QuotasSection = lazy(() => import('./quotas-section.tsx'))
 
 /** The first tab of a user: whether messages can be sent, what is left, usage and quotas. */
 export default function UserOverview({ user }: { user: ViewedUser }) {
@@ -32,8 +33,12 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
           <MessageCheck user={user} />
         </Suspense>
       )}
-      <UsageSection user={user} />
-      <QuotasSection user={user} />
+      <Suspense fallback={<Loading rows={1} height={460} />}>
+        <UsageSection user={user} />
+      </Suspense>
+      <Suspense fallback={<Loading height={44} />}>
+        <QuotasSection user={user} />
+      </Suspense>
     </>
   )
 }

@@ -18,11 +18,11 @@ const STATE = { sort: oneOf(SORTS, '-id'), page: count(1) }
 const PAGE_SIZE = 20
 
 /** A user's quotas, including expired ones. */
-export function QuotasSection({ user }: { user: ViewedUser }) {
+export default function QuotasSection({ user }: { user: ViewedUser }) {
   const { user_id, isOwn } = user
   return (
     <Section
-      title={isOwn ? texts.user.mine.title : texts.user.quotas.title}
+      title={isOwn ? texts.user.quotas.ownTitle : texts.user.quotas.title}
       aside={
         !isOwn && (
           <Anchor component={Link} href={`/quotas?user_id=${user_id}`} size="sm">

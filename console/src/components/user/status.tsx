@@ -1,13 +1,17 @@
 import { Button, Group } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { formatUnits } from '../../formats.ts'
+import { quotaQuery } from '../../queries/quota.ts'
 import type { ViewedUser } from '../../queries/user.ts'
-import { may } from '../../session/rights.ts'
+import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
+import { ErrorNotice } from '../error-notice.tsx'
 import { Icon } from '../icon.tsx'
+import { type QuotaAction, QuotaDialog } from '../quota-dialogs/quota-dialog.tsx'
 import { ExactTime } from '../values.tsx'
 import classes from './status.module.css'
 
@@ -26,6 +30,13 @@ interface StatusProps {
 /** Whether a user can send now, as enforcement would decide, and what helps if not. */
 export function Status({ summary, user }: StatusProps) {
   const { main, others } = answersOf(summary)
+  const [action, setAction] = useState<QuotaAction | null>(null)
+  const [message, setMessage] = useState('')
+  const queryClient = useQueryClient()
+  const opening = useMutation({
+    mutationFn: (quotaId: number) => queryClient.fetchQuery(quotaQuery(quotaId)),
+    onSuccess: quota => setAction({ name: 'adjust', quota }),
+  })
   const tone = main.denial === null ? 'good' : startsLater(main) ? 'coming' : 'bad'
   return (
     <div className={classes.status} data-tone={tone}>
@@ -39,7 +50,12 @@ export function Status({ summary, user }: StatusProps) {
           )}
         </p>
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
-        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} />}
+        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onAdjust={id => opening.mutate(id)} />}
+        <ErrorNotice variant="action" error={opening.error} />
+        <p className={classes.about} role="status">
+          {message}
+        </p>
+        <QuotaDialog action={action} onClose={() => setAction(null)} onDone={setMessage} />
       </div>
     </div>
   )
@@ -211,57 +227,48 @@ export function capitalized(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }
 
+interface RemedyProps {
+  answer: Denied
+  summary: Summary
+  user: ViewedUser
+  /** Opens the dialog that adjusts a quota. */
+  onAdjust: (quotaId: number) => void
+}
+
 /** What helps now: a button for those who may press it. */
-function Remedy({ answer, summary, user }: { answer: Denied; summary: Summary; user: ViewedUser }) {
+function Remedy({ answer, summary, user: { user_id, isOwn }, onAdjust }: RemedyProps) {
   const caller = useCaller()
   const { status } = texts.user
   const { reason, limiting_quota_id, retry_at } = answer.denial
-  if (user.isOwn)
-    return retry_at === null && reason !== 'no_quota' ? <p className={classes.about}>{status.ask}</p> : null
-  const { user_id } = user
-  if (reason === 'cap_reached' && may(caller, 'adjust')) {
+  if (isOwn) return retry_at === null && reason !== 'no_quota' ? <p className={classes.about}>{status.ask}</p> : null
+  if (reason === 'no_quota') {
+    if (!changesQuotas(caller)) return null
     return (
-      <Actions>
-        {blockingCaps(answer, summary).map(({ quota_id, name }) => (
-          <Action
-            key={quota_id}
-            href={`/quotas/${quota_id}`}
-            label={name === null ? status.raiseCap : status.raise(name)}
-          />
-        ))}
-      </Actions>
+      <Group gap="xs" mt="xs">
+        {summary.by_status.suspended !== undefined && (
+          <Button component={Link} href={`/quotas?user_id=${user_id}&status=suspended`} size="xs">
+            {status.resume}
+          </Button>
+        )}
+        <Button component={Link} href={`/quotas/new?user_id=${user_id}`} size="xs">
+          {status.create}
+        </Button>
+      </Group>
     )
   }
-  if (reason === 'quota_exhausted' && may(caller, 'adjust')) {
-    return (
-      <Actions>
-        <Action href={`/quotas/${limiting_quota_id}`} label={status.addUnits} />
-      </Actions>
-    )
-  }
-  if (reason !== 'no_quota' || !may(caller, 'change')) return null
-  return (
-    <Actions>
-      {summary.by_status.suspended !== undefined && (
-        <Action href={`/quotas?user_id=${user_id}&status=suspended`} label={status.resume} />
-      )}
-      <Action href={`/quotas/new?user_id=${user_id}`} label={status.create} />
-    </Actions>
-  )
-}
-
-function Actions({ children }: { children: ReactNode }) {
+  if (!adjustsQuotas(caller)) return null
   return (
     <Group gap="xs" mt="xs">
-      {children}
+      {reason === 'quota_exhausted' && limiting_quota_id !== null && (
+        <Button size="xs" onClick={() => onAdjust(limiting_quota_id)}>
+          {status.addUnits}
+        </Button>
+      )}
+      {blockingCaps(answer, summary).map(({ quota_id, name }) => (
+        <Button key={quota_id} size="xs" onClick={() => onAdjust(quota_id)}>
+          {name === null ? status.raiseCap : status.raise(name)}
+        </Button>
+      ))}
     </Group>
-  )
-}
-
-function Action({ href, label }: { href: string; label: string }) {
-  return (
-    <Button component={Link} href={href} size="xs">
-      {label}
-    </Button>
   )
 }

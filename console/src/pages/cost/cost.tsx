@@ -11,6 +11,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { summaryQuery } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
+import { costTexts } from '../../texts/cost.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './cost.module.css'
 import { CostlyCharacters } from './costly-characters.tsx'
@@ -31,23 +32,23 @@ export default function Cost() {
 
   return (
     <>
-      <PageTitle title={texts.cost.title} about={texts.cost.about}>
+      <PageTitle title={costTexts.title} about={costTexts.about}>
         <Button
           variant="default"
           size="xs"
           onClick={() => {
             setTo(EXAMPLE_NUMBER)
-            setText(texts.cost.example)
+            setText(costTexts.example)
           }}
         >
-          {texts.cost.tryExample}
+          {costTexts.tryExample}
         </Button>
       </PageTitle>
       <div className={classes.columns}>
         <div className={classes.message}>
           <TextInput
-            label={texts.cost.number.label}
-            description={texts.cost.number.about}
+            label={costTexts.number.label}
+            description={costTexts.number.about}
             placeholder="+49 151 12345678"
             type="tel"
             inputMode="tel"
@@ -58,7 +59,7 @@ export default function Cost() {
             errorProps={{ role: 'alert' }}
           />
           <Textarea
-            label={texts.cost.text}
+            label={costTexts.text}
             autosize
             minRows={5}
             maxRows={16}
@@ -68,7 +69,7 @@ export default function Cost() {
             classNames={{ input: classes.text ?? '' }}
           />
         </div>
-        <aside className={classes.result} aria-label={texts.cost.result} aria-busy={counted !== text}>
+        <aside className={classes.result} aria-label={costTexts.result} aria-busy={counted !== text}>
           <CostSummary segmentation={segmentation} hasText={counted !== ''} destination={destination} />
           <RemainingUnits units={units} />
         </aside>
@@ -90,14 +91,14 @@ interface CostSummaryProps {
 /** The cost in units, and how it is calculated. */
 function CostSummary({ segmentation, hasText, destination }: CostSummaryProps) {
   const { encoding, capacity, segments } = segmentation
-  const { facts } = texts.cost
+  const { facts } = costTexts
   const units = segments.length
   const last = segments.at(-1)?.filled ?? 0
   const used = segments.reduce((sum, { filled }) => sum + filled, 0)
   return (
-    <section className={classes.card} aria-label={texts.cost.units}>
+    <section className={classes.card} aria-label={costTexts.units}>
       <p className={classes.units}>
-        <strong>{formatUnits(units)}</strong> {texts.cost.unit(units)}
+        <strong>{formatUnits(units)}</strong> {costTexts.unit(units)}
       </p>
       {/* Announced when the cost changes, not at each key. */}
       <VisuallyHidden role="status">{hasText && `${texts.values.units(units)}, ${encoding}`}</VisuallyHidden>
@@ -130,7 +131,7 @@ function Fact({ name, about, children }: { name: string; about?: string; childre
 
 function countryText({ country }: Destination): string {
   if (country === undefined) return '–'
-  return country === null ? texts.cost.facts.unknownCountry : countryLabel(country)
+  return country === null ? costTexts.facts.unknownCountry : countryLabel(country)
 }
 
 /** The available units of the user, and how many messages of this cost they allow. */
@@ -139,8 +140,8 @@ function RemainingUnits({ units }: { units: number }) {
   if (user_id === null) throw new Error('the page needs a caller with a user id')
   const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
   return (
-    <section className={classes.card} aria-label={texts.cost.available.title}>
-      <h2 className={classes.heading}>{texts.cost.available.title}</h2>
+    <section className={classes.card} aria-label={costTexts.available.title}>
+      <h2 className={classes.heading}>{costTexts.available.title}</h2>
       {summary.data === undefined ? (
         summary.error === null ? (
           <Loading rows={2} height={20} />
@@ -159,13 +160,13 @@ function Available({ summary: { available, breakdown }, units }: { summary: Api[
   return (
     <>
       <p className={classes.remaining}>{availableText(available, units)}</p>
-      {isScoped && <p className={classes.about}>{texts.cost.available.scoped}</p>}
+      {isScoped && <p className={classes.about}>{costTexts.available.scoped}</p>}
     </>
   )
 }
 
 function availableText(available: number | null, units: number): string {
-  const { unlimited, enough, notEnough } = texts.cost.available
+  const { unlimited, enough, notEnough } = costTexts.available
   if (available === null) return unlimited
   const times = Math.floor(available / units)
   return times === 0 ? notEnough(available) : enough(available, times)

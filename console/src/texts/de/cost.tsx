@@ -1,8 +1,8 @@
 import { formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { cost as english } from '../en/cost.tsx'
 import { values } from './values.tsx'
 
-export const cost: Texts['cost'] = {
+export const cost: typeof english = {
   title: 'Nachrichtenkosten',
   about: 'Zeigt, was eine Nachricht kostet. Nummer und Text bleiben im Browser.',
   tryExample: 'Ein Beispiel zeigen',

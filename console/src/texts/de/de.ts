@@ -1,6 +1,5 @@
 import type { Texts } from '../en/en.ts'
 import { components } from './components.tsx'
-import { cost } from './cost.tsx'
 import { denials } from './denials.tsx'
 import { overview } from './overview.tsx'
 import { quotas } from './quotas.tsx'
@@ -16,7 +15,6 @@ import { webhooks } from './webhooks.tsx'
 /** The German texts. */
 export const de: Texts = {
   components,
-  cost,
   denials,
   overview,
   quotas,

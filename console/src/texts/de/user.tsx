@@ -142,73 +142,13 @@ export const user: Texts['user'] = {
   },
   quotas: {
     title: 'Kontingente',
+    ownTitle: 'Pakete und Obergrenzen',
     openList: 'In der Liste öffnen',
     pastTheEnd: 'Diese Seite liegt hinter dem Ende der Liste.',
     none: 'Noch keine Kontingente',
     ownNone: 'Ohne Kontingent kann nichts gesendet werden. Die Verwaltung kann eines anlegen.',
     noneAbout: 'Ohne Kontingent kann dieser Benutzer nichts senden.',
     createFirst: 'Das erste anlegen',
-  },
-
-  check: {
-    title: 'Ginge diese Nachricht hinaus?',
-    about: 'Nichts wird reserviert oder gesendet. Nummer und Text bleiben im Browser.',
-    to: 'Telefonnummer oder Land',
-    toAbout: 'Freiwillig. Bestimmt, welche Kontingente gelten.',
-    toPlaceholder: '+49 151 12345678 oder DE',
-    toError: 'Bitte eine Nummer mit + und Landesvorwahl oder die zwei Buchstaben eines Landes eingeben.',
-    unknownCountry: 'Diese Nummer gehört zu keinem Land.',
-    by: 'Kosten nach',
-    byText: 'Text',
-    byUnits: 'Einheiten',
-    text: 'Text',
-    units: 'Einheiten',
-    unitsError: 'Bitte eine ganze Zahl von 1 bis 1.000.000.000 eingeben.',
-    type: 'Nachrichtentyp',
-    typeAbout: 'Freiwillig, etwa otp',
-    typeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',
-    submit: 'Prüfen',
-    costs: (units, encoding) => {
-      if (encoding === null) return `Sie kostet ${values.units(units)}.`
-      const segments = units === 1 ? 'ein Segment' : `${formatUnits(units)} Segmente`
-      return `Sie kostet ${values.units(units)}: ${segments} in ${encoding}.`
-    },
-    goes: 'Ja, sie ginge jetzt hinaus.',
-    denied: why => `Nein: ${why}.`,
-    observed: 'Im Beobachtungsmodus geht sie trotzdem hinaus.',
-    reasons: {
-      no_quota: 'kein Paket gilt für diese Nachricht',
-      cap_reached: 'eine Obergrenze hat zu wenig Platz',
-      quota_exhausted: 'die Pakete dafür haben zu wenige Einheiten',
-    },
-    left: units =>
-      units === null
-        ? 'Danach könnten beliebig viele solche Einheiten gesendet werden.'
-        : `Danach könnten noch ${values.units(units)} so gesendet werden.`,
-    room: units => `${values.units(units)} könnten jetzt so gesendet werden.`,
-    retryAt: at => <>Sie könnte ab {at} hinausgehen.</>,
-    waitingDoesNotHelp: 'Warten hilft nicht.',
-    nothingReserved: 'Dies war eine Prüfung: nichts wurde reserviert.',
-    quotas: 'Was jedes Kontingent sagt',
-    noQuotas: 'Es gibt keine Kontingente.',
-    verdicts: {
-      pays: units => `Bezahlt ${values.units(units)}`,
-      counts: units => `Hat Platz und zählt ${values.units(units)}`,
-      hasRoom: 'Hat Platz',
-      blocks: 'Hält die Nachricht auf: zu wenig Platz',
-      exhausted: 'Gilt für die Nachricht, hat aber nichts mehr',
-      hasUnits: 'Gilt für die Nachricht und hat noch Einheiten',
-      hasTooFewUnits: 'Gilt für die Nachricht, hat aber zu wenige Einheiten',
-      notNeeded: 'Gilt für die Nachricht, wird aber nicht gebraucht',
-      suspended: 'Zählt nicht: ausgesetzt',
-      scheduled: 'Zählt nicht: hat noch nicht begonnen',
-      expired: 'Zählt nicht: abgelaufen',
-      expiredAt: at => <>Zählt nicht: abgelaufen am {at}</>,
-      otherCountry: country => `Zählt nicht: gilt nicht für ${country}`,
-      needsCountry: 'Zählt nicht: gilt für bestimmte Länder, und die Nachricht nennt keines',
-      otherType: type => `Zählt nicht: gilt nicht für den Typ ${type}`,
-      needsType: 'Zählt nicht: gilt für bestimmte Nachrichtentypen, und die Nachricht nennt keinen',
-    },
   },
 
   reservations: {

@@ -1,5 +1,4 @@
 import { components } from './components.tsx'
-import { cost } from './cost.tsx'
 import { denials } from './denials.tsx'
 import { overview } from './overview.tsx'
 import { quotas } from './quotas.tsx'
@@ -18,7 +17,6 @@ import { webhooks } from './webhooks.tsx'
  */
 export const en = {
   components,
-  cost,
   denials,
   overview,
   quotas,

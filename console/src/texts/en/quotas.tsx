@@ -24,7 +24,7 @@ export const quotas = {
     actions: 'Actions',
   },
   /** How customers read the kinds of their own quotas. */
-  ownKinds: { grant: 'Package', cap: 'Ceiling' },
+  ownKinds: { grant: 'Package', cap: 'Limit' },
   oneTime: 'one-time',
   each: { hour: 'each hour', day: 'each day', week: 'each week', month: 'each month', year: 'each year' },
   doesNotReset: 'Does not reset',
