@@ -1,9 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
 import { Redirect, Route, Switch } from 'wouter'
 import { queryClient } from './api/query-client.ts'
 import { useReachable } from './api/reachability.ts'
 import { NotFound } from './components/not-found.tsx'
-import { PAGES } from './pages.tsx'
+import { PAGES, type PageEntry } from './pages.tsx'
+import { newestQuotaQuery } from './queries/start.ts'
+import { may } from './session/rights.ts'
 import { type Caller, useSession } from './session/session.ts'
 import { SigningIn } from './session/signing-in.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -77,7 +80,7 @@ function Signed({ caller }: { caller: Caller }) {
     <Shell pages={pages}>
       <Switch>
         <Route path="/">
-          <Redirect to={home.path} replace />
+          <Home caller={caller} page={home} />
         </Route>
         {pages.map(({ path, shape, Page }) => (
           <Route key={path} path={path}>
@@ -92,4 +95,12 @@ function Signed({ caller }: { caller: Caller }) {
       </Switch>
     </Shell>
   )
+}
+
+/** Leads to the caller's start page; administrators of an empty service to the first steps. */
+function Home({ caller, page }: { caller: Caller; page: PageEntry }) {
+  const mayBegin = may(caller, 'change')
+  const newest = useQuery({ ...newestQuotaQuery(), enabled: mayBegin })
+  if (mayBegin && newest.isPending) return <PageSkeleton shape={page.shape} />
+  return <Redirect to={newest.data === null ? '/start' : page.path} replace />
 }

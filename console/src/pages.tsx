@@ -51,6 +51,7 @@ export const PAGES: readonly PageEntry[] = [
     isFor: readsAllUsers,
     Page: lazy(() => import('./pages/overview/overview.tsx')),
   },
+  { path: '/start', shape: 'form', isFor: admins, Page: lazy(() => import('./pages/start/start.tsx')) },
   {
     path: '/quotas',
     label: texts.shell.pages.quotas,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { expectAccessible, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -123,13 +123,39 @@ test('shows users and administrators their pages', async () => {
     'Message cost',
   ])
   const boss = await site.visit('/', { token: await site.token({ sub: 'boss', roles: ['sms-quota:admin'] }) })
-  await boss.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+  await boss.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
   expect(await boss.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents()).toEqual([
     'Overview',
     'Quotas',
     'Denials',
+    'Users',
     'Webhooks',
   ])
+})
+
+test('leads administrators of an empty service to the first message', async () => {
+  const page = await site.visit('/', { now: Date.now() })
+  await page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
+  await page.getByLabel('User id').fill('seven')
+  await page.getByRole('button', { name: 'Create quota' }).click()
+  await page.getByRole('alert').or(page.locator('[aria-invalid=true]')).first().waitFor()
+  await page.getByLabel('User id').fill('8')
+  await page.getByLabel('Units a month').fill('50')
+  await page.keyboard.press('Enter')
+  await page.getByText('Waiting for a message of user 8…').waitFor()
+  await page.getByText('bin/sms-quota token --subject my-sender --role sender --ttl 1h').waitFor()
+  await expectAccessibleInEachLayout(page)
+
+  // The call that the page shows, with a sender's token.
+  const shown = (await page.getByText('/api/sms/sender/quota/consume').textContent()) ?? ''
+  const [, path = '', body = ''] = /curl http:\/\/[^/]+(\S+).*-d '(.*)'/s.exec(shown) ?? []
+  const answer = await site.call('POST', path, { token: site.senderToken, body: JSON.parse(body) })
+  expect(answer.body).toMatchObject({ granted: true, user_id: 8, remaining: 49 })
+  await page.clock.fastForward(2_000)
+  await page.getByText('Message first-message has arrived and took 1 unit.').waitFor()
+  await page.getByRole('link', { name: 'Grant' }).click()
+  await page.waitForURL(/\/console\/quotas\/\d+$/)
+  await site.call('DELETE', new URL(page.url()).pathname.replace('/console/quotas/', '/api/sms/admin/quota/'))
 })
 
 test('signing out deletes the token', async () => {

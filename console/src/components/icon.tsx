@@ -16,6 +16,7 @@ const PATHS = {
   language: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM3 12h18M12 3c5 5 5 13 0 18M12 3c-5 5-5 13 0 18',
   scheme: 'M12 3a9 9 0 1 0 0 18zM12 3a9 9 0 0 1 0 18',
   docs: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
+  check: 'M5 12.5l4.5 4.5L19 7.5',
   signOut: 'M10 4H5v16h5M15 8l4 4-4 4M19 12H9',
   clock: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 7v5l3.5 2',
   pause: 'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM10 9v6M14 9v6',

@@ -73,6 +73,7 @@ function actionOptions(caller: Caller): Option[] {
   const { actions } = texts.search
   const changes: Option[] = [
     { key: 'new quota', icon: 'plus', label: actions.newQuota, target: '/quotas/new' },
+    { key: 'start', icon: 'start', label: texts.start.title, target: '/start' },
     { key: 'new webhook', icon: 'plus', label: actions.newWebhook, target: '/webhooks/new' },
   ]
   const languages = LANGUAGE_TAGS.filter(tag => tag !== language).map(
