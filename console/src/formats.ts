@@ -6,6 +6,7 @@ import { locale } from './texts/language.ts'
  */
 
 const NUMBER = new Intl.NumberFormat(locale)
+const CHANGE = new Intl.NumberFormat(locale, { signDisplay: 'always' })
 const COMPACT = new Intl.NumberFormat(locale, { notation: 'compact' })
 const RATE = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
 const PERCENT = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
@@ -16,6 +17,11 @@ export const LOCAL_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export function formatUnits(units: number): string {
   return NUMBER.format(units)
+}
+
+/** A change by a number of units, with its sign: "+500". */
+export function formatChange(units: number): string {
+  return CHANGE.format(units)
 }
 
 /** 12K, for axes. */

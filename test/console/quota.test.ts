@@ -122,6 +122,8 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   const page = await site.visit(`/quotas/${id}`)
   await press(page, 'Adjust limit')
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByRole('button', { name: '-500' }).click()
+  await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
   await dialog.getByRole('button', { name: '+500' }).click()
   await dialog.getByText('It counts in this window and in every later one.').waitFor()
   await dialog.getByLabel('This window only').check()

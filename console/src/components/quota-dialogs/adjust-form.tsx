@@ -1,7 +1,7 @@
 import { Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
-import { formatUnits } from '../../formats.ts'
+import { formatChange } from '../../formats.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -71,7 +71,12 @@ export default function AdjustForm({ quota, onClose, onDone }: QuotaFormProps) {
           </Radio.Group>
         )}
         <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
-        <ReasonField value={input.reason} onChange={reason => change({ reason })} error={errors.at('reason')} />
+        <ReasonField
+          about={isThisWindowOnly ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
+          value={input.reason}
+          onChange={reason => change({ reason })}
+          error={errors.at('reason')}
+        />
         <Button type="submit" loading={saving.isPending}>
           {isThisWindowOnly ? TEXTS.submitGrant : TEXTS.submit}
         </Button>
@@ -115,7 +120,7 @@ function extraGrant(quota: Quota, units: number, reason: string): object {
   return { user_id, limit: units, name, expires_at: window_end, priority, countries, message_types, metadata }
 }
 
-const QUICK_AMOUNTS = [100, 500, 1_000]
+const QUICK_AMOUNTS = [100, 500, 1_000, -100, -500, -1_000]
 
 interface AmountProps {
   input: Input
@@ -148,15 +153,14 @@ function AmountFields({ input: { units, isDecrease }, onChange, error }: AmountP
           isNumber
         />
         <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
-          {QUICK_AMOUNTS.filter(amount => bound === null || amount <= bound).map(amount => (
+          {QUICK_AMOUNTS.filter(amount => bound === null || Math.abs(amount) <= bound).map(amount => (
             <Button
               key={amount}
               size="compact-sm"
               variant="default"
-              onClick={() => onChange({ units: String(amount) })}
+              onClick={() => onChange({ units: String(Math.abs(amount)), isDecrease: amount < 0 })}
             >
-              {isDecrease ? '−' : '+'}
-              {formatUnits(amount)}
+              {formatChange(amount)}
             </Button>
           ))}
         </Group>
@@ -193,22 +197,16 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
 }
 
 interface ReasonProps {
+  about: string
   value: string
   onChange: (reason: string) => void
   error: React.ReactNode
 }
 
-function ReasonField({ value, onChange, error }: ReasonProps) {
+function ReasonField({ about, value, onChange, error }: ReasonProps) {
   return (
     <div>
-      <TextField
-        label={TEXTS.reason}
-        about={TEXTS.reasonAbout}
-        value={value}
-        onChange={onChange}
-        error={error}
-        isRequired
-      />
+      <TextField label={TEXTS.reason} about={about} value={value} onChange={onChange} error={error} isRequired />
       <Group gap={6} mt={6} role="group" aria-label={TEXTS.commonReasons}>
         {TEXTS.reasons.map(reason => (
           <Button key={reason} size="compact-sm" variant="default" onClick={() => onChange(reason)}>

@@ -49,6 +49,7 @@ export const dialogs: typeof english = {
     grantName: name => `Zusätzlich: ${name}`,
     reason: 'Grund',
     reasonAbout: 'Steht im Verlauf.',
+    reasonOfGrant: 'Steht in den Metadaten des zusätzlichen Pakets.',
     commonReasons: 'Häufige Gründe',
     reasons: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
     submit: 'Limit anpassen',

@@ -46,6 +46,7 @@ export const dialogs = {
     grantName: (name: string) => `Extra units: ${name}`,
     reason: 'Reason',
     reasonAbout: 'Shown in the history.',
+    reasonOfGrant: 'Kept in the metadata of the added grant.',
     commonReasons: 'Common reasons',
     reasons: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
     submit: 'Adjust limit',
