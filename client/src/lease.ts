@@ -232,7 +232,8 @@ class SlicedLease implements OwnLease {
   }
 }
 
-function assertUnits(units: number): void {
+/** @throws RangeError */
+export function assertUnits(units: number): void {
   if (!(Number.isSafeInteger(units) && units >= 1))
     throw new RangeError(`units must be a positive whole number, not ${units}`)
 }

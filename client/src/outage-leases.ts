@@ -10,7 +10,7 @@ import { type BookingCalls, createBooking } from './booking.ts'
 import type { Clockwork } from './clockwork.ts'
 import type { Debt } from './debt.ts'
 import { UnavailableError } from './errors.ts'
-import type { LeaseCalls } from './lease.ts'
+import { assertUnits, type LeaseCalls } from './lease.ts'
 import { createLeasePool, type LeaseScope } from './lease-pool.ts'
 
 export interface OutageLeaseOptions {
@@ -44,11 +44,13 @@ const MAX_LEASES = 1_000
 /** Ids that are to be closed when the service is back. */
 const MAX_IDS = 10_000
 
+/** @throws RangeError if the units are not a positive whole number */
 export function createOutageLeases(
   { units, ttlSeconds = TTL_SECONDS, maxLeases = MAX_LEASES }: OutageLeaseOptions,
   calls: LeaseCalls & BookingCalls,
   clockwork: Clockwork,
 ): OutageLeases {
+  assertUnits(units)
   const lease = { units, ttlSeconds, keepsSlices: true }
   const pool = createLeasePool({ calls, lease, maxLeases, idleMs: (ttlSeconds * 1_000) / 2, clockwork })
   const ids = createIds(calls, clockwork.now)

@@ -134,6 +134,18 @@ describe('a busy user', () => {
     expect(running.calls).toBeGreaterThan(asked)
   })
 
+  test('calls of a message at the same time, also while a slice is asked for, charge it once', async () => {
+    const { agent, address } = await start()
+    const owner = await user(1_000)
+    const asked = await warmUp(address, owner)
+    const ids = Array.from({ length: 100 }, (_, n) => `m-${n}`)
+    const answers = await Promise.all(ids.flatMap(id => [id, id]).map(id => consume(address, owner, id)))
+    expect(answers.filter(({ body }) => body.replayed === false)).toHaveLength(100)
+    expect(answers.filter(({ body }) => body.lease === true).length).toBeGreaterThan(20)
+    await agent.close()
+    expect(await counted(owner)).toEqual({ used: asked + 101, reserved: 0 })
+  })
+
   test('while the service is away, the lease pays until it is used up', async () => {
     const { agent, address, running } = await start()
     const owner = await user(1_000)

@@ -144,6 +144,8 @@ describe('a message that a lease has paid', () => {
     await expect(counts).rejects.toThrow(/needs a message with `units`/)
     const without = sender.withReservation(message(1, 'm'), send, { onUnavailable: 'lease' })
     await expect(without).rejects.toThrow(/needs units to hold/)
+    const none = { url, token: 't', outageLease: { units: 0 } }
+    expect(() => createClient(none)).toThrow('units must be a positive whole number, not 0')
   })
 })
 

@@ -47,8 +47,13 @@ export function createForward({ client, debts, leases, log }: ForwardParts): For
     if (known !== undefined) return known
     try {
       const units = leases?.awaitUnits(op, request)
-      // Meanwhile the same message may have been paid for another call.
-      const paid = (units && (await units.then(settled))) ?? leases?.pay(op, request)
+      if (units !== undefined) {
+        await units
+        // Meanwhile another call may have paid the message. Nothing may come between this look and what follows.
+        const paid = settled()
+        if (paid !== undefined) return paid
+      }
+      const paid = leases?.pay(op, request)
       if (paid !== undefined) return paid
       return await ask(op, request)
     } catch (error) {
