@@ -17,7 +17,7 @@ interface QuotaLinkProps {
 /** The kind of a quota and its name, or its number; a link for those who see all users. */
 export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
   const name = useQuotaNames(user).get(id)
-  if (user.isOwn) return name === undefined ? texts.denials.ownKinds[kind] : <bdi>{name}</bdi>
+  if (user.isOwn) return name === undefined ? texts.values.ownKinds[kind] : <bdi>{name}</bdi>
   return (
     <Kind kind={kind}>
       {KIND_LABELS[kind]}{' '}

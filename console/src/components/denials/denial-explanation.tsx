@@ -8,6 +8,7 @@ import { countryLabel } from '../../formats.ts'
 import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { type Caller, useCaller } from '../../session/session.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
@@ -27,7 +28,7 @@ interface DenialProps {
 /** Why a message was denied: what was asked for, what was found for each quota, and what helps. */
 export function DenialExplanation({ scope, denialId }: { scope: Scope; denialId: string }) {
   const denial = useQuery(denialQuery(scope, denialId))
-  const { reasonSentences, ownReasonSentences, explanation } = texts.denials
+  const { reasonSentences, ownReasonSentences, explanation } = denialTexts
   return (
     <Loaded query={denial} loading={<Loading rows={4} height={34} />}>
       {data => (
@@ -45,7 +46,7 @@ export function DenialExplanation({ scope, denialId }: { scope: Scope; denialId:
 
 function Request({ denial, scope }: DenialProps) {
   const { id, user_id, at, country, message_type, retry_at } = denial
-  const { explanation, noCountry, waitingDoesNotHelp } = texts.denials
+  const { explanation, noCountry, waitingDoesNotHelp } = denialTexts
   return (
     <dl className={classes.request}>
       <dt>{explanation.message}</dt>
@@ -82,7 +83,7 @@ function Request({ denial, scope }: DenialProps) {
 }
 
 function askedText({ units, allow_partial, remaining }: Denial): string {
-  const { orFewer, sendable } = texts.denials.explanation
+  const { orFewer, sendable } = denialTexts.explanation
   const asked = allow_partial ? orFewer(texts.values.units(units)) : texts.values.units(units)
   // Null is unlimited, which a denial never is.
   return remaining === null ? asked : sendable(asked, remaining)
@@ -90,7 +91,7 @@ function askedText({ units, allow_partial, remaining }: Denial): string {
 
 function Quotas({ denial, scope }: DenialProps) {
   const { explain } = denial
-  const { noQuotas, incomplete } = texts.denials.explanation
+  const { noQuotas, incomplete } = denialTexts.explanation
   if (explain.length === 0) return <p className={classes.note}>{noQuotas}</p>
   return (
     <>
@@ -109,7 +110,7 @@ function Quotas({ denial, scope }: DenialProps) {
 
 /** Why a quota did or did not count for a denied message. */
 function verdict({ kind, verdict, expires_at }: Line, { reason, country, message_type }: Denial): ReactNode {
-  const { verdicts, endedOn } = texts.denials.explanation
+  const { verdicts, endedOn } = denialTexts.explanation
   switch (verdict) {
     case 'has_headroom':
       if (kind === 'cap') return verdicts.capHasRoom
@@ -129,7 +130,7 @@ function verdict({ kind, verdict, expires_at }: Line, { reason, country, message
 
 /** What to do about a denial, for those who may do it. */
 function Remedy({ denial, scope }: DenialProps) {
-  const { helps, askForMore } = texts.denials.explanation
+  const { helps, askForMore } = denialTexts.explanation
   const caller = useCaller()
   const remedy = scope?.isOwn ? askForMore : remedyFor(denial, scope, caller)
   if (remedy === null) return null
@@ -142,7 +143,7 @@ function Remedy({ denial, scope }: DenialProps) {
 }
 
 function remedyFor(denial: Denial, scope: Scope, caller: Caller): ReactNode {
-  const { createGrant, raiseCap, addUnits } = texts.denials.explanation
+  const { createGrant, raiseCap, addUnits } = denialTexts.explanation
   const { reason, limiting_quota_id } = denial
   if (reason === 'no_quota') {
     if (!changesQuotas(caller)) return null

@@ -4,6 +4,7 @@ import { COUNTRIES } from '../../../../src/domain/country.ts'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { countryLabel } from '../../formats.ts'
 import { toFieldText, toTimestamp } from '../../local-time.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from '../filters.module.css'
 import { uint } from '../url-state.ts'
@@ -18,7 +19,7 @@ interface FiltersProps {
 
 /** The filters of the log of denials. */
 export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) {
-  const labels = texts.denials.filters
+  const labels = denialTexts.filters
   return (
     <search className={classes.filters}>
       <TypedFilter
@@ -45,7 +46,7 @@ export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) 
         value={state.reason ?? ''}
         data={[
           { value: '', label: labels.allReasons },
-          ...DENIAL_REASONS.map(value => ({ value, label: texts.denials.reasons[value] })),
+          ...DENIAL_REASONS.map(value => ({ value, label: texts.values.denialReasons[value] })),
         ]}
         onChange={({ currentTarget: { value } }) =>
           onChange({ reason: DENIAL_REASONS.find(one => one === value) ?? null })
@@ -78,10 +79,10 @@ function CountryFilter({ country, onApply }: { country: string | null; onApply: 
     .toSorted((one, other) => one.label.localeCompare(other.label))
   return (
     <NativeSelect
-      label={texts.denials.filters.country}
+      label={denialTexts.filters.country}
       size="xs"
       value={country ?? ''}
-      data={[{ value: '', label: texts.denials.filters.allCountries }, ...options]}
+      data={[{ value: '', label: denialTexts.filters.allCountries }, ...options]}
       onChange={({ currentTarget: { value } }) => onApply(value === '' ? null : value)}
     />
   )

@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import { type Scope, userOf } from '../../queries/denials.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { MessageLink } from '../message-link.tsx'
 import { QuotaLink } from '../quota-link.tsx'
@@ -22,7 +23,7 @@ interface TableProps {
 
 /** A table of denials; on narrow screens each row becomes a card. */
 export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) {
-  const { table, columns } = texts.denials
+  const { table, columns } = denialTexts
   return (
     <Table className={classes.table ?? ''} aria-label={table} aria-busy={isStale} data-stale={isStale || undefined}>
       <Table.Thead>
@@ -50,12 +51,12 @@ export function DenialTable({ denials, scope, isStale, onExplain }: TableProps) 
 
 function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
   const { id, user_id, at, units, country, message_type, skipped, retry_at } = denial
-  const { columns } = texts.denials
+  const { columns } = denialTexts
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label={columns.message} className={classes.name ?? ''}>
         <MessageLink user={userOf(scope, denial)} id={id} />
-        {skipped !== null && skipped > 0 && <div className={classes.about}>{texts.denials.skipped(skipped)}</div>}
+        {skipped !== null && skipped > 0 && <div className={classes.about}>{denialTexts.skipped(skipped)}</div>}
       </Table.Th>
       {scope === null && (
         <Table.Td data-label={columns.user}>
@@ -75,7 +76,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
       </Table.Td>
       <Table.Td data-label={columns.destination}>
         <div>
-          {country === null ? texts.denials.noCountry : countryLabel(country)}
+          {country === null ? denialTexts.noCountry : countryLabel(country)}
           {message_type !== null && <div className={`${classes.about} ${classes.name}`}>{message_type}</div>}
         </div>
       </Table.Td>
@@ -85,7 +86,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
         </div>
       </Table.Td>
       <Table.Td data-label={columns.retryAt}>
-        <Timestamp at={retry_at} none={texts.denials.waitingDoesNotHelp} />
+        <Timestamp at={retry_at} none={denialTexts.waitingDoesNotHelp} />
       </Table.Td>
     </Table.Tr>
   )
@@ -93,20 +94,20 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
 
 function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
   const { denial_id, id, reason } = denial
-  const { reasons, ownReasons, reasonSentences, ownReasonSentences } = texts.denials
+  const { ownReasons, reasonSentences, ownReasonSentences } = denialTexts
   return (
     <div>
-      {scope?.isOwn ? ownReasons[reason] : reasons[reason]}
+      {scope?.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]}
       <div className={classes.about}>{scope?.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}</div>
       <Button
         variant="default"
         size="compact-xs"
         mt={4}
         aria-haspopup="dialog"
-        aria-label={texts.denials.explainMessage(id)}
+        aria-label={denialTexts.explainMessage(id)}
         onClick={() => onExplain(denial_id)}
       >
-        {texts.denials.explain}
+        {denialTexts.explain}
       </Button>
     </div>
   )
@@ -115,7 +116,7 @@ function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExpl
 /** The quota that limited a denied message. */
 function LimitingQuota({ denial, scope }: { denial: Denial; scope: Scope }) {
   const { limiting_quota_id, reason } = denial
-  if (limiting_quota_id === null) return texts.denials.noQuota
+  if (limiting_quota_id === null) return denialTexts.noQuota
   return <QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={userOf(scope, denial)} />
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { denialsQuery, type Scope } from '../../queries/denials.ts'
 import type { ViewedUser } from '../../queries/user.ts'
-import { texts } from '../../texts/texts.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { Dialog } from '../dialog.tsx'
 import { EmptyState } from '../empty-state.tsx'
@@ -54,7 +54,7 @@ export function Denials({ scope }: { scope: Scope }) {
         )}
       </Loaded>
       <Dialog
-        title={texts.denials.explanation.title}
+        title={denialTexts.explanation.title}
         isOpen={state.denial !== null}
         onClose={() => change({ denial: null })}
       >
@@ -65,7 +65,7 @@ export function Denials({ scope }: { scope: Scope }) {
 }
 
 function NoDenials({ state, hasMore }: { state: DenialsState; hasMore: boolean }) {
-  const { empty } = texts.denials
+  const { empty } = denialTexts
   if (hasMore) return <EmptyState title={empty.searching}>{empty.searchingAbout}</EmptyState>
   if (state.cursor !== null) return <EmptyState title={empty.older} />
   return <EmptyState title={empty.title}>{isFiltered(state) ? empty.filtered : empty.none}</EmptyState>

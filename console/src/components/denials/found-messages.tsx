@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { messageSearchQuery, type Scope } from '../../queries/denials.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
@@ -17,7 +18,7 @@ export function FoundMessages({ id, scope }: { id: string; scope: Scope }) {
   return (
     <p className={classes.line}>
       <Anchor component={Link} href={messageUrl(scope, id)} size="sm">
-        {texts.denials.found.life(<bdi>{id}</bdi>)}
+        {denialTexts.found.life(<bdi>{id}</bdi>)}
       </Anchor>
     </p>
   )
@@ -25,7 +26,7 @@ export function FoundMessages({ id, scope }: { id: string; scope: Scope }) {
 
 function FoundOfAllUsers({ id }: { id: string }) {
   const search = useQuery(messageSearchQuery(id))
-  const { found } = texts.denials
+  const { found } = denialTexts
   return (
     <Section title={found.title}>
       <Loaded query={search} loading={<Loading rows={1} height={24} />}>

@@ -1,12 +1,12 @@
 import { Denials } from '../../components/denials/denials.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { texts } from '../../texts/texts.ts'
+import { denialTexts } from '../../texts/denials.ts'
 
 /** The denials of all users. */
 export default function AllDenials() {
   return (
     <>
-      <PageTitle title={texts.denials.title} about={texts.denials.about} />
+      <PageTitle title={denialTexts.title} about={denialTexts.about} />
       <Denials scope={null} />
     </>
   )

@@ -14,6 +14,7 @@ import { countryLabel } from '../../formats.ts'
 import { type Message, messageQuery } from '../../queries/messages.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './message.module.css'
 import { Timeline } from './timeline.tsx'
@@ -35,7 +36,7 @@ export function OwnMessage() {
 function MessagePage({ user }: { user: ViewedUser }) {
   const { message_id = '' } = useParams<{ message_id: string }>()
   const message = useQuery(messageQuery(user, message_id))
-  const words = texts.denials.message
+  const words = denialTexts.message
   const home = user.isOwn ? '/mine' : `/users/${user.user_id}`
   return (
     <>
@@ -74,7 +75,7 @@ function MessagePage({ user }: { user: ViewedUser }) {
 
 /** What became of the message, in one sentence, and what it was. */
 function Outcome({ message: { reservation, denials } }: { message: Message }) {
-  const { outcomes, facts } = texts.denials.message
+  const { outcomes, facts } = denialTexts.message
   const asked = reservation ?? denials[0]
   if (asked === undefined) return null
   const { country, message_type, units } = asked
@@ -86,7 +87,7 @@ function Outcome({ message: { reservation, denials } }: { message: Message }) {
           <dt>{facts.state}</dt>
           <dd>
             {reservation === null ? (
-              <Badge tone="bad">{texts.denials.columns.denied}</Badge>
+              <Badge tone="bad">{denialTexts.columns.denied}</Badge>
             ) : (
               <ReservationBadge state={reservation.state} />
             )}
@@ -99,7 +100,7 @@ function Outcome({ message: { reservation, denials } }: { message: Message }) {
         <div>
           <dt>{facts.destination}</dt>
           <dd>
-            {country === null ? texts.denials.noCountry : countryLabel(country)}
+            {country === null ? denialTexts.noCountry : countryLabel(country)}
             {message_type !== null && `, ${message_type}`}
           </dd>
         </div>

@@ -8,6 +8,7 @@ import { QuotaLink } from '../../components/quota-link.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import type { Message, MessageReservation } from '../../queries/messages.ts'
 import type { ViewedUser } from '../../queries/user.ts'
+import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './message.module.css'
 
@@ -25,7 +26,7 @@ interface Step {
 
 /** What happened to a message, oldest first: denials, the reservation, and what became of its units. */
 export function Timeline({ message, user }: { message: Message; user: ViewedUser }) {
-  const { earlier, unknownTime, by } = texts.denials.message
+  const { earlier, unknownTime, by } = denialTexts.message
   return (
     <>
       {message.hasMoreDenials && <p className={classes.note}>{earlier}</p>}
@@ -54,12 +55,12 @@ function stepsOf({ reservation, denials }: Message, user: ViewedUser): Step[] {
 }
 
 function denialStep({ denial_id, id, at, reason, units }: Api['DenialRecord'], user: ViewedUser): Step {
-  const { denied, askedFor, explain } = texts.denials.message
-  const { reasons, ownReasons, reasonSentences, ownReasonSentences } = texts.denials
+  const { denied, askedFor, explain } = denialTexts.message
+  const { ownReasons, reasonSentences, ownReasonSentences } = denialTexts
   return {
     key: denial_id,
     tone: 'bad',
-    title: denied(user.isOwn ? ownReasons[reason] : reasons[reason]),
+    title: denied(user.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]),
     at,
     by: null,
     details: (
@@ -75,7 +76,7 @@ function denialStep({ denial_id, id, at, reason, units }: Api['DenialRecord'], u
 
 function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
   const { id, op, units, asked, force, unfunded, created_at, made_by = null } = reservation
-  const words = texts.denials.message
+  const words = denialTexts.message
   const shown = texts.values.units(units)
   // Ids of senders do not start with an underscore.
   const title = id.startsWith('_')
@@ -102,7 +103,7 @@ function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
 
 /** The grants that pay for the message, and the caps that count it. */
 function Draws({ reservation: { draws }, user }: { reservation: MessageReservation; user: ViewedUser }) {
-  const { charged, counted, draw } = texts.denials.message
+  const { charged, counted, draw } = denialTexts.message
   return (['grant', 'cap'] as const).map(kind => {
     const ofKind = draws.filter(one => one.kind === kind)
     if (ofKind.length === 0) return null
@@ -125,7 +126,7 @@ function Draws({ reservation: { draws }, user }: { reservation: MessageReservati
 /** Commits and releases, then forced commits and refunds, whose times are recorded one by one. */
 function settledSteps(reservation: MessageReservation): Step[] {
   const { op, force, state, committed, released, refunded, changed_at, settled_by = null, actions = [] } = reservation
-  const words = texts.denials.message
+  const words = denialTexts.message
   const units = texts.values.units
   const parts = [
     ...(committed > 0 && op === 'reserve' ? [words.committed(units(committed))] : []),
@@ -162,7 +163,7 @@ function settledSteps(reservation: MessageReservation): Step[] {
 }
 
 function actionStep({ action, total_units, at, by, request_id }: Api['AuthoredRecord']['actions'][number]): Step {
-  const { refunded, committedByForce, request } = texts.denials.message
+  const { refunded, committedByForce, request } = denialTexts.message
   const units = texts.values.units(total_units)
   return {
     key: `${action} ${total_units}`,
@@ -176,7 +177,7 @@ function actionStep({ action, total_units, at, by, request_id }: Api['AuthoredRe
 
 /** What is still to come. */
 function outstandingSteps({ units, committed, released, expires_at, on_expiry }: MessageReservation): Step[] {
-  const { outstanding, releasedAt, committedAt } = texts.denials.message
+  const { outstanding, releasedAt, committedAt } = denialTexts.message
   if (expires_at === null) return []
   const time = <Timestamp at={expires_at} />
   return [

@@ -12,7 +12,7 @@ import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
 import { dayOf } from '../../local-time.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import classes from './activity-feed.module.css'
 import { eventText } from './event-text.ts'
 
@@ -20,7 +20,7 @@ type FeedEvent = Api['Event']
 
 /** The latest events, newest first, updated live. What repeats is one line. */
 export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
-  const { activity } = texts.overview
+  const { activity } = overviewPartTexts
   return (
     <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
@@ -77,7 +77,7 @@ function Group({ events }: { events: readonly FeedEvent[] }) {
       <div>
         <details>
           <summary>
-            <Badge tone={tone}>{texts.overview.activity.group(events.length, kind)}</Badge>
+            <Badge tone={tone}>{overviewPartTexts.activity.group(events.length, kind)}</Badge>
           </summary>
           <ol className={classes.events}>
             {events.map(event => (
@@ -106,7 +106,7 @@ function Users({ events }: { events: readonly FeedEvent[] }) {
     </Fragment>
   ))
   return (
-    <div className={classes.user}>{texts.overview.activity.usersOf(links, Math.max(0, ids.length - MAX_USERS))}</div>
+    <div className={classes.user}>{overviewPartTexts.activity.usersOf(links, Math.max(0, ids.length - MAX_USERS))}</div>
   )
 }
 
@@ -131,7 +131,7 @@ function Single({ event }: { event: FeedEvent }) {
         {event.user_id !== null && (
           <div className={classes.user}>
             <Anchor component={Link} href={`/users/${event.user_id}`} size="xs">
-              {texts.overview.user(event.user_id)}
+              {overviewPartTexts.user(event.user_id)}
             </Anchor>
           </div>
         )}

@@ -14,6 +14,7 @@ import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { type Blocks, useBlocks } from '../../queries/overview.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
@@ -32,7 +33,7 @@ interface BlockedUser {
 /** Users whose messages are denied at present, those with most denials first. */
 export function Blocked() {
   const blocks = useBlocks()
-  const { blocked } = texts.overview
+  const { blocked } = overviewTexts
   return (
     <Section
       isFramed
@@ -89,7 +90,7 @@ function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
 
 function Users({ users, from }: { users: readonly BlockedUser[]; from: string }) {
   const [shown, button] = useFirstRows(users)
-  const { title, columns } = texts.overview.blocked
+  const { title, columns } = overviewTexts.blocked
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -115,13 +116,13 @@ function Users({ users, from }: { users: readonly BlockedUser[]; from: string })
 }
 
 function Row({ user: { user_id, denied, latest, usedUp }, from }: { user: BlockedUser; from: string }) {
-  const { columns, noDenials, latest: latestOf } = texts.overview.blocked
+  const { columns, noDenials, latest: latestOf } = overviewTexts.blocked
   const viewed = { user_id, isOwn: false }
   return (
     <Table.Tr>
       <Table.Th scope="row">
         <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-          {texts.overview.user(user_id)}
+          {overviewTexts.user(user_id)}
         </Anchor>
         {latest !== null && (
           <div className={`${classes.about} ${classes.name}`}>
@@ -131,7 +132,7 @@ function Row({ user: { user_id, denied, latest, usedUp }, from }: { user: Blocke
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          <Badge tone="bad">{latest === null ? texts.overview.blocked.usedUp : whyOf(latest)}</Badge>
+          <Badge tone="bad">{latest === null ? overviewTexts.blocked.usedUp : whyOf(latest)}</Badge>
           {usedUp.map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
@@ -154,7 +155,7 @@ function Row({ user: { user_id, denied, latest, usedUp }, from }: { user: Blocke
 /** "Cap reached: otp, Nigeria (NG)" */
 function whyOf({ reason, message_type, country }: Denial): string {
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
-  const label = texts.denials.reasons[reason]
+  const label = texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`
 }
 
@@ -162,5 +163,5 @@ function whyOf({ reason, message_type, country }: Denial): string {
 function untilOf(latest: Denial | null, usedUp: readonly Api['SmsQuota'][]): ReactNode {
   const ends = usedUp.map(({ window_end }) => window_end).filter(end => end !== null)
   const at = latest === null ? (ends.toSorted()[0] ?? null) : latest.retry_at
-  return <Timestamp at={at} none={texts.overview.blocked.waitingDoesNotHelp} />
+  return <Timestamp at={at} none={overviewTexts.blocked.waitingDoesNotHelp} />
 }

@@ -10,6 +10,7 @@ import { Section } from '../../components/section.tsx'
 import { Units } from '../../components/values.tsx'
 import { formatClock } from '../../formats.ts'
 import { useLastDay } from '../../queries/overview.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import chart from './hourly-chart.module.css'
 import classes from './overview.module.css'
@@ -21,7 +22,7 @@ type Hour = Usage['items'][number]
 /** Denied messages of the last 24 hours by hour and reason. */
 export function Denials() {
   const usage = useLastDay()
-  const { denials } = texts.overview
+  const { denials } = overviewTexts
   return (
     <Section
       isFramed
@@ -77,14 +78,14 @@ function ReasonChart({ hours }: { hours: readonly Hour[] }) {
 
 function labelOf(hours: readonly Hour[]): string {
   const [most] = hours.toSorted((one, other) => other.denied.messages - one.denied.messages)
-  if (most === undefined || most.denied.messages === 0) return texts.overview.denials.chart(null, 0)
-  return texts.overview.denials.chart(formatClock(most.start), most.denied.messages)
+  if (most === undefined || most.denied.messages === 0) return overviewTexts.denials.chart(null, 0)
+  return overviewTexts.denials.chart(formatClock(most.start), most.denied.messages)
 }
 
 function titleOf({ start, denied_by_reason }: Hour): string {
-  const { hour, part } = texts.overview.denials
+  const { hour, part } = overviewTexts.denials
   const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].messages > 0)
-  const parts = reasons.map(reason => part(denied_by_reason[reason].messages, texts.denials.reasons[reason]))
+  const parts = reasons.map(reason => part(denied_by_reason[reason].messages, texts.values.denialReasons[reason]))
   return hour(formatClock(start), parts)
 }
 
@@ -96,7 +97,7 @@ function Reasons({ from, counts }: { from: string; counts: Usage['total']['denie
         <div key={reason} className={classes.detail}>
           <dt className={chart.legendOf} data-reason={reason}>
             <Anchor component={Link} href={denialsUrl({ reason, from })} inherit>
-              {texts.denials.reasons[reason]}
+              {texts.values.denialReasons[reason]}
             </Anchor>
           </dt>
           <dd>

@@ -20,7 +20,7 @@ import {
   useDestinations,
 } from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import { useFirstRows } from './parts.tsx'
 
 const Senders = lazy(() => import('./senders.tsx'))
@@ -31,7 +31,7 @@ const STATE = { by: oneOf(DESTINATION_GROUPS, 'country') }
 export function Destinations() {
   const [{ by }, change] = useUrlState(STATE)
   const { now, usual } = useDestinations(by)
-  const words = texts.overview.destinations
+  const words = overviewTexts.destinations
   return (
     <Section
       isFramed
@@ -90,7 +90,7 @@ interface RowsProps {
 function Rows({ group, destinations, isStale }: RowsProps) {
   const [shown, button] = useFirstRows(destinations)
   const [opened, setOpened] = useState<string | null>(null)
-  const { title, about, columns, whoSends, whoSendsType } = texts.overview.destinations
+  const { title, about, columns, whoSends, whoSendsType } = overviewTexts.destinations
   return (
     <>
       <Table
@@ -139,7 +139,7 @@ function Rows({ group, destinations, isStale }: RowsProps) {
 }
 
 function nameOf(group: DestinationGroup, key: string | null): string {
-  const { noCountry, noType } = texts.overview.destinations
+  const { noCountry, noType } = overviewTexts.destinations
   if (key === null) return group === 'country' ? noCountry : noType
   return group === 'country' ? countryLabel(key) : key
 }
@@ -152,7 +152,7 @@ interface RowProps {
 
 function Row({ group, destination, onWho }: RowProps) {
   const { key, asked, denied, usual } = destination
-  const { columns, times, isNew, who, whoSends, whoSendsType } = texts.overview.destinations
+  const { columns, times, isNew, who, whoSends, whoSendsType } = overviewTexts.destinations
   const name = nameOf(group, key)
   return (
     <Table.Tr>

@@ -9,7 +9,7 @@ import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
 
@@ -18,7 +18,7 @@ type Quota = Api['SmsQuota']
 /** Quotas in use that end this week, those with most units left first. */
 export function Ending() {
   const list = useEnding()
-  const { ending } = texts.overview
+  const { ending } = overviewPartTexts
   return (
     <Section
       isFramed
@@ -52,7 +52,7 @@ const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   const [shown, button] = useFirstRows(quotas)
-  const { title, columns } = texts.overview.ending
+  const { title, columns } = overviewPartTexts.ending
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -72,7 +72,7 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
               <Table.Th scope="row" className={classes.name ?? ''}>
                 <QuotaName quota={quota} />
                 <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-                  {texts.overview.user(quota.user_id)}
+                  {overviewPartTexts.user(quota.user_id)}
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.left} className={classes.number ?? ''}>

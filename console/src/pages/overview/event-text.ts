@@ -1,5 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 
 type Quota = Api['SmsQuota']
@@ -19,8 +20,8 @@ export interface EventText {
 
 /** Describes an event. An event type that this version does not know is shown by its name. */
 export function eventText({ type, data }: Event): EventText {
-  const { events } = texts.overview
-  const { kinds } = texts.overview.activity
+  const { events } = overviewPartTexts
+  const { kinds } = overviewPartTexts.activity
   switch (type) {
     case 'quota.created': {
       const by = data.quota.updated_by
@@ -52,7 +53,7 @@ export function eventText({ type, data }: Event): EventText {
       return { subject, href: `/webhooks/${id}`, tone: 'bad', text, kind: kinds.disabled }
     }
     case 'user.erased': {
-      const subject = texts.overview.user(data.erasure.user_id)
+      const subject = overviewPartTexts.user(data.erasure.user_id)
       return { subject, tone: 'over', text: events.erased, kind: kinds.erased }
     }
     default:
@@ -61,19 +62,19 @@ export function eventText({ type, data }: Event): EventText {
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {
-  const { events } = texts.overview
-  const { kinds } = texts.overview.activity
+  const { events } = overviewPartTexts
+  const { kinds } = overviewPartTexts.activity
   if (percent >= 100) return { ...quotaSubject({ quota }), tone: 'bad', text: events.exhausted, kind: kinds.exhausted }
   const text = events.reached(percent, quota.remaining)
   return { ...quotaSubject({ quota }), tone: 'held', text, kind: kinds.threshold(percent) }
 }
 
 function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 'href'> {
-  return { subject: quota.name ?? texts.overview.events.quota(quota.id), href: `/quotas/${quota.id}` }
+  return { subject: quota.name ?? overviewPartTexts.events.quota(quota.id), href: `/quotas/${quota.id}` }
 }
 
 function allowance({ limit, period, enabled }: Quota): string {
-  const { unlimited, each, suspended } = texts.overview.events
+  const { unlimited, each, suspended } = overviewPartTexts.events
   const size = limit === null ? unlimited : texts.values.units(limit)
   return `${size}${period === null ? '' : each[period]}${enabled ? '' : suspended}`
 }

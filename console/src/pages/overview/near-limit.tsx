@@ -11,7 +11,7 @@ import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
 import { useNearLimit } from '../../queries/overview.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
 
@@ -20,7 +20,7 @@ type Quota = Api['SmsQuota']
 /** Quotas that have reached one of their alerts in the current window and have units left, fullest first. */
 export function NearLimit() {
   const alerts = useNearLimit()
-  const { near } = texts.overview
+  const { near } = overviewPartTexts
   return (
     <Section isFramed title={near.title}>
       <Loaded query={alerts} loading={<Loading rows={5} height={44} />}>
@@ -50,7 +50,7 @@ function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   const [shown, button] = useFirstRows(quotas)
-  const { title, columns } = texts.overview.near
+  const { title, columns } = overviewPartTexts.near
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -74,14 +74,14 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
 }
 
 function Row({ quota }: { quota: Quota }) {
-  const { columns, never } = texts.overview.near
+  const { columns, never } = overviewPartTexts.near
   const share = shareOf(quota)
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
         <QuotaName quota={quota} />
         <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
-          {texts.overview.user(quota.user_id)}
+          {overviewPartTexts.user(quota.user_id)}
         </Anchor>
       </Table.Th>
       <Table.Td data-label={columns.used}>

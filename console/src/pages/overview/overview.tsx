@@ -4,7 +4,7 @@ import { useReachable } from '../../api/reachability.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
-import { texts } from '../../texts/texts.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import { Blocked } from './blocked.tsx'
 import { Denials } from './denials.tsx'
 import { Destinations } from './destinations.tsx'
@@ -21,7 +21,7 @@ export default function Overview() {
   const feed = useFeed()
   return (
     <>
-      <PageTitle title={texts.overview.title} about={texts.overview.about}>
+      <PageTitle title={overviewTexts.title} about={overviewTexts.about}>
         <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
       <FailingWebhooks />
@@ -47,7 +47,7 @@ export default function Overview() {
 
 /** Whether the overview is up to date. */
 function LiveIndicator({ isConnected, error }: { isConnected: boolean; error: Error | null }) {
-  const { live } = texts.overview
+  const { live } = overviewTexts
   // Other requests notice an outage before the long poll does.
   const isReachable = useReachable()
   return <div role="status">{badge()}</div>

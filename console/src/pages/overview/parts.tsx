@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Units } from '../../components/values.tsx'
-import { texts } from '../../texts/texts.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import classes from './overview.module.css'
 
 /** A large number with a caption. */
@@ -25,7 +25,7 @@ export function useFirstRows<T>(rows: readonly T[]): [shown: readonly T[], butto
   if (rows.length <= FIRST_ROWS) return [rows, null]
   const button = (
     <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-      {isOpen ? texts.overview.showFewer : texts.overview.showAll(rows.length)}
+      {isOpen ? overviewTexts.showFewer : overviewTexts.showAll(rows.length)}
     </Button>
   )
   return [isOpen ? rows : rows.slice(0, FIRST_ROWS), button]

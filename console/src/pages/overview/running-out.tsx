@@ -10,7 +10,7 @@ import { Section } from '../../components/section.tsx'
 import { LongDate, Units } from '../../components/values.tsx'
 import { formatRate } from '../../formats.ts'
 import { useForecasts } from '../../queries/overview.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
 
 const DAYS = 7
@@ -25,7 +25,7 @@ interface Forecast {
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
   const summaries = useForecasts()
-  const { runningOut } = texts.overview
+  const { runningOut } = overviewPartTexts
   return (
     <Section isFramed title={runningOut.title}>
       <Loaded query={summaries} loading={<Loading rows={3} height={36} />}>
@@ -55,7 +55,7 @@ function forecastWithinDays({ user_id, as_of, forecast, available }: Api['QuotaS
 
 function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
   const [shown, button] = useFirstRows(forecasts)
-  const { title, columns } = texts.overview.runningOut
+  const { title, columns } = overviewPartTexts.runningOut
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -76,7 +76,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                  {texts.overview.user(user_id)}
+                  {overviewPartTexts.user(user_id)}
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.runsOut}>

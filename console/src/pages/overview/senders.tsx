@@ -10,7 +10,7 @@ import { type DestinationGroup, type DestinationUser, useUsersOfDestination } fr
 import { lastDay } from '../../queries/time-ranges.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 
 interface SendersProps {
   group: DestinationGroup
@@ -22,7 +22,7 @@ interface SendersProps {
 /** The users who send to a destination, most first, and the way to a cap for each. Loaded when it is opened. */
 export default function Senders({ group, destination, name }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
-  const { about, none, table, columns } = texts.overview.senders
+  const { about, none, table, columns } = overviewPartTexts.senders
   const mayCap = changesQuotas(useCaller())
   return (
     <>
@@ -67,13 +67,13 @@ export default function Senders({ group, destination, name }: SendersProps) {
 
 function Row({ user, group, destination, name, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
   const { user_id, sent, denied } = user
-  const { cap, capFor, columns } = texts.overview.senders
+  const { cap, capFor, columns } = overviewPartTexts.senders
   const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
   return (
     <Table.Tr>
       <Table.Th scope="row">
         <Anchor component={Link} href={`/users/${user_id}`} size="sm">
-          {texts.overview.user(user_id)}
+          {overviewPartTexts.user(user_id)}
         </Anchor>
       </Table.Th>
       <Table.Td data-label={columns.sent} className={classes.number ?? ''}>

@@ -5,7 +5,7 @@ import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
 import { useToday, useYesterday, useYesterdayUntilNow } from '../../queries/overview.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewTexts } from '../../texts/overview.ts'
 import { HourlyChart } from './hourly-chart.tsx'
 import classes from './overview.module.css'
 import { HeadlineNumber } from './parts.tsx'
@@ -17,7 +17,7 @@ type Kind = 'committed' | 'refunded' | 'unfunded'
 export function Today() {
   const today = useToday()
   const yesterday = useYesterday(new Date())
-  const { title, details, announcement } = texts.overview.today
+  const { title, details, announcement } = overviewTexts.today
   return (
     <Section isFramed title={title}>
       <Loaded query={today} loading={<Loading rows={4} height={34} />}>
@@ -47,11 +47,11 @@ function Comparison({ units, asOf }: { units: number; asOf: number }) {
   // Keeps the height of the line.
   if (data === undefined) return <>&nbsp;</>
   const before = data.total.committed.units
-  return texts.overview.today.compared(compare(units, before), <TimeOfDay at={data.to} />, before)
+  return overviewTexts.today.compared(compare(units, before), <TimeOfDay at={data.to} />, before)
 }
 
 function compare(units: number, before: number): string {
-  const { none, same, times, more, less } = texts.overview.today
+  const { none, same, times, more, less } = overviewTexts.today
   if (before === 0) return none
   const change = (units - before) / before
   if (Math.abs(change) < 0.005) return same

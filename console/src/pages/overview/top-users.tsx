@@ -10,7 +10,7 @@ import { Section } from '../../components/section.tsx'
 import { oneOf, useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
 import { TOP_PERIODS, useTopUsers } from '../../queries/overview.ts'
-import { texts } from '../../texts/texts.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
 
 const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 
@@ -18,7 +18,7 @@ const STATE = { top: oneOf(TOP_PERIODS, 'today') }
 export function TopUsers() {
   const [{ top }, change] = useUrlState(STATE)
   const users = useTopUsers(top)
-  const words = texts.overview.top
+  const words = overviewPartTexts.top
   return (
     <Section
       isFramed
@@ -48,7 +48,7 @@ export function TopUsers() {
 
 function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: boolean }) {
   const max = users[0]?.committed.units ?? 0
-  const { title, columns } = texts.overview.top
+  const { title, columns } = overviewPartTexts.top
   return (
     <Table
       className={`${classes.table} ${classes.cards}`}
@@ -75,7 +75,7 @@ function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: b
           <Table.Tr key={user_id}>
             <Table.Th scope="row">
               <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
-                {texts.overview.user(user_id)}
+                {overviewPartTexts.user(user_id)}
               </Anchor>
               <div className={classes.share} aria-hidden>
                 <span style={{ width: `${max === 0 ? 0 : (committed.units / max) * 100}%` }} />

@@ -1,7 +1,5 @@
 import type { Texts } from '../en/en.ts'
 import { components } from './components.tsx'
-import { denials } from './denials.tsx'
-import { overview } from './overview.tsx'
 import { quotas } from './quotas.tsx'
 import { search } from './search.tsx'
 import { session } from './session.tsx'
@@ -15,8 +13,6 @@ import { webhooks } from './webhooks.tsx'
 /** The German texts. */
 export const de: Texts = {
   components,
-  denials,
-  overview,
   quotas,
   search,
   session,

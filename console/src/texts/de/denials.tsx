@@ -1,7 +1,7 @@
 import { countryLabel, formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { denials as english } from '../en/denials.tsx'
 
-export const denials: Texts['denials'] = {
+export const denials: typeof english = {
   title: 'Ablehnungen',
   about: 'Abgelehnte Nachrichten aller Benutzer, und warum sie abgelehnt wurden.',
   table: 'Ablehnungen',
@@ -22,11 +22,6 @@ export const denials: Texts['denials'] = {
   noQuota: 'Keines',
   waitingDoesNotHelp: 'Warten hilft nicht',
 
-  reasons: {
-    no_quota: 'Kein Kontingent',
-    cap_reached: 'Obergrenze erreicht',
-    quota_exhausted: 'Kontingent erschöpft',
-  },
   reasonSentences: {
     no_quota: 'Kein Paket galt für diese Nachricht.',
     cap_reached: 'Eine Obergrenze ließ zu wenig Raum.',
@@ -42,7 +37,6 @@ export const denials: Texts['denials'] = {
     cap_reached: 'Eines der eigenen Limits ließ zu wenig Raum.',
     quota_exhausted: 'Die eigenen Pakete für diese Nachricht hatten zu wenige Einheiten übrig.',
   },
-  ownKinds: { grant: 'Ein Paket', cap: 'Ein Limit' },
 
   filters: {
     reason: 'Grund',

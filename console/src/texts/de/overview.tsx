@@ -1,10 +1,10 @@
 import { formatPercent, formatUnits } from '../../formats.ts'
-import type { Texts } from '../en/en.ts'
+import type { overview as english } from '../en/overview.tsx'
 import { values } from './values.tsx'
 
 const messages = (count: number) => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`
 
-export const overview: Texts['overview'] = {
+export const overview: typeof english = {
   title: 'Übersicht',
   about: 'Wer blockiert ist, wem die Einheiten ausgehen, was ungewöhnlich ist. Laufend aktualisiert.',
   live: {
@@ -31,31 +31,6 @@ export const overview: Texts['overview'] = {
     noDenials: 'Keine',
     waitingDoesNotHelp: 'Warten hilft nicht',
     announcement: count => `${formatUnits(count)} Benutzer blockiert`,
-  },
-  runningOut: {
-    title: 'Diese Woche aufgebraucht',
-    about:
-      'Bei gleichbleibendem Tagesverbrauch. Unter den 20 Benutzern, die in den letzten 7 Tagen am meisten gesendet haben, und denen kurz vor einem Limit.',
-    none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
-    noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
-    columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
-  },
-  near: {
-    title: 'Kurz vor dem Limit',
-    about: 'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %.',
-    more: 'Weitere Kontingente haben eine Warnschwelle erreicht.',
-    none: 'Kein Kontingent ist kurz vor dem Limit',
-    noneAbout: 'Kontingente erscheinen hier, wenn sie eine Warnschwelle erreichen, normalerweise 80 %.',
-    columns: { quota: 'Kontingent', used: 'Verbraucht', usage: 'Verbrauch', resets: 'Beginnt neu', ends: 'Endet' },
-    never: 'Nie',
-  },
-  ending: {
-    title: 'Enden diese Woche',
-    about: 'Die mit den meisten übrigen Einheiten zuerst.',
-    all: 'Alle, die in 7 Tagen enden',
-    none: 'Kein Kontingent endet in 7 Tagen',
-    columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
-    bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
   },
   denials: {
     title: 'Abgelehnt in 24 Stunden',
@@ -91,15 +66,6 @@ export const overview: Texts['overview'] = {
     whoSendsType: name => `Wer sendet ${name}?`,
     more: count => `${formatUnits(count)} weitere`,
   },
-  senders: {
-    about:
-      'Die letzten 24 Stunden, unter den 10 Benutzern, die am meisten gesendet haben, und den Benutzern der letzten 50 Ablehnungen.',
-    none: 'Keiner dieser Benutzer sendet dorthin',
-    table: 'Benutzer, die dorthin senden',
-    columns: { user: 'Benutzer', sent: 'Gesendete Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
-    cap: name => `${name} begrenzen`,
-    capFor: (name, user) => `${name} für Benutzer ${user} begrenzen`,
-  },
   today: {
     title: 'Heute verbrauchte Einheiten',
     details: { messages: 'Nachrichten', refunded: 'Erstattete Einheiten', unfunded: 'Ungedeckte Einheiten' },
@@ -125,14 +91,6 @@ export const overview: Texts['overview'] = {
       ].join(', ')}`,
     announcement: count => `${values.units(count)} heute verbraucht`,
   },
-  top: {
-    title: 'Größte Benutzer',
-    period: 'Zeitraum',
-    periods: { today: 'Heute', week: '7 Tage' },
-    none: { today: 'Heute keine Nachrichten', week: 'Keine Nachrichten in den letzten 7 Tagen' },
-    noneAbout: 'Benutzer erscheinen hier nach ihrer ersten Nachricht.',
-    columns: { user: 'Benutzer', units: 'Einheiten', messages: 'Nachrichten', denied: 'Abgelehnt' },
-  },
   webhooks: {
     title: 'Fehlschlagende Webhooks',
     all: 'Alle Webhooks',
@@ -141,57 +99,5 @@ export const overview: Texts['overview'] = {
       failing: 'Vom Dienst abgeschaltet: 3 Tage lang keine Zustellung',
       gone: 'Vom Dienst abgeschaltet: der Empfänger antwortete 410 Gone',
     },
-  },
-  activity: {
-    title: 'Ereignisse',
-    none: 'Noch keine Ereignisse',
-    noneAbout: 'Änderungen von Kontingenten, Warnungen und Abläufe erscheinen hier von selbst.',
-    since: (count, time) => (
-      <>
-        {count === 0 ? 'Keine neuen Ereignisse' : `${formatUnits(count)} neue`} seit {time}
-      </>
-    ),
-    showing: count => `; die letzten ${formatUnits(count)} sind gezeigt`,
-    skipped: '. Einige Ereignisse wurden übersprungen',
-    announcement: (count, latest) =>
-      `${formatUnits(count)} ${count === 1 ? 'neues Ereignis' : 'neue Ereignisse'}${latest === null ? '' : `, zuletzt: ${latest}`}`,
-    group: (count, what) => `${formatUnits(count)} × ${what}`,
-    kinds: {
-      created: actor => `Kontingent angelegt durch ${actor}`,
-      updated: actor => `Kontingent geändert durch ${actor}`,
-      deleted: actor => `Kontingent gelöscht durch ${actor}`,
-      threshold: percent => `Warnschwelle erreicht: ${percent} %`,
-      exhausted: 'Kontingent erschöpft',
-      ended: 'Kontingent abgelaufen',
-      expired: 'Reservierung abgelaufen',
-      disabled: 'Webhook abgeschaltet',
-      erased: 'Benutzer gelöscht',
-    },
-    usersOf: (links, more) => (
-      <>
-        Benutzer {links}
-        {more > 0 && ` und ${formatUnits(more)} weitere`}
-      </>
-    ),
-  },
-  events: {
-    quota: id => `Kontingent ${id}`,
-    reservation: id => `Reservierung ${id}`,
-    webhook: id => `Webhook ${id}`,
-    created: (actor, allowance) => `angelegt durch ${actor}: ${allowance}`,
-    updated: (actor, allowance) => `geändert durch ${actor}: jetzt ${allowance}`,
-    deleted: actor => `gelöscht durch ${actor}`,
-    exhausted: 'erschöpft',
-    reached: (percent, remaining) =>
-      `hat ${percent} % erreicht${remaining === null ? '' : `: ${values.units(remaining)} übrig`}`,
-    ended: 'abgelaufen',
-    expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
-    expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,
-    disabledGone: 'abgeschaltet: der Empfänger antwortete 410 Gone',
-    disabledFailing: 'abgeschaltet: alle Zustellungen schlugen fehl',
-    erased: 'gelöscht',
-    unlimited: 'unbegrenzt',
-    each: { hour: ' pro Stunde', day: ' pro Tag', week: ' pro Woche', month: ' pro Monat', year: ' pro Jahr' },
-    suspended: ', ausgesetzt',
   },
 }

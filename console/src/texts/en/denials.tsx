@@ -23,18 +23,13 @@ export const denials = {
   noQuota: 'None',
   waitingDoesNotHelp: 'Waiting does not help',
 
-  /** The reasons for which messages are denied, as labels and as sentences. */
-  reasons: {
-    no_quota: 'No quota',
-    cap_reached: 'Cap reached',
-    quota_exhausted: 'Quota exhausted',
-  },
+  /** Why messages are denied, as sentences. */
   reasonSentences: {
     no_quota: 'No grant covered this message.',
     cap_reached: 'A cap had too little room.',
     quota_exhausted: 'The grants for this message had too few units left.',
   },
-  /** The same for the user whose message it was. */
+  /** Labels and sentences for the user whose messages they are. */
   ownReasons: {
     no_quota: 'Not covered',
     cap_reached: 'Limit reached',
@@ -45,7 +40,6 @@ export const denials = {
     cap_reached: 'One of your limits had too little room.',
     quota_exhausted: 'Your packages for this message had too few units left.',
   },
-  ownKinds: { grant: 'A package', cap: 'A limit' },
 
   filters: {
     reason: 'Reason',

@@ -1,6 +1,4 @@
 import { components } from './components.tsx'
-import { denials } from './denials.tsx'
-import { overview } from './overview.tsx'
 import { quotas } from './quotas.tsx'
 import { search } from './search.tsx'
 import { session } from './session.tsx'
@@ -17,8 +15,6 @@ import { webhooks } from './webhooks.tsx'
  */
 export const en = {
   components,
-  denials,
-  overview,
   quotas,
   search,
   session,

@@ -1,0 +1,101 @@
+import { formatUnits } from '../../formats.ts'
+import type { overviewParts as english } from '../en/overview-parts.tsx'
+import { values } from './values.tsx'
+
+export const overviewParts: typeof english = {
+  user: id => `Benutzer ${id}`,
+  runningOut: {
+    title: 'Diese Woche aufgebraucht',
+    about:
+      'Bei gleichbleibendem Tagesverbrauch. Unter den 20 Benutzern, die in den letzten 7 Tagen am meisten gesendet haben, und denen kurz vor einem Limit.',
+    none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
+    noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
+    columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
+  },
+  near: {
+    title: 'Kurz vor dem Limit',
+    about: 'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %.',
+    more: 'Weitere Kontingente haben eine Warnschwelle erreicht.',
+    none: 'Kein Kontingent ist kurz vor dem Limit',
+    noneAbout: 'Kontingente erscheinen hier, wenn sie eine Warnschwelle erreichen, normalerweise 80 %.',
+    columns: { quota: 'Kontingent', used: 'Verbraucht', usage: 'Verbrauch', resets: 'Beginnt neu', ends: 'Endet' },
+    never: 'Nie',
+  },
+  ending: {
+    title: 'Enden diese Woche',
+    about: 'Die mit den meisten übrigen Einheiten zuerst.',
+    all: 'Alle, die in 7 Tagen enden',
+    none: 'Kein Kontingent endet in 7 Tagen',
+    columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
+    bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
+  },
+  senders: {
+    about:
+      'Die letzten 24 Stunden, unter den 10 Benutzern, die am meisten gesendet haben, und den Benutzern der letzten 50 Ablehnungen.',
+    none: 'Keiner dieser Benutzer sendet dorthin',
+    table: 'Benutzer, die dorthin senden',
+    columns: { user: 'Benutzer', sent: 'Gesendete Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
+    cap: name => `${name} begrenzen`,
+    capFor: (name, user) => `${name} für Benutzer ${user} begrenzen`,
+  },
+  top: {
+    title: 'Größte Benutzer',
+    period: 'Zeitraum',
+    periods: { today: 'Heute', week: '7 Tage' },
+    none: { today: 'Heute keine Nachrichten', week: 'Keine Nachrichten in den letzten 7 Tagen' },
+    noneAbout: 'Benutzer erscheinen hier nach ihrer ersten Nachricht.',
+    columns: { user: 'Benutzer', units: 'Einheiten', messages: 'Nachrichten', denied: 'Abgelehnt' },
+  },
+  activity: {
+    title: 'Ereignisse',
+    none: 'Noch keine Ereignisse',
+    noneAbout: 'Änderungen von Kontingenten, Warnungen und Abläufe erscheinen hier von selbst.',
+    since: (count, time) => (
+      <>
+        {count === 0 ? 'Keine neuen Ereignisse' : `${formatUnits(count)} neue`} seit {time}
+      </>
+    ),
+    showing: count => `; die letzten ${formatUnits(count)} sind gezeigt`,
+    skipped: '. Einige Ereignisse wurden übersprungen',
+    announcement: (count, latest) =>
+      `${formatUnits(count)} ${count === 1 ? 'neues Ereignis' : 'neue Ereignisse'}${latest === null ? '' : `, zuletzt: ${latest}`}`,
+    group: (count, what) => `${formatUnits(count)} × ${what}`,
+    kinds: {
+      created: actor => `Kontingent angelegt durch ${actor}`,
+      updated: actor => `Kontingent geändert durch ${actor}`,
+      deleted: actor => `Kontingent gelöscht durch ${actor}`,
+      threshold: percent => `Warnschwelle erreicht: ${percent} %`,
+      exhausted: 'Kontingent erschöpft',
+      ended: 'Kontingent abgelaufen',
+      expired: 'Reservierung abgelaufen',
+      disabled: 'Webhook abgeschaltet',
+      erased: 'Benutzer gelöscht',
+    },
+    usersOf: (links, more) => (
+      <>
+        Benutzer {links}
+        {more > 0 && ` und ${formatUnits(more)} weitere`}
+      </>
+    ),
+  },
+  events: {
+    quota: id => `Kontingent ${id}`,
+    reservation: id => `Reservierung ${id}`,
+    webhook: id => `Webhook ${id}`,
+    created: (actor, allowance) => `angelegt durch ${actor}: ${allowance}`,
+    updated: (actor, allowance) => `geändert durch ${actor}: jetzt ${allowance}`,
+    deleted: actor => `gelöscht durch ${actor}`,
+    exhausted: 'erschöpft',
+    reached: (percent, remaining) =>
+      `hat ${percent} % erreicht${remaining === null ? '' : `: ${values.units(remaining)} übrig`}`,
+    ended: 'abgelaufen',
+    expiredCommitted: units => `abgelaufen, ${values.units(units)} bestätigt`,
+    expiredReleased: units => `abgelaufen, ${values.units(units)} freigegeben`,
+    disabledGone: 'abgeschaltet: der Empfänger antwortete 410 Gone',
+    disabledFailing: 'abgeschaltet: alle Zustellungen schlugen fehl',
+    erased: 'gelöscht',
+    unlimited: 'unbegrenzt',
+    each: { hour: ' pro Stunde', day: ' pro Tag', week: ' pro Woche', month: ' pro Monat', year: ' pro Jahr' },
+    suspended: ', ausgesetzt',
+  },
+}
