@@ -171,6 +171,7 @@ test('users see their own denials, and ask for nothing else', async () => {
   await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Denials' }).click()
   await row(page, 'exhausted').getByText('Codes').waitFor()
   await row(page, 'exhausted').filter({ hasText: 'Used upYour packages' }).waitFor()
+  await page.getByLabel('Reason').selectOption('Used up')
   await page.getByRole('button', { name: 'Explain: exhausted' }).click()
   expect(await verdicts(page)).toContain('CodesCovers the message, but had too few units left')
   await explanation(page).getByText('Ask your administrator for more units.').waitFor()

@@ -251,12 +251,11 @@ export function useEnding() {
   return useLive(['quotas', 'ending'], read, SLOW_INTERVAL_MS)
 }
 
-const MAX_FORECASTS = 30
 const TOP_OF_WEEK = 20
 
 /**
- * The summaries of users who may run out soon: those who sent most in the last 7 days and those near a limit. One after the
- * other, at most `MAX_FORECASTS`. The key is none that events invalidate.
+ * The summaries of users who may run out soon, at most 40, read one after the other: of those who sent most in the last 7
+ * days, and of those near a limit. The key is none that events invalidate.
  */
 export function useForecasts() {
   const read = async (signal: AbortSignal) => {
@@ -264,7 +263,7 @@ export function useForecasts() {
     const near = await readAlerts(100, signal)
     const ids = new Set([...near.items.map(({ quota }) => quota.user_id), ...top.items.map(({ user_id }) => user_id)])
     const summaries: Api['QuotaSummary'][] = []
-    for (const user_id of [...ids].slice(0, MAX_FORECASTS)) {
+    for (const user_id of ids) {
       summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
     }
     return summaries

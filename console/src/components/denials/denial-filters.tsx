@@ -4,6 +4,7 @@ import { COUNTRIES } from '../../../../src/domain/country.ts'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import { countryLabel } from '../../formats.ts'
 import { toFieldText, toTimestamp } from '../../local-time.ts'
+import type { Scope } from '../../queries/denials.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from '../filters.module.css'
@@ -12,14 +13,15 @@ import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS } fr
 
 interface FiltersProps {
   state: DenialFilters
-  /** Whether the list is of all users, so that one can be chosen. */
-  hasUsers: boolean
+  /** Of all users, one can be chosen. */
+  scope: Scope
   onChange: (parts: Partial<DenialFilters>) => void
 }
 
 /** The filters of the log of denials. */
-export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) {
+export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
   const labels = denialTexts.filters
+  const reasons = scope?.isOwn ? denialTexts.ownReasons : texts.values.denialReasons
   return (
     <search className={classes.filters}>
       <TypedFilter
@@ -30,7 +32,7 @@ export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) 
         error={labels.messageError}
         onApply={id => onChange({ id })}
       />
-      {hasUsers && (
+      {scope === null && (
         <TypedFilter
           label={labels.user}
           placeholder={labels.allUsers}
@@ -46,7 +48,7 @@ export function DenialFilterFields({ state, hasUsers, onChange }: FiltersProps) 
         value={state.reason ?? ''}
         data={[
           { value: '', label: labels.allReasons },
-          ...DENIAL_REASONS.map(value => ({ value, label: texts.values.denialReasons[value] })),
+          ...DENIAL_REASONS.map(value => ({ value, label: reasons[value] })),
         ]}
         onChange={({ currentTarget: { value } }) =>
           onChange({ reason: DENIAL_REASONS.find(one => one === value) ?? null })

@@ -27,7 +27,7 @@ export function Denials({ scope }: { scope: Scope }) {
     <>
       <DenialFilterFields
         state={state}
-        hasUsers={scope === null}
+        scope={scope}
         // A changed filter starts at the newest.
         onChange={parts => change({ cursor: null, ...parts })}
       />

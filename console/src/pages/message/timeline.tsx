@@ -95,7 +95,7 @@ function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
         {asked > units && <p>{words.fewerThanAsked(texts.values.units(asked))}</p>}
         {force && <p>{words.forced}</p>}
         <Draws reservation={reservation} user={user} />
-        {unfunded > 0 && <p>{words.unfunded(texts.values.units(unfunded))}</p>}
+        {unfunded > 0 && <p>{(user.isOwn ? words.ownUnfunded : words.unfunded)(texts.values.units(unfunded))}</p>}
       </>
     ),
   }

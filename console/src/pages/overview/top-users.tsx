@@ -34,11 +34,11 @@ export function TopUsers() {
       }
     >
       <Loaded query={users} loading={<Loading rows={5} height={30} />}>
-        {({ items }) =>
+        {({ from, items }) =>
           items.length === 0 ? (
             <EmptyState title={words.none[top]}>{words.noneAbout}</EmptyState>
           ) : (
-            <Users users={items} isStale={users.isPlaceholderData} />
+            <Users users={items} from={from} isStale={users.isPlaceholderData} />
           )
         }
       </Loaded>
@@ -46,7 +46,7 @@ export function TopUsers() {
   )
 }
 
-function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: boolean }) {
+function Users({ users, from, isStale }: { users: Api['TopUsers']['items']; from: string; isStale: boolean }) {
   const max = users[0]?.committed.units ?? 0
   const { title, columns } = overviewPartTexts.top
   return (
@@ -91,7 +91,7 @@ function Users({ users, isStale }: { users: Api['TopUsers']['items']; isStale: b
               {denied.units === 0 ? (
                 <Units value={0} />
               ) : (
-                <Anchor component={Link} href={denialsUrl({}, { user_id, isOwn: false })} size="sm">
+                <Anchor component={Link} href={denialsUrl({ from }, { user_id, isOwn: false })} size="sm">
                   <Units value={denied.units} />
                 </Anchor>
               )}

@@ -139,6 +139,7 @@ export const denials: typeof english = {
     charged: 'Bezahlt von',
     counted: 'Gezählt von',
     unfunded: units => `${units} hat kein Paket bezahlt`,
+    ownUnfunded: units => `${units} waren in keinem Paket`,
     draw: (units, windowStart) => (
       <>
         {units}, im Zeitraum ab {windowStart}

@@ -145,6 +145,7 @@ export const denials = {
     charged: 'Charged to',
     counted: 'Counted by',
     unfunded: (units: string) => `${units} were paid by no grant`,
+    ownUnfunded: (units: string) => `${units} were not in a package`,
     draw: (units: string, windowStart: ReactNode) => (
       <>
         {units}, in the window from {windowStart}
