@@ -17,3 +17,6 @@ export function clientRequestId(headers: IncomingHttpHeaders): string | undefine
   const id = headers['x-request-id']
   return typeof id === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(id) ? id : undefined
 }
+
+/** For responses that report progress: nginx would hold their lines back until its buffer is full. */
+export const UNBUFFERED = { 'x-accel-buffering': 'no' }

@@ -8,6 +8,7 @@ import { BulkHeaders, BulkQuery, type BulkRecord, BulkReq } from '../../contract
 import { DAY_MS, type EpochMs } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
+import { UNBUFFERED } from '../platform/headers.ts'
 import { parseJsonBodies } from '../platform/json-body.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
 import { keyMismatch } from '../platform/problems.ts'
@@ -70,7 +71,7 @@ export function bulkRoute(server: FastifyInstance, { db, now }: RouteContext, { 
         if (begun !== null) yield lineOf({ record: 'begin', bulk_id: begun.id })
         for await (const record of records) yield lineOf(record)
       }
-      return reply.type(NDJSON).send(Readable.from(lines()))
+      return reply.type(NDJSON).headers(UNBUFFERED).send(Readable.from(lines()))
     },
   )
 }

@@ -7,6 +7,7 @@ import { importStep } from '../../admin/import-quotas.ts'
 import { ImportQuery } from '../../contract/import.ts'
 import { Problem } from '../../errors.ts'
 import type { RouteContext } from '../context.ts'
+import { UNBUFFERED } from '../platform/headers.ts'
 import { isPlainUtf8 } from '../platform/json-body.ts'
 import { allowLongBody } from '../platform/long-bodies.ts'
 import { changeResponses, operation } from '../platform/openapi.ts'
@@ -71,7 +72,7 @@ export function importRoute(server: FastifyInstance, { db, now }: RouteContext, 
           if (body.errored === null) throw error
         }
       }
-      return reply.type(NDJSON).send(Readable.from(rest()))
+      return reply.type(NDJSON).headers(UNBUFFERED).send(Readable.from(rest()))
     },
   )
 }
