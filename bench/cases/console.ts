@@ -80,7 +80,7 @@ async function press(page: Page, button: string, to: number): Promise<void> {
 
 /** Waits until the list shows this page; `QUOTAS` stands for the last one. */
 async function rowsOf(page: Page, number: number): Promise<void> {
-  const first = ((number - 1) * 20 + 1).toLocaleString('en')
+  const first = ((number - 1) * 25 + 1).toLocaleString('en')
   const position = number === QUOTAS ? /^[\d,]+–([\d,]+) of \1$/ : new RegExp(`^${first}–`)
   await page.getByRole('status').filter({ hasText: position }).waitFor()
   await page.locator('table[aria-busy=false]').waitFor()

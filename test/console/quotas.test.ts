@@ -237,6 +237,7 @@ describe('changes of many', () => {
     await page.getByLabel('Select Package', { exact: true }).first().check()
     await page.getByRole('button', { name: 'Next' }).click()
     await page.getByText('26–31 of 31').waitFor()
+    await page.locator('table[aria-busy=false]').waitFor()
     await page.getByLabel('Select Package', { exact: true }).first().check()
     await page.getByText('2 quotas selected').waitFor()
     await page.getByRole('button', { name: 'Resume…' }).click()
@@ -264,6 +265,30 @@ describe('changes of many', () => {
     await page.getByText('1 of 1 · 1 changed').waitFor()
     expect(calls).toBe(2)
     expect(await limits(101)).toEqual([1_250])
+  })
+
+  test('a change that a reload interrupts goes on under the same key', async () => {
+    const page = await site.visit('/quotas?user_id=102')
+    await page.getByLabel('Select this page').check()
+    await page.getByRole('button', { name: 'Adjust…' }).click()
+    await page.getByText('Remove units').click()
+    await page.getByRole('textbox', { name: 'Units' }).fill('400')
+    await page.getByLabel('Reason').fill('Booked by mistake')
+    await page.getByRole('button', { name: 'Show what would change' }).click()
+    // The service makes the change, and the page never learns of it.
+    const { promise: answered, resolve } = Promise.withResolvers<void>()
+    await page.route('**/admin/quota/bulk?dry_run=false', route => route.fetch().then(() => resolve()))
+    await page.getByRole('button', { name: 'Adjust 1 quota' }).click()
+    await answered
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.reload()
+    const notice = page.getByRole('region', { name: 'A change of 1 quota was interrupted.' })
+    await notice.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('1 of 1 · 1 changed').waitFor()
+    expect(await limits(102)).toEqual([600])
+    await page.reload()
+    await page.getByLabel('Select this page').waitFor()
+    expect(await notice.count()).toBe(0)
   })
 
   test('a CSV file gives its users more units for this window, and names users without a grant', async () => {

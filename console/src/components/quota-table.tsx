@@ -1,5 +1,5 @@
 import { Anchor, Table, UnstyledButton } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { memo, type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import { countryName, formatDistance, formatList } from '../formats.ts'
@@ -96,6 +96,7 @@ export type Density = 'comfortable' | 'compact'
 /** Which rows are selected. */
 export interface RowSelection {
   isSelected(quota: Quota): boolean
+  /** The same function at each render. */
   onSelect(quotas: readonly Quota[], isSelected: boolean): void
 }
 
@@ -112,42 +113,55 @@ interface TableProps {
   density?: Density
   /** Adds a checkbox to each row. */
   selection?: RowSelection | undefined
-  /** A last cell in each row. */
+  /** A last cell in each row. The same function at each render. */
   actions?: ((quota: Quota) => ReactNode) | undefined
 }
+
+/** Columns that fit 1280 px. With more, the table scrolls sideways, and its head does not stay in view. */
+const MAX_FITTING = 7
 
 /** A table of quotas; on narrow screens each row becomes a card with labeled cells. */
 export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable', ...props }: TableProps) {
   const { quotas, owner, sort, onSort, canSortByRemaining, isStale, selection, actions } = props
-  const shown = COLUMN_IDS.filter(id => columns.includes(id) && (id !== 'user' || owner === 'all'))
+  const shown = useMemo(
+    () => COLUMN_IDS.filter(id => columns.includes(id) && (id !== 'user' || owner === 'all')),
+    [columns, owner],
+  )
   return (
-    <Table
-      className={classes.table ?? ''}
-      aria-label={texts.quotas.title}
-      aria-busy={isStale}
-      data-stale={isStale || undefined}
-      data-density={density}
-    >
-      <Table.Thead>
-        <Table.Tr>
-          {selection !== undefined && <SelectAll quotas={quotas} selection={selection} />}
-          <Heading label={texts.quotas.columns.name} orders={upAndDown('name')} sort={sort} onSort={onSort} />
-          {shown.map(id => (
-            <Heading key={id} {...headingOf(id, canSortByRemaining)} sort={sort} onSort={onSort} />
+    <div className={shown.length > MAX_FITTING ? classes.wide : undefined}>
+      <Table
+        className={classes.table ?? ''}
+        aria-label={texts.quotas.title}
+        aria-busy={isStale}
+        data-stale={isStale || undefined}
+        data-density={density}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            {selection !== undefined && <SelectAll quotas={quotas} selection={selection} />}
+            <Heading label={texts.quotas.columns.name} orders={upAndDown('name')} sort={sort} onSort={onSort} />
+            {shown.map(id => (
+              <Heading key={id} {...headingOf(id, canSortByRemaining)} sort={sort} onSort={onSort} />
+            ))}
+            {actions !== undefined && (
+              <Table.Td>
+                <span className={classes.unseen}>{texts.quotas.columns.actions}</span>
+              </Table.Td>
+            )}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {quotas.map(quota => (
+            <Row
+              key={quota.id}
+              {...{ quota, owner, columns: shown, density, actions }}
+              isSelected={selection?.isSelected(quota) ?? false}
+              onSelect={selection?.onSelect}
+            />
           ))}
-          {actions !== undefined && (
-            <Table.Td>
-              <span className={classes.unseen}>{texts.quotas.columns.actions}</span>
-            </Table.Td>
-          )}
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {quotas.map(quota => (
-          <Row key={quota.id} {...{ quota, owner, columns: shown, selection, actions }} />
-        ))}
-      </Table.Tbody>
-    </Table>
+        </Table.Tbody>
+      </Table>
+    </div>
   )
 }
 
@@ -157,18 +171,19 @@ function headingOf(id: ColumnId, canSortByUse: boolean): Pick<Column, 'label' | 
   return { label, className, ...(isSortable ? { orders } : {}) }
 }
 
-interface RowProps extends Pick<TableProps, 'owner' | 'selection' | 'actions'> {
+interface RowProps extends Pick<TableProps, 'owner' | 'actions'> {
   quota: Quota
   columns: readonly ColumnId[]
+  density: Density
+  isSelected: boolean
+  onSelect: RowSelection['onSelect'] | undefined
 }
 
-function Row({ quota, owner, columns, selection, actions }: RowProps) {
-  const { id, status } = quota
-  const name = <bdi>{owner === 'own' ? (quota.name ?? texts.quotas.ownKinds[quota.kind]) : quotaName(quota)}</bdi>
-  const isSelected = selection?.isSelected(quota) ?? false
+/** Rendered again only if something of the row has changed: a page can have two hundred. */
+const Row = memo(({ quota, owner, columns, density, isSelected, onSelect, actions }: RowProps) => {
   return (
-    <Table.Tr data-status={status} data-selected={isSelected || undefined}>
-      {selection !== undefined && (
+    <Table.Tr data-status={quota.status} data-selected={isSelected || undefined}>
+      {onSelect !== undefined && (
         <Table.Td className={classes.check ?? ''}>
           {/* Not Mantine's: two hundred of them would be slow to render. The label makes it easier to hit. */}
           <label>
@@ -176,20 +191,22 @@ function Row({ quota, owner, columns, selection, actions }: RowProps) {
               type="checkbox"
               aria-label={texts.quotas.selection.select(quotaName(quota))}
               checked={isSelected}
-              onChange={event => selection.onSelect([quota], event.currentTarget.checked)}
+              onChange={event => onSelect([quota], event.currentTarget.checked)}
             />
           </label>
         </Table.Td>
       )}
       <Table.Th scope="row" data-label={texts.quotas.columns.name}>
-        {owner === 'own' ? (
-          <span className={classes.name}>{name}</span>
+        {density === 'compact' ? (
+          <Kind kind={quota.kind}>
+            <Name quota={quota} owner={owner} />
+          </Kind>
         ) : (
-          <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
-            {name}
-          </Anchor>
+          <>
+            <Name quota={quota} owner={owner} />
+            <About quota={quota} owner={owner} />
+          </>
         )}
-        <About quota={quota} owner={owner} />
       </Table.Th>
       {columns.map(column => {
         const { label, className, cell }: Column = COLUMNS[column]
@@ -201,6 +218,21 @@ function Row({ quota, owner, columns, selection, actions }: RowProps) {
       })}
       {actions !== undefined && <Table.Td className={classes.actions ?? ''}>{actions(quota)}</Table.Td>}
     </Table.Tr>
+  )
+})
+
+function Name({ quota, owner }: { quota: Quota; owner: Owner }) {
+  const { id, name, kind } = quota
+  if (owner === 'own')
+    return (
+      <span className={classes.name}>
+        <bdi>{name ?? texts.quotas.ownKinds[kind]}</bdi>
+      </span>
+    )
+  return (
+    <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600} className={classes.name ?? ''}>
+      <bdi>{quotaName(quota)}</bdi>
+    </Anchor>
   )
 }
 

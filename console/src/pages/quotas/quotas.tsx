@@ -17,6 +17,8 @@ import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import type { BulkAction } from './bulk/bulk-change.ts'
+import type { Confirmed } from './bulk/bulk-preview.tsx'
+import { forgetUnfinished, type Unfinished, unfinishedOf } from './bulk/unfinished.ts'
 import { ExportButton } from './export-button.tsx'
 import { QuotaFilters } from './filters.tsx'
 import { filterCount, filtersOf, LIST_STATE, type ListState } from './list-state.ts'
@@ -33,6 +35,8 @@ const BulkPanel = lazy(() => import('./bulk/bulk-panel.tsx'))
 interface OpenBulk {
   action: BulkAction
   selection: Selection
+  /** What was confirmed before a reload, and goes on. */
+  confirmed?: Confirmed
 }
 
 /** The list of all quotas. */
@@ -48,6 +52,11 @@ export default function Quotas() {
       <Head state={state} options={options} onOptions={setOptions} />
       <Views state={state} />
       <QuotaFilters state={state} onChange={select} />
+      {bulk === null && (
+        <UnfinishedNotice
+          onContinue={({ action, confirmed }) => setBulk({ action, confirmed, selection: selection.current })}
+        />
+      )}
       {bulk !== null && (
         <div ref={intoView} tabIndex={-1} className={classes.bulkPanel}>
           <Suspense fallback={<Loading rows={5} height={36} />}>
@@ -66,6 +75,32 @@ export default function Quotas() {
         onBulk={bulk === null ? action => setBulk({ action, selection: selection.current }) : null}
       />
     </>
+  )
+}
+
+/** Says that a reload has interrupted a change of many quotas, which can go on. */
+function UnfinishedNotice({ onContinue }: { onContinue: (unfinished: Unfinished) => void }) {
+  const { subject } = useCaller()
+  const [unfinished, setUnfinished] = useState(() => unfinishedOf(subject))
+  if (unfinished === null) return null
+  const { about, proceed, dismiss } = texts.quotas.unfinished
+  return (
+    <section className={classes.selection} aria-label={about(unfinished.confirmed.total)}>
+      <span>{about(unfinished.confirmed.total)}</span>
+      <Button size="xs" onClick={() => onContinue(unfinished)}>
+        {proceed}
+      </Button>
+      <Button
+        variant="default"
+        size="xs"
+        onClick={() => {
+          forgetUnfinished()
+          setUnfinished(null)
+        }}
+      >
+        {dismiss}
+      </Button>
+    </section>
   )
 }
 

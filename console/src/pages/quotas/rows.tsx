@@ -1,5 +1,5 @@
 import { ActionIcon, Button } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Icon } from '../../components/icon.tsx'
@@ -18,6 +18,12 @@ const RowMenu = lazy(() => import('./row-menu.tsx'))
 
 type Quota = Api['SmsQuota']
 
+/** The row whose menu is open, and the button that it hangs on. */
+interface OpenMenu {
+  quota: Quota
+  anchor: HTMLElement
+}
+
 interface RowsProps {
   state: ListState
   select: (parts: Partial<ListState>) => void
@@ -33,9 +39,10 @@ interface RowsProps {
 /** A page of the list, and what can be done to its rows. */
 export function Rows({ state, select, options, selection, onBulk, items, total, isStale }: RowsProps) {
   const canChange = may(useCaller(), 'change')
-  const [menu, setMenu] = useState<{ quota: Quota; anchor: HTMLElement } | null>(null)
+  const [menu, setMenu] = useState<OpenMenu | null>(null)
   const [done, setDone] = useState('')
   const [error, setError] = useState<Error | null>(null)
+  const actions = useCallback((quota: Quota) => <MenuButton quota={quota} onOpen={setMenu} />, [])
   return (
     <>
       <p role="status" className={classes.done}>
@@ -52,17 +59,7 @@ export function Rows({ state, select, options, selection, onBulk, items, total, 
         columns={options.columns}
         density={options.density}
         selection={canChange && onBulk !== null ? selection.rows : undefined}
-        actions={quota => (
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={texts.quotas.actions.of(quotaName(quota))}
-            aria-haspopup="menu"
-            onClick={event => setMenu({ quota, anchor: event.currentTarget })}
-          >
-            <Icon name="more" />
-          </ActionIcon>
-        )}
+        actions={actions}
       />
       {onBulk !== null && !isEmpty(selection.current) && (
         <SelectionBar
@@ -81,6 +78,20 @@ export function Rows({ state, select, options, selection, onBulk, items, total, 
         </Suspense>
       )}
     </>
+  )
+}
+
+function MenuButton({ quota, onOpen }: { quota: Quota; onOpen: (menu: OpenMenu) => void }) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={texts.quotas.actions.of(quotaName(quota))}
+      aria-haspopup="menu"
+      onClick={event => onOpen({ quota, anchor: event.currentTarget })}
+    >
+      <Icon name="more" />
+    </ActionIcon>
   )
 }
 

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useCallback, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import type { RowSelection } from '../../components/quota-table.tsx'
 import { texts } from '../../texts/texts.ts'
@@ -23,21 +23,27 @@ export function isEmpty(selection: Selection): boolean {
 
 /** The selection of a list. It lasts while pages are turned; other filters begin a new one. */
 export function useSelection(filters: Filters) {
-  const [{ key, selection }, set] = useState({ key: '', selection: NONE })
+  const [{ key, selection }, set] = useState<{ key: string; selection: Selection }>({ key: '', selection: NONE })
   const currentKey = JSON.stringify(filters)
   const current: Selection = key === currentKey ? selection : NONE
   const select = (next: Selection) => set({ key: currentKey, selection: next })
+  const onSelect: RowSelection['onSelect'] = useCallback(
+    (changed, isSelected) =>
+      set(before => {
+        // A single row cannot be taken out of all that match, so the choice begins again with that row.
+        const known = before.key === currentKey ? before.selection : NONE
+        const quotas = new Map(known.by === 'ids' ? known.quotas : [])
+        for (const quota of changed) {
+          if (isSelected) quotas.set(quota.id, quota)
+          else quotas.delete(quota.id)
+        }
+        return { key: currentKey, selection: { by: 'ids', quotas } }
+      }),
+    [currentKey],
+  )
   const rows: RowSelection = {
     isSelected: ({ id }) => current.by === 'filters' || current.quotas.has(id),
-    onSelect: (changed, isSelected) => {
-      // A single row cannot be taken out of all that match, so the choice begins again with that row.
-      const quotas = new Map(current.by === 'ids' ? current.quotas : [])
-      for (const quota of changed) {
-        if (isSelected) quotas.set(quota.id, quota)
-        else quotas.delete(quota.id)
-      }
-      select({ by: 'ids', quotas })
-    },
+    onSelect,
   }
   return { current, select, clear: () => select(NONE), rows }
 }

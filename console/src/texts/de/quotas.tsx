@@ -102,6 +102,12 @@ export const quotas: Texts['quotas'] = {
     delete: 'Löschen',
     resumed: name => `${name} zählt wieder.`,
   },
+  unfinished: {
+    about: count =>
+      `Eine Änderung von ${formatUnits(count)} Kontingenten wurde unterbrochen. Was geändert ist, bleibt geändert; beim Weitermachen wird nichts doppelt geändert.`,
+    proceed: 'Weiter',
+    dismiss: 'Verwerfen',
+  },
   empty: {
     title: 'Keine Kontingente',
     goOn: 'Unter den bisher durchsuchten ist keines. Weiter mit „Nächste“.',

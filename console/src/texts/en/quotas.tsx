@@ -104,6 +104,12 @@ export const quotas = {
     delete: 'Delete',
     resumed: (name: string) => `${name} counts again.`,
   },
+  unfinished: {
+    about: (count: number) =>
+      `A change of ${quotasOf(count)} was interrupted. What was changed stays changed; going on changes nothing twice.`,
+    proceed: 'Continue',
+    dismiss: 'Dismiss',
+  },
   empty: {
     title: 'No quotas',
     goOn: 'None among the quotas searched so far. Go on with “Next”.',

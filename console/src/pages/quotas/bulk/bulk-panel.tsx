@@ -5,30 +5,39 @@ import { newIdempotencyKey } from '../../../api/idempotency-key.ts'
 import { Section } from '../../../components/section.tsx'
 import { bulkJob, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
+import { useCaller } from '../../../session/session.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import type { Selection } from '../selection.tsx'
 import { type BulkAction, type BulkInput, changeOf, EMPTY_INPUT, needsInput, selectOf } from './bulk-change.ts'
 import { BulkFields } from './bulk-fields.tsx'
 import { BulkPreviewView, type Confirmed, ExtraPreviewView } from './bulk-preview.tsx'
+import { forgetUnfinished, keepUnfinished } from './unfinished.ts'
 
 const { bulk, jobs } = manyTexts
 
 interface BulkPanelProps {
   action: BulkAction
   selection: Selection
+  /** What was confirmed before a reload, and goes on. */
+  confirmed?: Confirmed | undefined
   onClose: () => void
 }
 
 type Step = 'input' | 'preview' | Confirmed
 
 /** One change of all selected quotas: what it shall be, what it would do, and then how far it is. */
-export default function BulkPanel({ action, selection, onClose }: BulkPanelProps) {
+export default function BulkPanel({ action, selection, confirmed, onClose }: BulkPanelProps) {
   const [input, setInput] = useState(EMPTY_INPUT)
-  const [step, setStep] = useState<Step>(needsInput(action) ? 'input' : 'preview')
+  const [step, setStep] = useState<Step>(confirmed ?? (needsInput(action) ? 'input' : 'preview'))
   // One key for the preview and all attempts: what was confirmed is made at most once.
   const [key] = useState(newIdempotencyKey)
   const queryClient = useQueryClient()
+  const { subject } = useCaller()
+  const confirm = (next: Confirmed) => {
+    keepUnfinished({ action, confirmed: next, subject })
+    setStep(next)
+  }
   const back = needsInput(action) ? () => setStep('input') : onClose
   return (
     <Section title={bulk.titles[action]} isFramed>
@@ -43,13 +52,13 @@ export default function BulkPanel({ action, selection, onClose }: BulkPanelProps
       )}
       {step === 'preview' &&
         (action === 'adjust' && input.isThisWindowOnly && !input.isDecrease ? (
-          <ExtraPreviewView selection={selection} input={input} changeKey={key} onConfirm={setStep} onBack={back} />
+          <ExtraPreviewView selection={selection} input={input} changeKey={key} onConfirm={confirm} onBack={back} />
         ) : (
           <BulkPreviewView
             call={{ select: selectOf(selection), change: changeOf(action, input), key }}
             action={action}
             selection={selection}
-            onConfirm={setStep}
+            onConfirm={confirm}
             onBack={back}
           />
         ))}
@@ -58,7 +67,10 @@ export default function BulkPanel({ action, selection, onClose }: BulkPanelProps
           job={'lines' in step ? importJob(step.lines, { isDryRun: false }) : bulkJob([step.call])}
           total={step.total}
           reportName={`sms-quota-${action}`}
-          onEnd={() => void refetchDependents(queryClient)}
+          onEnd={isDone => {
+            if (isDone) forgetUnfinished()
+            void refetchDependents(queryClient)
+          }}
         >
           {() => <Button onClick={onClose}>{jobs.close}</Button>}
         </JobView>

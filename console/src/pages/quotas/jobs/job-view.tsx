@@ -17,8 +17,8 @@ interface JobViewProps {
   reportName: string
   /** Whether it only asks what would change. */
   isDryRun?: boolean
-  /** Called when the job has stopped, for whatever reason: what other pages show may be stale. */
-  onEnd?: () => void
+  /** Called when the job has stopped, done or not: what other pages show may be stale. */
+  onEnd?: (isDone: boolean) => void
   /** What to do next, when it is done. */
   children: (result: Progress) => ReactNode
 }

@@ -55,9 +55,9 @@ const RETRY_MS = 2_000
  * Runs a job from the first render on. While the service is away it is repeated; another error, or the user, stops it.
  *
  * @param job as of the first render
- * @param onEnd called each time the job stops, for whatever reason
+ * @param onEnd called each time the job stops: when all is done, or for another reason
  */
-export function useJob(job: Job, onEnd: () => void) {
+export function useJob(job: Job, onEnd: (isDone: boolean) => void) {
   const [run] = useState(() => job)
   const [state, setState] = useState<JobState>('running')
   const [progress, setProgress] = useState(NOTHING_DONE)
@@ -72,6 +72,7 @@ export function useJob(job: Job, onEnd: () => void) {
     controller.current = stop
     setError(null)
     let attempts = 0
+    let isDone = false
     const report = (next: Progress) => {
       attempts = 0
       setProgress(next)
@@ -80,6 +81,7 @@ export function useJob(job: Job, onEnd: () => void) {
       setState('running')
       try {
         await run({ report, signal })
+        isDone = true
         setState('done')
         break
       } catch (caught) {
@@ -95,7 +97,7 @@ export function useJob(job: Job, onEnd: () => void) {
         await new Promise(resolve => setTimeout(resolve, delayMs))
       }
     }
-    end.current()
+    end.current(isDone)
   }
   function pause(): void {
     controller.current?.abort()
