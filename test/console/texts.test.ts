@@ -1,11 +1,19 @@
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { PROJECT } from '../support/process.ts'
 
-/** The catalogs, imported dynamically, because their types need the DOM. */
-const catalog = (language: string) => import(join(PROJECT, `console/src/texts/${language}/${language}.ts`))
-const { en } = await catalog('en')
-const { de } = await catalog('de')
+const TEXTS = join(PROJECT, 'console/src/texts')
+
+/** Every file of a language, also those that come with a page. Imported dynamically, because their types need the DOM. */
+async function catalog(language: string): Promise<Record<string, unknown>> {
+  const files = (await readdir(join(TEXTS, language))).filter(file => file !== `${language}.ts`)
+  return Object.fromEntries(
+    await Promise.all(files.map(async file => [file, { ...(await import(join(TEXTS, language, file))) }])),
+  )
+}
+const en = await catalog('en')
+const de = await catalog('de')
 
 /** Words that are the same in English and German. */
 const SAME = new Set([
@@ -14,6 +22,7 @@ const SAME = new Set([
   'Limit',
   'Live',
   'Name',
+  'Optional',
   'Status',
   'Support',
   'Text',
