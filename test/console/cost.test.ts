@@ -112,7 +112,16 @@ test('shows the available units of a user without quotas, and of a user with unl
   expect((await site.call('POST', '/api/sms/admin/quota', { body: scoped })).status).toBe(201)
   const rich = await site.visit('/cost', { token: await site.userToken(9) })
   await rich.getByText('Unlimited units').waitFor()
-  await rich.getByText('Quotas limited to certain countries').waitFor()
+  await rich.getByText('For some countries or message types it can differ.').waitFor()
+
+  // A cap for a country is known as soon as the number is.
+  const cap = { user_id: 9, kind: 'cap', limit: 0, countries: ['NG'], expires_at: '2026-03-16T12:00:00Z' }
+  expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
+  await rich.reload()
+  await rich.getByLabel('Number').fill('+234 803 123 4567')
+  await rich
+    .getByText(/^0 units: not enough for this message\. You can send again from 16 Mar 2026, 13:00 \(Europe\/Berlin\)/)
+    .waitFor()
 })
 
 const HOSTILE = {

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, startSite } from '../support/browser.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
@@ -263,6 +263,35 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('A campaign')
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
   await page.getByText(/^Can send: 50 units now, 2,750 until 1 Jul 2026/).waitFor()
+})
+
+test('says for which messages, from when, or why not a user can send', async () => {
+  const create = async (body: object) => {
+    expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  }
+  const starts_at = new Date(site.clock.now + 8 * DAY_MS + HOUR_MS).toISOString()
+  await create({ user_id: 21, limit: 500, countries: ['DE', 'AT'] })
+  await create({ user_id: 22, limit: 500, starts_at })
+  await create({ user_id: 23, limit: 500, enabled: false })
+  await create({ user_id: 24, limit: 0 })
+  await create({ user_id: 25, limit: null })
+  await create({ user_id: 26, limit: 5, kind: 'cap' })
+  const page = await site.visit('/users/21', { now: site.clock.now })
+  await page.getByText('All other messages: blocked, no grant covers them.').waitFor()
+  for (const [user, sentence, action] of [
+    [21, 'Can send only messages to Austria and Germany: 500 units now.', null],
+    [22, 'Can send from 20 Jun 2026, 15:00 (Europe/Berlin), in 8 days.', 'Create a quota'],
+    [23, 'Blocked: the quotas are suspended.', 'Resume a quota'],
+    [24, 'Blocked: all units are used up.', 'Add units'],
+    [25, 'Can send without limit.', null],
+    [26, 'Blocked: there are caps, but no grant that pays.', 'Create a quota'],
+    [27, 'Blocked: there are no quotas yet.', 'Create a quota'],
+  ] as const) {
+    await page.goto(`${site.url}/console/users/${user}`)
+    const status = page.getByRole('region', { name: 'Can this user send?' })
+    await status.getByText(sentence).waitFor()
+    if (action !== null) await status.locator('a,button').filter({ hasText: action }).waitFor()
+  }
 })
 
 test('shows when the units run out, as text and in the chart', async () => {

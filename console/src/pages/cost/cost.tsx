@@ -8,6 +8,7 @@ import { type Destination, useDestination } from '../../components/destination.t
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
+import { ExactTime } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { summaryQuery } from '../../queries/user.ts'
 import { useCaller } from '../../session/session.ts'
@@ -71,7 +72,7 @@ export default function Cost() {
         </div>
         <aside className={classes.result} aria-label={costTexts.result} aria-busy={counted !== text}>
           <CostSummary segmentation={segmentation} hasText={counted !== ''} destination={destination} />
-          <RemainingUnits units={units} />
+          <RemainingUnits units={units} country={destination.country} />
         </aside>
         <div className={classes.details}>
           <CostlyCharacters text={counted} segmentation={segmentation} costly={costly} onReplace={setText} />
@@ -134,8 +135,13 @@ function countryText({ country }: Destination): string {
   return country === null ? costTexts.facts.unknownCountry : countryLabel(country)
 }
 
+interface MessageProps {
+  units: number
+  country: Destination['country']
+}
+
 /** The available units of the user, and how many messages of this cost they allow. */
-function RemainingUnits({ units }: { units: number }) {
+function RemainingUnits({ units, country }: MessageProps) {
   const { user_id } = useCaller()
   if (user_id === null) throw new Error('the page needs a caller with a user id')
   const summary = useQuery(summaryQuery({ user_id, isOwn: true }))
@@ -149,18 +155,26 @@ function RemainingUnits({ units }: { units: number }) {
           <ErrorNotice variant="load" error={summary.error} onRetry={summary.refetch} />
         )
       ) : (
-        <Available summary={summary.data} units={units} />
+        <Available summary={summary.data} units={units} country={country} />
       )}
     </section>
   )
 }
 
-function Available({ summary: { available, breakdown }, units }: { summary: Api['QuotaSummary']; units: number }) {
-  const isScoped = breakdown.some(({ countries, message_types }) => countries !== null || message_types !== null)
+function Available({ summary, units, country }: MessageProps & { summary: Api['QuotaSummary'] }) {
+  const { scopes } = summary
+  const toCountry = scopes.find(
+    ({ countries, message_types }) => message_types === null && countries?.includes(country ?? ''),
+  )
+  const { available, denial } = toCountry ?? summary
+  const retryAt = denial?.retry_at
+  const canDiffer = scopes.some(({ message_types }) => message_types !== null || country === undefined)
   return (
     <>
-      <p className={classes.remaining}>{availableText(available, units)}</p>
-      {isScoped && <p className={classes.about}>{costTexts.available.scoped}</p>}
+      <p className={classes.remaining}>
+        {availableText(available, units)} {retryAt && costTexts.available.from(<ExactTime at={retryAt} />)}
+      </p>
+      {canDiffer && <p className={classes.about}>{costTexts.available.scoped}</p>}
     </>
   )
 }

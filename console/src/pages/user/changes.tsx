@@ -4,8 +4,10 @@ import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { Kind } from '../../components/kind.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
+import { quotaName } from '../../components/quota-labels.ts'
 import classes from '../../components/record-table.module.css'
 import { matching, useUrlState } from '../../components/url-state.ts'
 import { Timestamp } from '../../components/values.tsx'
@@ -80,21 +82,24 @@ function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
 
 function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<number, string> }) {
   const { quota_id, action, version, reason, actor, at } = change
-  const { columns, actions, version: versionText } = texts.user.changes
+  const { columns, version: versionText } = texts.user.changes
+  const { kind, name } = recordedQuota(change)
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label={columns.quota}>
         {quota_id === null ? (
           '–'
         ) : (
-          <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name ?? ''}>
-            <bdi>{names.get(quota_id) ?? recordedName(change) ?? quota_id}</bdi>
-          </Anchor>
+          <Kind kind={kind}>
+            <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name ?? ''}>
+              <bdi>{names.get(quota_id) ?? quotaName({ id: quota_id, kind, name })}</bdi>
+            </Anchor>
+          </Kind>
         )}
       </Table.Th>
       <Table.Td data-label={columns.change}>
         <div>
-          {action in actions ? actions[action as keyof typeof actions] : action}
+          {labelOf(action)}
           {version !== null && <div className={classes.about}>{versionText(version)}</div>}
         </div>
       </Table.Td>
@@ -111,8 +116,14 @@ function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<
   )
 }
 
-/** The name of a quota at the time of the change: the only one that is known of a deleted quota. */
-function recordedName({ before, after }: Api['AuditEntry']): string | null {
-  const shown: { name?: unknown } = after ?? before ?? {}
-  return typeof shown.name === 'string' ? shown.name : null
+/** The list has changes of quotas and erasures only. */
+function labelOf(action: Api['AuditEntry']['action']): string {
+  const { actions } = texts.user.changes
+  return Object.entries(actions).find(([name]) => name === action)?.[1] ?? action
+}
+
+/** The quota at the time of the change: all that is known of a deleted one. */
+function recordedQuota({ before, after }: Api['AuditEntry']): { kind: 'grant' | 'cap'; name: string | null } {
+  const shown: { kind?: unknown; name?: unknown } = after ?? before ?? {}
+  return { kind: shown.kind === 'cap' ? 'cap' : 'grant', name: typeof shown.name === 'string' ? shown.name : null }
 }

@@ -10,7 +10,7 @@ export const cost: typeof english = {
     'Hallo Zoë, die Bestellung Nr. 4711 ist unterwegs – sie kommt morgen zwischen 9 und 12… Zu zahlen sind 24,90 € [mit Versand]. Zur Sendung: https://shop.example/t/4711. Vielen Dank für den ‚Einkauf‘ bei uns!',
   number: {
     label: 'Nummer',
-    about: 'Freiwillig. Zeigt das Land.',
+    about: 'Optional. Zeigt das Land.',
     doubleZero: 'Bitte mit + statt 00 beginnen.',
     noPlus: 'Bitte mit + und der Landesvorwahl beginnen, etwa +49.',
     format: 'Bitte das internationale Format verwenden: + und bis zu 15 Ziffern.',
@@ -34,7 +34,8 @@ export const cost: typeof english = {
     unlimited: 'Unbegrenzte Einheiten: genug für beliebig viele dieser Nachrichten.',
     enough: (units, times) => `${values.units(units)}: genug für ${formatUnits(times)} dieser Nachrichten.`,
     notEnough: units => `${values.units(units)}: nicht genug für diese Nachricht.`,
-    scoped: 'Kontingente nur für bestimmte Länder oder Nachrichtentypen sind nicht mitgezählt.',
+    from: at => <>Ab {at} kann wieder gesendet werden.</>,
+    scoped: 'Für manche Länder oder Nachrichtentypen kann es abweichen.',
   },
   costly: {
     double: 'Zeichen, die doppelt zählen',

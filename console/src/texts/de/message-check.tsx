@@ -6,7 +6,7 @@ export const messageCheck: typeof english = {
   title: 'Ginge diese Nachricht hinaus?',
   about: 'Nichts wird reserviert oder gesendet. Nummer und Text bleiben im Browser.',
   to: 'Telefonnummer oder Land',
-  toAbout: 'Freiwillig. Bestimmt, welche Kontingente gelten.',
+  toAbout: 'Optional. Bestimmt, welche Kontingente gelten.',
   toPlaceholder: '+49 151 12345678 oder DE',
   toError: 'Bitte eine Nummer mit + und Landesvorwahl oder die zwei Buchstaben eines Landes eingeben.',
   unknownCountry: 'Diese Nummer gehört zu keinem Land.',
@@ -17,7 +17,7 @@ export const messageCheck: typeof english = {
   units: 'Einheiten',
   unitsError: 'Bitte eine ganze Zahl von 1 bis 1.000.000.000 eingeben.',
   type: 'Nachrichtentyp',
-  typeAbout: 'Freiwillig, etwa otp',
+  typeAbout: 'Optional, etwa otp',
   typeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',
   submit: 'Prüfen',
   costs: (units, encoding) => {

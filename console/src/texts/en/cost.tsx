@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 
@@ -36,7 +37,8 @@ export const cost = {
     enough: (units: number, times: number) =>
       `${values.units(units)}: enough for ${formatUnits(times)} of these messages.`,
     notEnough: (units: number) => `${values.units(units)}: not enough for this message.`,
-    scoped: 'Quotas limited to certain countries or message types are not included.',
+    from: (at: ReactNode) => <>You can send again from {at}.</>,
+    scoped: 'For some countries or message types it can differ.',
   },
   costly: {
     double: 'Characters that count double',
