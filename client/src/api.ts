@@ -1860,6 +1860,8 @@ export type AuditPage = {
 /** Who the token belongs to and what it allows. */
 export type Caller = {
   /** The token's `sub`: the actor in the history. */ readonly subject: string
+  /** The token's `name`, for people to read; null if it has none. The history keeps the subject. */
+  readonly name: string | null
   /** The user whose own paths the token opens; null if it is not a user's. */
   readonly userId: number | null
   /** The service's own role names, however the token spells them. Unknown roles are left out. */

@@ -7,6 +7,10 @@ import { nullable, time, uint } from './schemas.ts'
 export const Caller = Type.Object(
   {
     subject: Type.String({ description: "The token's `sub`: the actor in the history.", examples: ['7'] }),
+    name: nullable(Type.String(), {
+      description: "The token's `name`, for people to read; null if it has none. The history keeps the subject.",
+      examples: ['Ann Lee'],
+    }),
     user_id: nullable(uint(), { description: "The user whose own paths the token opens; null if it is not a user's." }),
     roles: Type.Array(Type.Enum([...ROLES]), {
       description: "The service's own role names, however the token spells them. Unknown roles are left out.",

@@ -66,8 +66,10 @@ test('a link replaces a session that has expired without asking', async () => {
 
 test('auditors and support staff without a user id may sign in', async () => {
   for (const role of ['auditor', 'support']) {
-    const page = await site.visit('/', { token: await site.token({ sub: 'ann', roles: [`sms-quota:${role}`] }) })
+    const token = await site.token({ sub: 'ann', name: 'Ann Lee', roles: [`sms-quota:${role}`] })
+    const page = await site.visit('/', { token })
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    await page.getByRole('button', { name: 'Account: Ann Lee' }).waitFor()
   }
 })
 

@@ -8,12 +8,13 @@ const exp = START / 1_000 + 60
 
 describe('a valid token gets its own identity and roles', () => {
   const cases: [string, Record<string, unknown>, object][] = [
-    ['a user', { sub: '7' }, { subject: '7', user_id: 7, roles: [], adjust_limit: 0 }],
+    ['a user', { sub: '7' }, { subject: '7', name: null, user_id: 7, roles: [], adjust_limit: 0 }],
     [
       'an administrator',
-      { sub: '1', roles: ['sms-quota:admin'] },
-      { subject: '1', user_id: 1, roles: ['admin'], adjust_limit: null },
+      { sub: '1', name: 'Ann Lee', roles: ['sms-quota:admin'] },
+      { subject: '1', name: 'Ann Lee', user_id: 1, roles: ['admin'], adjust_limit: null },
     ],
+    ['a name that cannot be shown', { sub: '7', name: 'a\nb' }, { subject: '7', name: null }],
     [
       'a machine',
       { sub: 'gateway', roles: ['sms-quota:sender'] },

@@ -12,8 +12,8 @@ export function readsAllUsers(caller: Pick<Caller, 'roles'>): boolean {
 }
 
 /** Whether a caller may create, change, suspend and delete quotas. */
-export function changesQuotas({ roles }: Pick<Caller, 'roles'>): boolean {
-  return rolesWith('change').some(role => roles.includes(role))
+export function changesQuotas(caller: Pick<Caller, 'roles'>): boolean {
+  return may(caller, 'change')
 }
 
 /** Whether a caller may adjust limits, if only by a bounded number of units per call. */

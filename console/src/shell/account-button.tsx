@@ -10,12 +10,12 @@ interface AccountButtonProps extends ComponentProps<'button'> {
 }
 
 /** Opens the account menu. On narrow screens it shows the icon alone. */
-export function AccountButton({ caller: { subject, user_id }, ...props }: AccountButtonProps) {
+export function AccountButton({ caller: { subject, name, user_id }, ...props }: AccountButtonProps) {
   return (
     <UnstyledButton {...props} className={classes.account ?? ''}>
       <Icon name="user" />
       <VisuallyHidden>{texts.shell.account.label}</VisuallyHidden>
-      <span>{user_id === null ? subject : texts.shell.account.user(user_id)}</span>
+      <span>{name ?? (user_id === null ? subject : texts.shell.account.user(user_id))}</span>
     </UnstyledButton>
   )
 }

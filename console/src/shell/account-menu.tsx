@@ -33,7 +33,7 @@ export default function AccountMenu({ caller, isOpen, onChange }: AccountMenuPro
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className={classes.signedIn ?? ''}>
-          <span>{account.signedInAs(caller.subject)}</span>
+          <span>{account.signedInAs(caller.name ?? caller.subject)}</span>
           {caller.roles.length > 0 && <span>{caller.roles.map(role => roles[role]).join(', ')}</span>}
         </Menu.Label>
         <Menu.Divider />

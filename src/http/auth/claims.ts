@@ -9,6 +9,8 @@ import { invalidToken } from './refusals.ts'
 export interface Principal {
   /** The token's `sub`: 1–255 characters without control characters. Identifies the client in the history and rate limits. */
   readonly subject: string
+  /** The token's `name`, for people to read; null if it has none that can be shown. Nothing is decided by it. */
+  readonly name: string | null
   /** 0 to 2^53−1; null if the token is not a user's. */
   readonly userId: number | null
   /** The service's own names of the token's roles, in the order of `ROLES`. Unknown roles are left out. */
@@ -50,7 +52,12 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   const permissions = new Set(roles.flatMap(role => PERMISSIONS_OF[role]))
   const { senderUsersClaim } = auth
   const senderUsers = senderUsersClaim === null ? 'all' : usersIn(claimAt(payload, senderUsersClaim))
-  return { subject, userId, roles, permissions, senderUsers, expiresAt }
+  return { subject, name: nameOf(payload.name), userId, roles, permissions, senderUsers, expiresAt }
+}
+
+/** 1 to 100 characters without control characters. */
+function nameOf(claim: unknown): string | null {
+  return typeof claim === 'string' && /^\P{Cc}{1,100}$/u.test(claim) && claim.isWellFormed() ? claim : null
 }
 
 /** The claim of exactly this name, since names may contain dots (https://example.com/roles); else the path into objects. */

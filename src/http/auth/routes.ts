@@ -26,6 +26,7 @@ export function callerRoutes(app: FastifyInstance, { supportAdjustLimit }: Route
       const principal = principalOf(request)
       return {
         subject: principal.subject,
+        name: principal.name,
         user_id: principal.userId,
         roles: [...principal.roles],
         adjust_limit: adjustLimitOf(principal, supportAdjustLimit),

@@ -1,6 +1,7 @@
 import { Code, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
+import { Actor } from '../../components/actor.tsx'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
@@ -60,7 +61,7 @@ function Row({ change }: { change: Change }) {
         <Differences change={change} />
       </Table.Th>
       <Table.Td data-label={columns.by} className={rows.name ?? ''}>
-        <bdi>{actor}</bdi>
+        <Actor subject={actor} />
       </Table.Td>
       <Table.Td data-label={columns.at}>
         <Timestamp at={at} />

@@ -38,6 +38,7 @@ export function StatusPanel({ webhook }: { webhook: Webhook }) {
           <WebhookStatus {...webhook} />
         </div>
         <p className={classes.note}>{enabled ? status.aboutEnabled : status.aboutDisabled}</p>
+        <ErrorNotice variant="action" error={toggle.error} />
       </div>
       {mayChange && (
         <div className={classes.action}>
@@ -52,7 +53,6 @@ export function StatusPanel({ webhook }: { webhook: Webhook }) {
           </Button>
         </div>
       )}
-      <ErrorNotice variant="action" error={toggle.error} />
     </section>
   )
 }
