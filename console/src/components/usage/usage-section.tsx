@@ -1,13 +1,15 @@
-import { Text, UnstyledButton } from '@mantine/core'
+import { Anchor, Text, UnstyledButton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense } from 'react'
+import { Fragment, lazy, Suspense } from 'react'
+import { Link } from 'wouter'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
-import { countryLabel, formatList, formatUnits, formatWeekday } from '../../formats.ts'
+import { countryLabel, formatUnits, formatWeekday } from '../../formats.ts'
 import { dayOf } from '../../local-time.ts'
 import { usageQuery } from '../../queries/usage.ts'
 import { summaryQuery, useQuotaNames, type ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
+import { denialsUrl } from '../denials/denials-state.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../field-errors.ts'
@@ -67,7 +69,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
           <Measures total={usage.data.total} shown={state.measure} onShow={measure => change({ measure })} />
           <Approximate items={usage.data.items} />
           <ChartOrTable user={user} summary={summary} usage={usage.data} state={state} last={period.last} />
-          {state.measure === 'denied' && <DeniedReasons total={usage.data.total} />}
+          {state.measure === 'denied' && <DeniedReasons user={user} usage={usage.data} />}
         </div>
       )}
     </>
@@ -107,14 +109,22 @@ function Measures({ total, shown, onShow }: MeasuresProps) {
   )
 }
 
-/** Why units were denied. */
-function DeniedReasons({ total: { denied_by_reason } }: Pick<MeasuresProps, 'total'>) {
+/** Why units were denied, with links to the denials of the period. */
+function DeniedReasons({ user, usage }: { user: ViewedUser; usage: Api['Usage'] }) {
+  const { denied_by_reason } = usage.total
   const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].units > 0)
   if (reasons.length === 0) return null
-  const parts = reasons.map(reason => texts.usage.reasons[reason](formatUnits(denied_by_reason[reason].units)))
   return (
     <Text size="xs" c="dimmed">
-      {texts.usage.deniedBy} {formatList(parts)}
+      {texts.usage.deniedBy}{' '}
+      {reasons.map((reason, index) => (
+        <Fragment key={reason}>
+          {index > 0 && ', '}
+          <Anchor component={Link} href={denialsUrl({ reason, from: usage.from, to: usage.to }, user)} inherit>
+            {texts.usage.reasons[reason](formatUnits(denied_by_reason[reason].units))}
+          </Anchor>
+        </Fragment>
+      ))}
     </Text>
   )
 }
