@@ -1,5 +1,6 @@
 /** Leases for many users, countries and types: bounded in number, and closed when they are not used. */
 import type { Clockwork, Later } from './clockwork.ts'
+import { UnavailableError } from './errors.ts'
 import { createLease, type LeaseCalls, type LeaseInput, type OwnLease, type OwnLeaseInput } from './lease.ts'
 
 export type LeaseScope = Pick<LeaseInput, 'userId' | 'country' | 'messageType'>
@@ -100,7 +101,10 @@ export function createLeasePool({ calls, lease: size, maxLeases, idleMs, clockwo
   }
 }
 
-/** Leases that are being closed: each again and again until the service has settled it. */
+/**
+ * Leases that are being closed: each again and again while the service is away. What it refuses to settle, for example of a
+ * user who was erased, is charged when it expires.
+ */
 function createClosing(later: Later) {
   /** With what cancels the next try. */
   const leases = new Map<OwnLease, () => void>()
@@ -109,13 +113,18 @@ function createClosing(later: Later) {
     leases.set(lease, () => {})
     lease.close().then(
       () => leases.delete(lease),
-      () =>
-        leases.set(
-          lease,
-          later(CLOSE_AGAIN_MS, () => add(lease)),
-        ),
+      error => {
+        if (error instanceof UnavailableError) {
+          leases.set(lease, again(lease))
+        } else {
+          leases.delete(lease)
+          lease.giveUp()
+        }
+      },
     )
   }
+
+  const again = (lease: OwnLease) => later(CLOSE_AGAIN_MS, () => add(lease))
 
   return {
     size: () => leases.size,

@@ -81,6 +81,13 @@ export function createSettlements(calls: SettlementCalls, userId: number, later:
       settle(slice).catch(tryAgainLater)
     },
 
+    /** Tries no more: what is not settled is charged when it expires. */
+    giveUp(): void {
+      cancel?.()
+      cancel = undefined
+      open.clear()
+    },
+
     /**
      * Settles what is left, and refunds units that were given back after their slices were settled.
      *

@@ -61,6 +61,8 @@ export interface OwnLease extends Lease {
   prepare(): void
   /** The request for a slice that is under way; it rejects as `spend` does. */
   refilling(): Promise<unknown> | undefined
+  /** After `close` has failed: tries no more. What is not settled is charged when it expires. */
+  giveUp(): void
   /** @param isWholeMessage false if a part of it is still paid, so that it counts as sent */
   giveBack(units?: number, isWholeMessage?: boolean): void
 }
@@ -173,6 +175,10 @@ class SlicedLease implements OwnLease {
     this.isClosed = true
     this.closing = this.closing.catch(() => {}).then(() => this.settle())
     return this.closing
+  }
+
+  giveUp(): void {
+    this.settlements.giveUp()
   }
 
   private async settle(): Promise<void> {

@@ -35,7 +35,7 @@ export interface OutageLeases {
   isOpen(message: ReserveReq): boolean
   /** Pays a message. @returns what takes that back if it is not sent; undefined if the lease holds too few units */
   pay(message: PayableMessage, reason: UnavailableError): (() => void) | undefined
-  /** @throws UnavailableError if not all could be given back; what is left is charged when it expires */
+  /** @throws UnavailableError if the service has not settled all; what is left is charged when it expires */
   close(): Promise<void>
 }
 
@@ -62,15 +62,15 @@ export function createOutageLeases(
     },
     isOpen: ids.has,
     pay(message, { mayHaveTakenEffect }) {
-      const lease = ids.isFull() ? undefined : pool.find(scopeOf(message))?.lease
+      const lease = ids.count() >= MAX_IDS ? undefined : pool.find(scopeOf(message))?.lease
       if (!lease?.trySpend(message.units)) return undefined
       if (mayHaveTakenEffect) ids.close(message)
       return () => lease.giveBack(message.units)
     },
     async close() {
       const unsettled = await pool.close()
-      if (unsettled === 0) return
-      const message = `the units of ${unsettled} leases could not be given back: they are charged when they expire`
+      if (unsettled === 0 && ids.count() === 0) return
+      const message = `the service has not settled ${unsettled} leases and closed ${ids.count()} ids of messages yet`
       throw new UnavailableError(message, { mayHaveTakenEffect: true })
     },
   }
@@ -91,7 +91,7 @@ function createIds(calls: BookingCalls, now: () => number) {
   const booking = createBooking(debts, calls, now)
   return {
     has: (message: ReserveReq) => open.has(keyOf(message)),
-    isFull: () => open.size >= MAX_IDS,
+    count: () => open.size,
     close(request: ReserveReq) {
       open.set(keyOf(request), { request, at: new Date().toISOString(), outcome: 'not-sent' })
       booking.wake()

@@ -1,6 +1,7 @@
 /** `onUnavailable: 'lease'`: units held for an outage, with a service that is killed and started again. */
 import { afterAll, describe, expect, test } from 'vitest'
-import { createClient, UnknownIfSent } from '../../client/src/main.ts'
+import { createLeasePool } from '../../client/src/lease-pool.ts'
+import { type Client, createClient, UnavailableError, UnknownIfSent } from '../../client/src/main.ts'
 import { createOutageLeases } from '../../client/src/outage-leases.ts'
 import { createClockwork } from '../support/clockwork.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -42,6 +43,12 @@ function clientOf(network: { is: 'up' | 'away' | 'deaf' }) {
       return network.is === 'deaf' ? away : answer
     },
   })
+}
+
+/** After an outage, it fails until the client, which tries once a second, has settled all. */
+async function closed(quota: Client): Promise<void> {
+  const close = () => quota.close().then(() => 'closed', String)
+  await expect.poll(close, { timeout: 20_000 }).toBe('closed')
 }
 
 const message = (userId: number, id: string, units = 1) => ({ userId, id, units, messageType: 'otp' })
@@ -88,9 +95,7 @@ test('a service that is killed: what is held is sent, then nothing; what is left
   await expect(quota.withReservation(message(8, 'other'), send, brief)).rejects.toThrow()
 
   running = await site.start(env)
-  // After so many failures, the client tries once a second.
-  const close = () => quota.close().then(() => 'closed', String)
-  await expect.poll(close, { timeout: 20_000 }).toBe('closed')
+  await closed(quota)
   expect(await counted(owner, 7)).toEqual({ used: 6, reserved: 0 })
 })
 
@@ -113,7 +118,7 @@ describe('a message that a lease has paid', () => {
     await expect(quota.withReservation(message(owner, 'm', 2), send)).rejects.toMatchObject({
       code: 'reservation_closed',
     })
-    await quota.close()
+    await closed(quota)
     expect(await counted(admin, owner)).toEqual({ used: 3, reserved: 0 })
   })
 
@@ -133,7 +138,7 @@ describe('a message that a lease has paid', () => {
       reservation: null,
     })
     network.is = 'up'
-    await quota.close()
+    await closed(quota)
     expect(await counted(admin, owner)).toEqual({ used: 3, reserved: 0 })
   })
 
@@ -178,4 +183,35 @@ test('holds a slice until the next one, and gives it back when its user stops se
   expect(clockwork.timers()).toBe(0)
   leases.hold({ userId: other })
   expect(await held(other)).toBe(0)
+})
+
+test('what cannot be settled takes no room for ever: it is tried again in an outage, and given up if it is refused', async () => {
+  const clockwork = createClockwork()
+  let network: 'up' | 'away' | 'refused' = 'up'
+  const stranger = createClient({ url, token: 'none' })
+  const calls: typeof sender = {
+    ...sender,
+    release(input) {
+      if (network === 'away') return Promise.reject(new UnavailableError('away', { mayHaveTakenEffect: true }))
+      return network === 'up' ? sender.release(input) : stranger.release(input)
+    },
+  }
+  const pool = createLeasePool({ calls, lease: { units: 5 }, maxLeases: 1, idleMs: 1_000, clockwork })
+  const [owner, other] = [await user(100), await user(100)]
+  const first = pool.open({ userId: owner })
+  first?.lease.prepare()
+  await expect.poll(() => first?.lease.held()).toBe(5)
+  network = 'away'
+  clockwork.pass(1_000)
+  await expect.poll(() => first?.lease.held()).toBe(0)
+  expect(pool.open({ userId: other })).toBeUndefined()
+  network = 'refused'
+  const open = () => {
+    clockwork.pass(5_000)
+    return pool.open({ userId: other })?.isOpen
+  }
+  await expect.poll(open).toBe(true)
+  network = 'up'
+  expect(await pool.close()).toBe(0)
+  expect(clockwork.timers()).toBe(0)
 })
