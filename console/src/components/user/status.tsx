@@ -265,7 +265,7 @@ function Remedy({ answer, summary, user: { user_id, isOwn }, onAdjust }: RemedyP
         </Button>
       )}
       {blockingCaps(answer, summary).map(({ quota_id, name }) => (
-        <Button key={quota_id} size="xs" onClick={() => onAdjust(quota_id)}>
+        <Button key={quota_id} size="xs" maw="100%" onClick={() => onAdjust(quota_id)}>
           {name === null ? status.raiseCap : status.raise(name)}
         </Button>
       ))}
