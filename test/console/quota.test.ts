@@ -290,6 +290,7 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   await heading(page, 'Unwanted')
   expect((await site.call('GET', `${QUOTA}/${id}`)).status).toBe(404)
   expect(await page.getByRole('listitem').filter({ hasText: 'Version' }).count()).toBe(3)
+  await page.getByText('5 unused units lost').waitFor()
   await page.getByRole('link', { name: 'Past windows' }).click()
   await page.getByText('No past windows').waitFor()
   await expectAccessible(page)

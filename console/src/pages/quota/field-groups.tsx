@@ -67,7 +67,7 @@ export function QuotaFields({ form, original }: { form: QuotaFormState; original
           </div>
         </>
       )}
-      <div className={classes.groups}>
+      <div>
         <p className={classes.optional}>{TEXTS.optional}</p>
         <RolloverGroup form={form} />
         <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />

@@ -241,7 +241,7 @@ export const quota: typeof english = {
       resumed: 'Fortgesetzt',
       deleted: 'Gelöscht',
     },
-    unusedUnitsLost: units => `${values.units(units)} ungenutzt, verloren`,
+    unusedUnitsLost: units => `${formatUnits(units)} ungenutzte ${units === 1 ? 'Einheit' : 'Einheiten'} verloren`,
     by: (action, actor) => (
       <>
         {action}, {actor}

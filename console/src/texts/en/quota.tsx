@@ -236,7 +236,7 @@ export const quota = {
       resumed: 'Resumed',
       deleted: 'Deleted',
     },
-    unusedUnitsLost: (units: number) => `${values.units(units)} unused, lost`,
+    unusedUnitsLost: (units: number) => `${formatUnits(units)} unused ${units === 1 ? 'unit' : 'units'} lost`,
     by: (action: ReactNode, actor: ReactNode) => (
       <>
         {action} by {actor}
