@@ -101,8 +101,8 @@ export interface Destination {
   /** In the last 24 hours: sent or denied. */
   asked: number
   denied: number
-  /** Sent or denied on an average day of the 7 days before. */
-  usual: number
+  /** Sent or denied on an average day of the 7 days before; null until it is loaded. */
+  usual: number | null
 }
 
 /** Where messages went in the last 24 hours, and usually go. */

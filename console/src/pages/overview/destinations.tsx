@@ -71,14 +71,14 @@ function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destinat
     key,
     asked,
     denied,
-    usual: usual === undefined ? asked : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
+    usual: usual === undefined ? null : (usual.get(key)?.asked ?? 0) / USUAL_DAYS,
   }))
   const rankOf = (destination: Destination) => Number(isUnusual(destination))
   return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
 }
 
 function isUnusual({ asked, usual }: Destination): boolean {
-  return asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
+  return usual !== null && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
 }
 
 interface RowsProps {
@@ -158,7 +158,7 @@ function Row({ group, destination, onWho }: RowProps) {
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
         {name}
-        {isUnusual(destination) && (
+        {usual !== null && isUnusual(destination) && (
           <div>
             <Badge tone="held">{usual === 0 ? isNew : times(asked / usual)}</Badge>
           </div>
@@ -168,7 +168,7 @@ function Row({ group, destination, onWho }: RowProps) {
         <Units value={asked} />
       </Table.Td>
       <Table.Td data-label={columns.usual} className={classes.number ?? ''}>
-        <Units value={Math.round(usual)} />
+        <Units value={usual === null ? null : Math.round(usual)} none="–" />
       </Table.Td>
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
         {denied === 0 || key === null ? (
