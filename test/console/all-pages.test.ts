@@ -114,6 +114,15 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await chosen.filter({ hasText: 'User 7 · Reserved · 1 unit' }).waitFor()
   await page.keyboard.press('Enter')
   await page.waitForURL(`${site.url}/console/users/7/messages/msg-1042`)
+  const denied = await site.call('POST', '/api/sms/sender/quota/consume', {
+    token: site.senderToken,
+    body: { user_id: 7, id: 'too-long', units: 101 },
+  })
+  expect(denied.body).toMatchObject({ granted: false })
+  await search('too-long')
+  await chosen.filter({ hasText: 'User 7 · Denied' }).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await search('receiver.example')
   await chosen.filter({ hasText: 'https://receiver.example/sms-quota' }).waitFor()
   await page.keyboard.press('Escape')

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import { expectAccessible, RETRY_MS, startSite } from '../support/browser.ts'
 
 const site = await startSite()
-for (let n = 1; n <= 25; n++) {
+for (let n = 1; n <= 30; n++) {
   const body = { user_id: 7, limit: 100, name: `Quota ${n}` }
   expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
 }
 
 test('shows that the service is not responding, and loads the requested page when it is back', async () => {
   const page = await site.visit('/quotas', { now: Date.now() })
-  await page.getByRole('link', { name: 'Quota 25' }).waitFor()
+  await page.getByRole('link', { name: 'Quota 30' }).waitFor()
   await page.context().setOffline(true)
   await page.getByRole('button', { name: 'Next' }).click()
   await page.getByRole('status').filter({ hasText: 'The service is not responding.' }).waitFor()
@@ -29,5 +29,5 @@ test('shows an error for a sign-in while the service is not responding, and allo
   await page.getByRole('alert').filter({ hasText: 'The service is not responding.' }).waitFor()
   await page.context().setOffline(false)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('link', { name: 'Quota 25' }).waitFor()
+  await page.getByRole('link', { name: 'Quota 30' }).waitFor()
 })

@@ -1,11 +1,16 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { RESERVATION_ID_PATTERN } from '../../../src/domain/bounds.ts'
 import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { uint } from '../components/url-state.ts'
 
-/** `unknownUser`: the user id that was searched for, if the service has nothing of that user. */
-export type Found = Api['SearchResult'] & { unknownUser: number | null }
+export type Found = Api['SearchResult'] & {
+  /** Denied messages with exactly the id that was searched for, one of each user, which were not granted later. */
+  denials: Api['DenialRecord'][]
+  /** The user id that was searched for, if the service has nothing of that user. */
+  unknownUser: number | null
+}
 
 /** What ids, names and references begin with the text, over all users. Nothing is asked for an empty text. */
 export function searchQuery(text: string) {
@@ -18,7 +23,12 @@ export function searchQuery(text: string) {
 }
 
 async function find(text: string, signal: AbortSignal): Promise<Found> {
-  const found = await request<Api['SearchResult']>('/admin/search', { query: { q: text }, signal })
+  const [result, denied] = await Promise.all([
+    request<Api['SearchResult']>('/admin/search', { query: { q: text }, signal }),
+    findDenials(text, signal),
+  ])
+  const granted = new Set(result.reservations.filter(({ id }) => id === text).map(({ user_id }) => user_id))
+  const found = { ...result, denials: denied.filter(({ user_id }) => !granted.has(user_id)) }
   const id = uint(text)
   if (id === null || found.users.some(({ user_id }) => user_id === id)) return { ...found, unknownUser: null }
   // The directory of users lacks those who only have reservations that were never committed.
@@ -26,6 +36,16 @@ async function find(text: string, signal: AbortSignal): Promise<Found> {
   if (user === null) return { ...found, unknownUser: id }
   const entry = { user_id: id, quotas: user.quotas.unexpired, last_activity_at: user.last_activity_at }
   return { ...found, users: [entry, ...found.users], unknownUser: null }
+}
+
+const MAX_DENIALS = 20
+
+/** The latest denial of each user whose message has the id. */
+async function findDenials(id: string, signal: AbortSignal): Promise<Api['DenialRecord'][]> {
+  if (!new RegExp(RESERVATION_ID_PATTERN).test(id)) return []
+  const query = { id, page_size: MAX_DENIALS }
+  const { items } = await request<Api['DenialPage']>('/admin/denials', { query, signal })
+  return [...new Map(items.toReversed().map(denial => [denial.user_id, denial])).values()]
 }
 
 async function findUser(id: number, signal: AbortSignal): Promise<Api['User'] | null> {

@@ -110,8 +110,8 @@ function hitGroups(found: Found, caller: Caller): OptionGroup[] {
     },
     {
       label: groups.messages,
-      options: found.reservations.slice(0, MAX_SHOWN).map(messageOption),
-      note: noteOf(found.reservations.length, has_more.reservations),
+      options: [...found.denials.map(denialOption), ...found.reservations.map(messageOption)].slice(0, MAX_SHOWN),
+      note: noteOf(found.denials.length + found.reservations.length, has_more.reservations),
     },
     {
       label: groups.webhooks,
@@ -142,8 +142,19 @@ function quotaOption(quota: Found['quotas'][number]): Option {
   return { key: target, icon: kind, label: quotaName(quota), about: about.join(' · '), target, isKept: true }
 }
 
+function denialOption({ id, user_id, at }: Found['denials'][number]): Option {
+  const { hits } = texts.search
+  const target = messagePath(user_id, id)
+  const about = [hits.user(user_id), hits.denied, formatTimestamp(at)].join(' · ')
+  return { key: target, icon: 'denials', label: id, about, target, isKept: true }
+}
+
+function messagePath(user_id: number, id: string): string {
+  return `/users/${user_id}/messages/${encodeURIComponent(id)}`
+}
+
 function messageOption({ id, user_id, state, units, created_at }: Found['reservations'][number]): Option {
-  const target = `/users/${user_id}/messages/${encodeURIComponent(id)}`
+  const target = messagePath(user_id, id)
   const about = [
     texts.search.hits.user(user_id),
     RESERVATION_STATE_LABELS[state],

@@ -21,6 +21,7 @@ export const search: Texts['search'] = {
   hits: {
     user: id => `Benutzer ${id}`,
     quotas: count => (count === 1 ? '1 Kontingent' : `${formatUnits(count)} Kontingente`),
+    denied: 'Abgelehnt',
     unknownUser: id => `Benutzer ${id} ist unbekannt: kein Kontingent, keine Nachricht, kein Verbrauch.`,
   },
   actions: {

@@ -21,6 +21,7 @@ export const search = {
   hits: {
     user: (id: number) => `User ${id}`,
     quotas: (count: number) => (count === 1 ? '1 quota' : `${formatUnits(count)} quotas`),
+    denied: 'Denied',
     unknownUser: (id: number) => `User ${id} is unknown: no quota, no message, no usage.`,
   },
   actions: {
