@@ -24,7 +24,7 @@ const STEP_MS = HOUR_MS
 /** Calls at the same time: enough for full batches. */
 const CALLS = 256
 /** Every second, the messages of this time are sent, so that something happens. */
-const LIVE_MS = 60_000
+const LIVE_MS = 10_000
 /** Parts of the messages that the provider refuses, and of those sent that do not arrive. */
 const REFUSED = 0.01
 const LOST = 0.01
