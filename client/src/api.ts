@@ -469,6 +469,10 @@ export type BulkSelection = {
   readonly name?: string
   /** Only quotas with exactly this `external_ref`. */
   readonly externalRef?: string
+  /** Only quotas whose `countries` name this one; those for all countries are not among them. */
+  readonly country?: string
+  /** Only quotas whose `message_types` name this one; those for all types are not among them. */
+  readonly messageType?: string
   /** Only quotas that expire at this time or later. Those that never expire are not among them. */
   readonly expiresAfter?: string
   /** Only quotas that expire before this time. */
@@ -1948,6 +1952,10 @@ export interface Api<Options> {
       readonly name?: string
       /** Only quotas with exactly this `external_ref`. */
       readonly externalRef?: string
+      /** Only quotas whose `countries` name this one; those for all countries are not among them. */
+      readonly country?: string
+      /** Only quotas whose `message_types` name this one; those for all types are not among them. */
+      readonly messageType?: string
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -2052,6 +2060,10 @@ export interface Api<Options> {
       readonly name?: string
       /** Only quotas with exactly this `external_ref`. */
       readonly externalRef?: string
+      /** Only quotas whose `countries` name this one; those for all countries are not among them. */
+      readonly country?: string
+      /** Only quotas whose `message_types` name this one; those for all types are not among them. */
+      readonly messageType?: string
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -2262,6 +2274,10 @@ export interface Api<Options> {
       readonly name?: string
       /** Only quotas with exactly this `external_ref`. */
       readonly externalRef?: string
+      /** Only quotas whose `countries` name this one; those for all countries are not among them. */
+      readonly country?: string
+      /** Only quotas whose `message_types` name this one; those for all types are not among them. */
+      readonly messageType?: string
       /** Only quotas that expire at this time or later. Those that never expire are not among them. */
       readonly expiresAfter?: string
       /** Only quotas that expire before this time. */
@@ -2568,6 +2584,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'kind',
       'name',
       'externalRef',
+      'country',
+      'messageType',
       'expiresAfter',
       'expiresBefore',
       'cursor',
@@ -2602,6 +2620,8 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'kind',
       'name',
       'externalRef',
+      'country',
+      'messageType',
       'expiresAfter',
       'expiresBefore',
       'cursor',
@@ -2647,7 +2667,17 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportQuotas: {
     method: 'GET',
     path: '/api/sms/admin/export/quotas',
-    query: ['kind', 'name', 'externalRef', 'expiresAfter', 'expiresBefore', 'userId', 'status'],
+    query: [
+      'kind',
+      'name',
+      'externalRef',
+      'country',
+      'messageType',
+      'expiresAfter',
+      'expiresBefore',
+      'userId',
+      'status',
+    ],
     isLines: true,
   },
   exportUsage: { method: 'GET', path: '/api/sms/admin/export/usage', query: ['userId', 'from', 'to'], isLines: true },

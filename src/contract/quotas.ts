@@ -4,7 +4,9 @@ import { QUOTA_STATUSES } from '../domain/quota.ts'
 import { PERIODS } from '../domain/window.ts'
 import {
   closed,
+  country,
   IdempotencyHeaders,
+  messageType,
   nextCursor,
   nullable,
   positive,
@@ -228,6 +230,16 @@ const pagination = {
   ),
   external_ref: Type.Optional(
     text(120, { minLength: 1, description: 'Only quotas with exactly this `external_ref`.' }),
+  ),
+  country: Type.Optional(
+    country({
+      description: 'Only quotas whose `countries` name this one; those for all countries are not among them.',
+    }),
+  ),
+  message_type: Type.Optional(
+    messageType({
+      description: 'Only quotas whose `message_types` name this one; those for all types are not among them.',
+    }),
   ),
   expires_after: Type.Optional(
     time({ description: 'Only quotas that expire at this time or later. Those that never expire are not among them.' }),

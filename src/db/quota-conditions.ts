@@ -13,6 +13,9 @@ export interface QuotaFilter {
   /** The name begins so; case is ignored as far as `lower` of the database knows. */
   name?: string
   externalRef?: string
+  /** The scope names this country, or this type of messages. */
+  country?: string
+  messageType?: string
   /** Expires at that time or later, and before that time. A quota that never expires is in neither. */
   expiresAfter?: EpochMs
   expiresBefore?: EpochMs
@@ -31,11 +34,13 @@ export const NOT_DELETED = `coalesce(q.deleted_at, 'infinity') = 'infinity'`
 
 /** All conditions of the filter on a row, but for the user and `presenceOf`. */
 export function selectionOf(filter: QuotaFilter, now: EpochMs, values: SqlValue[]): string {
-  const { kind, status, name, externalRef, expiresAfter, expiresBefore } = filter
+  const { kind, status, name, externalRef, country, messageType, expiresAfter, expiresBefore } = filter
   const conditions: string[] = []
   if (kind !== undefined) conditions.push(`kind = ${bind(values, kind)}`)
   if (name !== undefined) conditions.push(`starts_with(lower(name), lower(${bind(values, name)}::text))`)
   if (externalRef !== undefined) conditions.push(`external_ref = ${bind(values, externalRef)}`)
+  if (country !== undefined) conditions.push(`${bind(values, country)} = any(countries)`)
+  if (messageType !== undefined) conditions.push(`${bind(values, messageType)} = any(message_types)`)
   if (expiresAfter !== undefined) conditions.push(`expires_at >= ${bind(values, timestampParam(expiresAfter))}`)
   if (expiresBefore !== undefined) conditions.push(`expires_at < ${bind(values, timestampParam(expiresBefore))}`)
   if (status !== undefined && status !== 'deleted') {

@@ -206,7 +206,6 @@ async function pageFromEnd(
 }
 
 type Row = Quota & { sort_key: number | string }
-
 const quotaOf = ({ sort_key: _, ...quota }: Row): Quota => quota
 
 function pageOf(rows: readonly Row[], size: number): QuotaSlice {
@@ -257,6 +256,7 @@ function holdsOnly({ fulfills }: Stream, filter: QuotaFilter): boolean {
     status: filter.status !== undefined && filter.status !== 'deleted',
     name: filter.name !== undefined,
     externalRef: filter.externalRef !== undefined,
+    scope: filter.country !== undefined || filter.messageType !== undefined,
     expiry: filter.expiresAfter !== undefined || filter.expiresBefore !== undefined,
   }
   return Object.entries(parts).every(([part, isAsked]) => !isAsked || fulfills.some(fulfilled => fulfilled === part))

@@ -70,7 +70,7 @@ function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], val
 }
 
 /** The parts of a filter that are checked on each row, unless a stream's rows all fulfill them. */
-type FilterPart = 'kind' | 'status' | 'name' | 'externalRef' | 'expiry'
+type FilterPart = 'kind' | 'status' | 'name' | 'externalRef' | 'scope' | 'expiry'
 
 export interface Stream {
   /** SQL of the first rows: the columns of `quota` and `sort_key`, in the stream's order. Some may be null: not of a quota. */

@@ -13,6 +13,7 @@ for (let n = 1; n <= 45; n++) {
     name: `Quota ${n}`,
     limit: n * 1_000,
     external_ref: `K-${n}`,
+    countries: n % 22 === 0 ? ['DE', 'AT'] : null,
     enabled: n % 10 !== 0,
     expires_at: n > 40 ? `2027-01-${n - 30}T00:00:00Z` : null,
     ...(isCap ? {} : { opening_used: n * 100 }),
@@ -80,6 +81,11 @@ test('filters by user, status, kind, name and reference', async () => {
   await page.getByLabel('Reference').fill('K-7')
   await page.keyboard.press('Enter')
   await untilListed(page, [7])
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await page.getByLabel('Country').fill('at')
+  await page.keyboard.press('Enter')
+  await untilListed(page, [44, 22])
+  expect(page.url()).toBe(`${site.url}/console/quotas?country=AT`)
 })
 
 test('sorts by columns', async () => {
@@ -280,8 +286,8 @@ describe('changes of many', () => {
     await page.route('**/admin/quota/bulk?dry_run=false', route => route.fetch().then(() => resolve()))
     await page.getByRole('button', { name: 'Adjust 1 quota' }).click()
     await answered
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.reload()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
     const notice = page.getByRole('region', { name: 'A change of 1 quota was interrupted.' })
     await notice.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('1 of 1 · 1 changed').waitFor()

@@ -58,6 +58,9 @@ const FILTERS: QuotaFilter[] = [
   { externalRef: 'contract-701' },
   { externalRef: 'K-2' },
   { externalRef: 'k-2' },
+  { country: 'DE' },
+  { country: 'DE', kind: 'cap' },
+  { messageType: 'otp', status: 'active' },
   { expiresBefore: NOW },
   { expiresAfter: NOW, expiresBefore: NOW + 20 * DAY_MS },
   { expiresAfter: NOW + 100 * DAY_MS },
@@ -81,12 +84,14 @@ const lower = (text: string) => text.replaceAll(/[A-Z]/g, letter => letter.toLow
 
 /** The list by the definition of the API. */
 function expected({ filter, order }: { filter: QuotaFilter; order: QuotaOrder }): number[] {
-  const { kind, status, name, externalRef, expiresAfter, expiresBefore } = filter
+  const { kind, status, name, externalRef, country, messageType, expiresAfter, expiresBefore } = filter
   const isSelected = (quota: Quota) =>
     (kind === undefined || quota.kind === kind) &&
     (status === undefined || statusOf(roll(quota, NOW).quota, NOW) === status) &&
     (name === undefined || (quota.name !== null && lower(quota.name).startsWith(lower(name)))) &&
     (externalRef === undefined || quota.external_ref === externalRef) &&
+    (country === undefined || (quota.countries ?? []).includes(country)) &&
+    (messageType === undefined || (quota.message_types ?? []).includes(messageType)) &&
     (expiresAfter === undefined || (quota.expires_at !== null && quota.expires_at >= expiresAfter)) &&
     (expiresBefore === undefined || (quota.expires_at !== null && quota.expires_at < expiresBefore))
   const sign = order.descending ? -1 : 1

@@ -61,7 +61,7 @@ const COLUMNS = {
     className: classes.number,
     cell: ({ limit }) => <Units value={limit} />,
   },
-  scope: { label: texts.quotas.columns.scope, cell: quota => scopeText(quota) },
+  scope: { label: texts.quotas.columns.scope, className: classes.name, cell: quota => scopeText(quota) },
   window_end: {
     label: texts.quotas.columns.window_end,
     cell: ({ period, window_end }) =>

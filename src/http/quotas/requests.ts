@@ -14,6 +14,7 @@ import {
   type Sort,
   type UpdateQuotaReq,
 } from '../../contract/quotas.ts'
+import { country, messageType } from '../../contract/schemas.ts'
 import type { QuotaFilter } from '../../db/quota-conditions.ts'
 import type { QuotaOrder } from '../../db/quota-lists.ts'
 import { ORDERS_OF_DELETED } from '../../db/quota-streams.ts'
@@ -81,7 +82,17 @@ const epochMs = Type.Integer({ minimum: 0, maximum: Date.parse('9999-12-31T23:59
 /** Lower case can be longer than what an administrator wrote. */
 const sortText = Type.String({ format: 'text', maxLength: 500 })
 
-const FILTERS = ['user_id', 'kind', 'status', 'name', 'external_ref', 'expires_after', 'expires_before'] as const
+const FILTERS = [
+  'user_id',
+  'kind',
+  'status',
+  'name',
+  'external_ref',
+  'country',
+  'message_type',
+  'expires_after',
+  'expires_before',
+] as const
 
 /** The last quota of a page, and the order and the filters of the list. Times are milliseconds since 1970. */
 const Cursor = Type.Object(
@@ -94,6 +105,8 @@ const Cursor = Type.Object(
     status: Type.Optional(Type.Enum([...QUOTA_STATUSES])),
     name: Type.Optional(sortText),
     external_ref: Type.Optional(sortText),
+    country: Type.Optional(country()),
+    message_type: Type.Optional(messageType()),
     expires_after: Type.Optional(epochMs),
     expires_before: Type.Optional(epochMs),
   },
@@ -140,7 +153,8 @@ export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListReques
   const asked = filtersOf(query)
   const cursor = query.cursor === undefined ? undefined : readCursor(query.cursor, asked, query, viewer)
   const { sort = '-id' } = cursor ?? query
-  const { user_id, kind, status, name, external_ref, expires_after, expires_before } = cursor ?? asked
+  const filters: Filters = cursor ?? asked
+  const { user_id, kind, status, name, external_ref, expires_after, expires_before } = filters
   const userId = viewer.role === 'user' ? viewer.userId : user_id
   if (SORTED_BY_USE.has(orderOf(sort).by) && userId === undefined) {
     const message = `${sort} is possible only for a single user: add user_id. For all users, /api/sms/admin/quota/alerts lists the quotas that are running out`
@@ -157,24 +171,32 @@ export function listRequestOf(query: AdminListQuery, viewer: Viewer): ListReques
       ...(status === undefined ? {} : { status }),
       ...(name === undefined ? {} : { name }),
       ...(external_ref === undefined ? {} : { externalRef: external_ref }),
+      ...(filters.country === undefined ? {} : { country: filters.country }),
+      ...(filters.message_type === undefined ? {} : { messageType: filters.message_type }),
       ...(expires_after === undefined ? {} : { expiresAfter: expires_after }),
       ...(expires_before === undefined ? {} : { expiresBefore: expires_before }),
     },
     order: orderOf(sort),
     after: cursor,
-    cursorAfter: ({ value, id }) =>
-      cursors.write({ sort, value, id, user_id, kind, status, name, external_ref, expires_after, expires_before }),
+    cursorAfter: ({ value, id }) => cursors.write({ ...onlyFilters(filters), sort, value, id }),
   }
 }
 
-function filtersOf({ user_id, kind, status, name, external_ref, ...times }: AdminListQuery): Filters {
-  const { expires_after, expires_before } = times
+/** The filters of a cursor, without the place where it stands. */
+function onlyFilters(filters: Filters): Filters {
+  return Object.fromEntries(FILTERS.map(name => [name, filters[name]]))
+}
+
+function filtersOf({ user_id, kind, status, name, external_ref, ...more }: AdminListQuery): Filters {
+  const { country, message_type, expires_after, expires_before } = more
   return {
     ...(user_id === undefined ? {} : { user_id }),
     ...(kind === undefined ? {} : { kind }),
     ...(status === undefined ? {} : { status }),
     ...(name === undefined ? {} : { name }),
     ...(external_ref === undefined ? {} : { external_ref }),
+    ...(country === undefined ? {} : { country }),
+    ...(message_type === undefined ? {} : { message_type }),
     ...(expires_after === undefined ? {} : { expires_after: timestampOf(expires_after) }),
     ...(expires_before === undefined ? {} : { expires_before: timestampOf(expires_before) }),
   }

@@ -1,11 +1,21 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
+import { isCountry } from '../../../../src/domain/country.ts'
 import { isSortedByUse } from '../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../components/status-badge.tsx'
 import { uint } from '../../components/url-state.ts'
 import { texts } from '../../texts/texts.ts'
-import { ENDS_WITHIN, filterCount, KINDS, type ListState, PAGE_SIZES, STATUSES, UNFILTERED } from './list-state.ts'
+import {
+  ENDS_WITHIN,
+  filterCount,
+  KINDS,
+  LIST_STATE,
+  type ListState,
+  PAGE_SIZES,
+  STATUSES,
+  UNFILTERED,
+} from './list-state.ts'
 import classes from './quotas.module.css'
 
 interface FiltersProps {
@@ -17,7 +27,7 @@ const { filters } = texts.quotas
 
 /** Filters and page size of the quota list. */
 export function QuotaFilters({ state, onChange }: FiltersProps) {
-  const { user_id, name, external_ref, page_size } = state
+  const { user_id, name, external_ref, country, message_type, page_size } = state
   const [isOpen, setOpen] = useState(false)
   return (
     <search className={classes.filters} data-open={isOpen || undefined}>
@@ -52,6 +62,20 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
         onApply={text => onChange({ external_ref: text === '' ? null : text })}
       />
       <Choices state={state} onChange={onChange} />
+      <TextFilter
+        label={filters.country}
+        placeholder={filters.countryHint}
+        value={country ?? ''}
+        error={text => (text !== '' && !isCountry(text.toUpperCase()) ? filters.notACountry : null)}
+        onApply={text => onChange({ country: text === '' ? null : text.toUpperCase() })}
+      />
+      <TextFilter
+        label={filters.messageType}
+        placeholder={filters.messageTypeHint}
+        value={message_type ?? ''}
+        error={text => (text !== '' && LIST_STATE.message_type(text) === null ? filters.notAType : null)}
+        onApply={text => onChange({ message_type: text === '' ? null : text })}
+      />
       <NativeSelect
         label={filters.rows}
         size="xs"

@@ -27,6 +27,8 @@ const FILTERS = {
   external_ref: upTo120,
   status: oneOf(STATUSES, null),
   kind: oneOf(KINDS, null),
+  country: matching(/^[A-Z]{2}$/),
+  message_type: matching(/^[a-z0-9][a-z0-9_-]{0,63}$/),
   ends_within: oneOf(ENDS_WITHIN, null),
 }
 
@@ -49,12 +51,21 @@ export const UNFILTERED: Filters & Pick<ListState, 'sort'> = {
   external_ref: null,
   status: null,
   kind: null,
+  country: null,
+  message_type: null,
   ends_within: null,
   sort: '-id',
 }
 
-export function filtersOf({ user_id, name, external_ref, status, kind, ends_within }: ListState): Filters {
-  return { user_id, name, external_ref, status, kind, ends_within }
+/** The filters of a list, without its order and place. */
+export function filtersOf({
+  sort: _sort,
+  page: _page,
+  cursor: _cursor,
+  page_size: _size,
+  ...filters
+}: ListState): Filters {
+  return filters
 }
 
 /** How many filters are set. */
@@ -63,7 +74,7 @@ export function filterCount(filters: Filters): number {
 }
 
 /** The filters as parameters of the API. */
-export function filterOf({ user_id, name, external_ref, status, kind, ends_within }: Filters) {
+export function filterOf({ ends_within, ...filters }: Filters) {
   const now = Date.now()
   const within =
     ends_within === null
@@ -72,7 +83,7 @@ export function filterOf({ user_id, name, external_ref, status, kind, ends_withi
           expires_after: new Date(now).toISOString(),
           expires_before: new Date(now + Number(ends_within) * DAY_MS).toISOString(),
         }
-  return { user_id, name, external_ref, status, kind, ...within }
+  return { ...filters, ...within }
 }
 
 /** The query string of a list with these filters in this order. */
