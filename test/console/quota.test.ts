@@ -75,7 +75,7 @@ test('suspends and resumes a quota, after saying what that does', async () => {
   await press(page, 'Suspend')
   const other = page.getByRole('dialog', { name: 'Suspend this grant' })
   await other.getByText('4,890 units left cannot be used any more.').waitFor()
-  await other.getByText('User 35 cannot send anything now, with or without it.').waitFor()
+  await other.getByText('User 35 cannot send anything now, with or without this quota.').waitFor()
   await other.getByRole('button', { name: 'Suspend grant' }).click()
   await page.getByRole('status').filter({ hasText: 'Suspended: senders cannot use it.' }).waitFor()
   await page.getByRole('link', { name: 'History' }).click()

@@ -19,7 +19,7 @@ export const dialogs: typeof english = {
       ].join(''),
     canSend: (user, before, after, scope) =>
       before === after && after === 0
-        ? `Benutzer ${user} kann jetzt nichts${scope} versenden, mit oder ohne.`
+        ? `Benutzer ${user} kann jetzt nichts${scope} versenden, ob mit oder ohne dieses Kontingent.`
         : before === after
           ? `Benutzer ${user} kann weiterhin ${sendable(after)}${scope} versenden, wie andere Kontingente es erlauben.`
           : `Benutzer ${user} kann dann jetzt ${sendable(after)}${scope} versenden statt ${before === null ? 'beliebig vieler' : formatUnits(before)}.`,

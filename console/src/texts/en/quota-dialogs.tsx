@@ -15,7 +15,7 @@ export const dialogs = {
       [...(type === null ? [] : [` in ${type} messages`]), ...(country === null ? [] : [` to ${country}`])].join(''),
     canSend: (user: number, before: number | null, after: number | null, scope: string) =>
       before === after && after === 0
-        ? `User ${user} cannot send anything${scope} now, with or without it.`
+        ? `User ${user} cannot send anything${scope} now, with or without this quota.`
         : before === after
           ? `User ${user} can still send ${sendable(after)}${scope} now, as other quotas allow.`
           : `User ${user} can then send ${sendable(after)}${scope} now instead of ${before === null ? 'any number' : formatUnits(before)}.`,
