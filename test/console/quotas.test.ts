@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -134,6 +135,8 @@ test('keeps the choice of columns and the density', async () => {
   await page.getByRole('button', { name: 'Columns' }).click()
   const options = page.getByRole('region', { name: 'Columns and density' })
   await options.getByLabel('Reference').check()
+  await options.getByLabel('Scope').check()
+  await expectNoHorizontalScroll(page)
   await options.getByLabel('Limit').uncheck()
   await options.getByText('Compact').click()
   await expectAccessible(page)

@@ -45,11 +45,12 @@ describe('one user', async () => {
     expires_at: at(30 * DAY_MS),
     name: 'march',
     external_ref: 'R-2',
+    countries: ['DE', 'AT'],
     opening_used: 50,
   })
   made.suspended = await create({ user_id: user, limit: 300, enabled: false, name: 'Bonus', external_ref: 'R-10' })
   made.scheduled = await create({ user_id: user, limit: 50, starts_at: at(DAY_MS), expires_at: at(2 * DAY_MS) })
-  made.exhausted = await create({ user_id: user, limit: 0, name: 'MARCH extra' })
+  made.exhausted = await create({ user_id: user, limit: 0, name: 'MARCH extra', message_types: ['otp'] })
   made.expired = await create({ user_id: user, limit: 10, starts_at: at(-2 * DAY_MS), expires_at: at(-DAY_MS) })
   made.cap = await create({ user_id: user, limit: 40, kind: 'cap', period: 'day', name: 'bonus', opening_used: 30 })
   made.unlimited = await create({ user_id: user, limit: null })
@@ -81,6 +82,10 @@ describe('one user', async () => {
     ['name=arch', []],
     ['external_ref=R-2', ['active']],
     ['external_ref=R-', []],
+    ['country=AT', ['active']],
+    ['country=CH', []],
+    ['message_type=otp', ['exhausted']],
+    ['message_type=otp&country=AT', []],
     [`expires_before=${at(DAY_MS)}`, ['expired']],
     [`expires_after=${at(2 * DAY_MS)}&sort=expires_at`, ['scheduled', 'active']],
     [`expires_after=${at(2 * DAY_MS)}&expires_before=${at(30 * DAY_MS)}`, ['scheduled']],
@@ -154,6 +159,8 @@ describe('one user', async () => {
       [`cursor=${forged({ sort: 'expires_at', value: Number.MAX_SAFE_INTEGER, id: 64 })}`, 'cursor'],
       [`cursor=${forged({ sort: 'remaining', value: 5, id: 64 })}`, 'sort'],
       [`cursor=${cursor}&name=x`, 'name'],
+      [`cursor=${cursor}&country=DE`, 'country'],
+      [`cursor=${forged({ sort: 'id', value: 64, id: 64, country: 'XX' })}`, 'cursor'],
       [`cursor=${cursor}&expires_before=${at(0)}`, 'expires_before'],
     ] as const) {
       expect(await list(query), query).toMatchObject({ status: 400, body: { errors: [{ path }] } })
@@ -165,6 +172,14 @@ describe('one user', async () => {
 })
 
 describe('all users', () => {
+  test('the scope selects on every page', async () => {
+    for (let n = 0; n < 5; n++)
+      await create({ user_id: 5_100 + n, limit: 1, countries: n % 2 === 0 ? ['IS'] : ['IS', 'NO'] })
+    const ids = (await walk('country=NO&page_size=1&sort=id')).flat()
+    expect(ids).toHaveLength(2)
+    expect((await walk('country=IS&page_size=2')).map(page => page.length)).toEqual([2, 2, 1])
+  })
+
   test('totals stay exact as quotas are created and deleted', async () => {
     const total = async (query: string) => (await call('GET', `/api/sms/admin/quota/list?${query}`)).body.total
     const queries = ['', 'kind=cap', 'kind=grant', 'status=deleted', 'status=deleted&kind=cap', 'status=active']
@@ -209,6 +224,8 @@ describe('all users', () => {
     [`name=${'x'.repeat(121)}`, 'name'],
     ['name=%00', 'name'],
     ['external_ref=', 'external_ref'],
+    ['country=XX', 'country'],
+    ['message_type=OTP', 'message_type'],
     ['expires_before=tomorrow', 'expires_before'],
     ['expires_after=2026-02-30T00:00:00Z', 'expires_after'],
   ])('%s is refused', async (query, path) => {

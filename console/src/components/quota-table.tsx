@@ -61,7 +61,7 @@ const COLUMNS = {
     className: classes.number,
     cell: ({ limit }) => <Units value={limit} />,
   },
-  scope: { label: texts.quotas.columns.scope, className: classes.name, cell: quota => scopeText(quota) },
+  scope: { label: texts.quotas.columns.scope, className: classes.scope, cell: quota => scopeText(quota) },
   window_end: {
     label: texts.quotas.columns.window_end,
     cell: ({ period, window_end }) =>
@@ -117,8 +117,8 @@ interface TableProps {
   actions?: ((quota: Quota) => ReactNode) | undefined
 }
 
-/** Columns that fit 1280 px. With more, the table scrolls sideways, and its head does not stay in view. */
-const MAX_FITTING = 7
+/** Columns that fit 1280 px in any font. With more, the table scrolls sideways on all but the widest screens. */
+const MAX_FITTING = 6
 
 /** A table of quotas; on narrow screens each row becomes a card with labeled cells. */
 export function QuotaTable({ columns = DEFAULT_COLUMNS, density = 'comfortable', ...props }: TableProps) {
