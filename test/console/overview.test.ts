@@ -167,7 +167,7 @@ test('shows what needs a decision, and leads to it', async () => {
   const now = clock.now
   const starts_at = '2026-03-01T00:00:00Z'
   await allow({ user_id: 1042, starts_at, alert_at: [] })
-  await allow({ user_id: 4711, name: 'Codes', limit: 10, period: 'day', starts_at })
+  const codes = await allow({ user_id: 4711, name: 'Codes', limit: 10, period: 'day', starts_at })
   await allow({ user_id: 4712, name: 'Trial', starts_at, expires_at: new Date(now + 3 * DAY_MS).toISOString() })
   for (const daysBack of [2, 3, 4]) {
     clock.now = now - daysBack * DAY_MS
@@ -191,6 +191,11 @@ test('shows what needs a decision, and leads to it', async () => {
   expect(await blocked.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toMatch(
     /^\/console\/users\/4711\/denials\?from=2026-04-04T/,
   )
+  await call('POST', `/api/sms/admin/quota/${codes}/adjust`, { body: { delta: 100, reason: 'More codes' } })
+  // Every 20 s the page asks whether they can send again.
+  await page.clock.fastForward(20_000)
+  await blocked.getByText('Can send again').waitFor()
+  await blocked.getByText('Quota exhausted').waitFor({ state: 'detached' })
   const ending = panel(page, 'Ending this week')
   await ending.getByRole('row').filter({ hasText: 'Trial' }).getByText('820', { exact: true }).waitFor()
   expect(await ending.getByRole('link', { name: 'All that end' }).getAttribute('href')).toBe(

@@ -215,6 +215,28 @@ export function useBlocks() {
   return useLive(['alerts', 'blocks'], read, INTERVAL_MS)
 }
 
+const MAX_SUMMARIES = 20
+
+/**
+ * The summaries of the first of these users, by user, read one after the other. A user who is new to the list is read with
+ * the next interval. The key is none that events invalidate.
+ */
+export function useSummaries(ids: readonly number[]) {
+  const read = async (signal: AbortSignal) => {
+    const summaries = await readSummaries(ids.slice(0, MAX_SUMMARIES), signal)
+    return new Map(summaries.map(summary => [summary.user_id, summary]))
+  }
+  return useLive(['sending'], read, SLOW_INTERVAL_MS)
+}
+
+async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
+  const summaries: Api['QuotaSummary'][] = []
+  for (const user_id of ids) {
+    summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
+  }
+  return summaries
+}
+
 /**
  * The first alerts. Right after many windows have ended, a page can be short because most of what it read no longer holds:
  * then a few further ones are read.
@@ -262,11 +284,7 @@ export function useForecasts() {
     const top = await readTopUsers(daysUntilNow(6, new Date()), TOP_OF_WEEK, signal)
     const near = await readAlerts(100, signal)
     const ids = new Set([...near.items.map(({ quota }) => quota.user_id), ...top.items.map(({ user_id }) => user_id)])
-    const summaries: Api['QuotaSummary'][] = []
-    for (const user_id of ids) {
-      summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
-    }
-    return summaries
+    return readSummaries(ids, signal)
   }
   return useLive(['forecasts'], read, FORECAST_INTERVAL_MS)
 }

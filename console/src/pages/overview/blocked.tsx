@@ -11,26 +11,26 @@ import { Loading } from '../../components/loading.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
+import { STATUS_LABELS } from '../../components/status-badge.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
-import { type Blocks, useBlocks } from '../../queries/overview.ts'
+import { type Blocks, useBlocks, useSummaries } from '../../queries/overview.ts'
 import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
+import { type BlockedUser, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
+import layout from './overview.module.css'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
 
 type Denial = Api['DenialRecord']
 
-/** A user whose messages are denied, or soon will be. */
-interface BlockedUser {
-  user_id: number
-  /** Denials of the last hour as far as they were read, with those that the log left out. */
-  denied: number
-  latest: Denial | null
-  usedUp: Api['SmsQuota'][]
+/** What is shown of a user, and whether the user can send again. */
+interface ShownUser extends BlockedUser {
+  blocking: ReturnType<typeof stillBlocking>
+  isBlocked: boolean
 }
 
-/** Users whose messages are denied at present, those with most denials first. */
+/** Users whose messages are denied at present, those with most denials first, then those who can send again. */
 export function Blocked() {
   const blocks = useBlocks()
   const { blocked } = overviewTexts
@@ -40,55 +40,47 @@ export function Blocked() {
       title={blocked.title}
       aside={
         <Anchor component={Link} href="/quotas?status=exhausted" size="sm">
-          {blocked.usedUpQuotas}
+          {blocked.exhaustedQuotas}
         </Anchor>
       }
     >
       <Loaded query={blocks} loading={<Loading rows={5} height={44} />}>
-        {data => {
-          const users = blockedUsersOf(data)
-          return (
-            <>
-              {users.length === 0 ? (
-                <EmptyState title={blocked.none}>{blocked.noneAbout}</EmptyState>
-              ) : (
-                <Users users={users} from={data.from} />
-              )}
-              {users.length > 0 && (
-                <p className={classes.more}>
-                  {blocked.about} {data.hasMore && blocked.bound}
-                </p>
-              )}
-              <Announcement text={blocked.announcement(users.length)} />
-            </>
-          )
-        }}
+        {data => <Content blocks={data} />}
       </Loaded>
     </Section>
   )
 }
 
-/** Joins denials and used-up quotas by user. A quota with overage left is not used up at 100%. */
-function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
-  const users = new Map<number, BlockedUser>()
-  const entryOf = (user_id: number) => {
-    const entry = users.get(user_id) ?? { user_id, denied: 0, latest: null, usedUp: [] }
-    users.set(user_id, entry)
-    return entry
-  }
-  // Newest first.
-  for (const denial of denials) {
-    const entry = entryOf(denial.user_id)
-    entry.denied += 1 + (denial.skipped ?? 0)
-    entry.latest ??= denial
-  }
-  for (const { quota } of alerts) {
-    if (quota.status === 'exhausted') entryOf(quota.user_id).usedUp.push(quota)
-  }
-  return [...users.values()].toSorted((one, other) => other.denied - one.denied)
+function Content({ blocks }: { blocks: Blocks }) {
+  const found = blockedUsersOf(blocks)
+  const summaries = useSummaries(found.map(({ user_id }) => user_id))
+  const { blocked } = overviewTexts
+  // Without the summaries, those who can send again would be shown as blocked for a moment.
+  if (summaries.isPending) return <Loading rows={5} height={44} />
+  const users = found
+    .map((user): ShownUser => {
+      const blocking = stillBlocking(user, summaries.data?.get(user.user_id))
+      return { ...user, blocking, isBlocked: blocking.denials.length + blocking.usedUp.length > 0 }
+    })
+    .toSorted((one, other) => Number(other.isBlocked) - Number(one.isBlocked))
+  return (
+    <>
+      {users.length === 0 ? (
+        <EmptyState title={blocked.none}>{blocked.noneAbout}</EmptyState>
+      ) : (
+        <>
+          <Users users={users} from={blocks.from} />
+          <p className={classes.more}>
+            {blocked.about} {blocks.hasMore && blocked.bound}
+          </p>
+        </>
+      )}
+      <Announcement text={blocked.announcement(users.filter(({ isBlocked }) => isBlocked).length)} />
+    </>
+  )
 }
 
-function Users({ users, from }: { users: readonly BlockedUser[]; from: string }) {
+function Users({ users, from }: { users: readonly ShownUser[]; from: string }) {
   const [shown, button] = useFirstRows(users)
   const { title, columns } = overviewTexts.blocked
   return (
@@ -115,8 +107,10 @@ function Users({ users, from }: { users: readonly BlockedUser[]; from: string })
   )
 }
 
-function Row({ user: { user_id, denied, latest, usedUp }, from }: { user: BlockedUser; from: string }) {
-  const { columns, noDenials, latest: latestOf } = overviewTexts.blocked
+function Row({ user, from }: { user: ShownUser; from: string }) {
+  const { user_id, blocking, isBlocked } = user
+  const { columns, latest: latestOf, canSend } = overviewTexts.blocked
+  const [latest = null] = isBlocked ? blocking.denials : user.denials
   const viewed = { user_id, isOwn: false }
   return (
     <Table.Tr>
@@ -125,35 +119,43 @@ function Row({ user: { user_id, denied, latest, usedUp }, from }: { user: Blocke
           {overviewTexts.user(user_id)}
         </Anchor>
         {latest !== null && (
-          <div className={`${classes.about} ${classes.name}`}>
+          <div className={`${classes.about} ${layout.latest}`}>
             {latestOf(<MessageLink user={viewed} id={latest.id} />)}
           </div>
         )}
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          <Badge tone="bad">{latest === null ? overviewTexts.blocked.usedUp : whyOf(latest)}</Badge>
-          {usedUp.map(quota => (
+          {isBlocked ? <Badge tone="bad">{whyOf(latest)}</Badge> : <Badge tone="good">{canSend}</Badge>}
+          {(isBlocked ? blocking.usedUp : user.usedUp).map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
         </div>
       </Table.Td>
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
-        {denied === 0 ? (
-          noDenials
-        ) : (
-          <Anchor component={Link} href={denialsUrl({ from }, viewed)} size="sm">
-            {formatUnits(denied)}
-          </Anchor>
-        )}
+        <Denied user={user} from={from} />
       </Table.Td>
-      <Table.Td data-label={columns.until}>{untilOf(latest, usedUp)}</Table.Td>
+      <Table.Td data-label={columns.until}>{isBlocked ? untilOf(latest, blocking.usedUp) : '–'}</Table.Td>
     </Table.Tr>
   )
 }
 
-/** "Cap reached: otp, Nigeria (NG)" */
-function whyOf({ reason, message_type, country }: Denial): string {
+/** The number of denials, which leads to them. */
+function Denied({ user, from }: { user: BlockedUser; from: string }) {
+  const { noDenials, atLeast } = overviewTexts.blocked
+  const { count, isAtLeast } = deniedOf(user)
+  if (count === 0) return noDenials
+  return (
+    <Anchor component={Link} href={denialsUrl({ from }, { user_id: user.user_id, isOwn: false })} size="sm">
+      {isAtLeast ? atLeast(count) : formatUnits(count)}
+    </Anchor>
+  )
+}
+
+/** "Cap reached: otp, Nigeria (NG)" @param denial null: only a quota is used up */
+function whyOf(denial: Denial | null): string {
+  if (denial === null) return STATUS_LABELS.exhausted
+  const { reason, message_type, country } = denial
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
   const label = texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`

@@ -44,8 +44,7 @@ export function Today() {
 
 function Comparison({ units, asOf }: { units: number; asOf: number }) {
   const { data } = useYesterdayUntilNow(new Date(asOf))
-  // Keeps the height of the line.
-  if (data === undefined) return <>&nbsp;</>
+  if (data === undefined) return null
   const before = data.total.committed.units
   return overviewTexts.today.compared(compare(units, before), <TimeOfDay at={data.to} />, before)
 }

@@ -17,7 +17,8 @@ export const denials: typeof english = {
   },
   explain: 'Erklären',
   explainMessage: id => `Erklären: ${id}`,
-  skipped: count => `davor ${formatUnits(count)} weitere, die nicht im Protokoll stehen`,
+  skipped: count =>
+    `davor ${formatUnits(count)} weitere, nur gezählt: höchstens 60 je Benutzer und Stunde stehen im Protokoll`,
   noCountry: 'Kein Land',
   noQuota: 'Keines',
   waitingDoesNotHelp: 'Warten hilft nicht',

@@ -65,7 +65,7 @@ export const overviewParts: typeof english = {
       updated: actor => `Kontingent geändert durch ${actor}`,
       deleted: actor => `Kontingent gelöscht durch ${actor}`,
       threshold: percent => `Warnschwelle erreicht: ${percent} %`,
-      exhausted: 'Kontingent erschöpft',
+      exhausted: 'Kontingent aufgebraucht',
       ended: 'Kontingent abgelaufen',
       expired: 'Reservierung abgelaufen',
       disabled: 'Webhook abgeschaltet',
@@ -85,7 +85,7 @@ export const overviewParts: typeof english = {
     created: (actor, allowance) => `angelegt durch ${actor}: ${allowance}`,
     updated: (actor, allowance) => `geändert durch ${actor}: jetzt ${allowance}`,
     deleted: actor => `gelöscht durch ${actor}`,
-    exhausted: 'erschöpft',
+    exhausted: 'aufgebraucht',
     reached: (percent, remaining) =>
       `hat ${percent} % erreicht${remaining === null ? '' : `: ${values.units(remaining)} übrig`}`,
     ended: 'abgelaufen',

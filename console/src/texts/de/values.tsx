@@ -8,7 +8,7 @@ export const values: Texts['values'] = {
   denialReasons: {
     no_quota: 'Kein Kontingent',
     cap_reached: 'Obergrenze erreicht',
-    quota_exhausted: 'Kontingent erschöpft',
+    quota_exhausted: 'Kontingent aufgebraucht',
   },
   ownKinds: { grant: 'Ein Paket', cap: 'Ein Limit' },
 }

@@ -18,7 +18,8 @@ export const denials = {
   },
   explain: 'Explain',
   explainMessage: (id: string) => `Explain: ${id}`,
-  skipped: (count: number) => `${formatUnits(count)} more left out before it`,
+  skipped: (count: number) =>
+    `${formatUnits(count)} more before it were only counted: at most 60 per user and hour are logged`,
   noCountry: 'No country',
   noQuota: 'None',
   waitingDoesNotHelp: 'Waiting does not help',

@@ -1,0 +1,75 @@
+import type { Api } from '../../api/types.ts'
+import type { Blocks } from '../../queries/overview.ts'
+
+type Denial = Api['DenialRecord']
+type Quota = Api['SmsQuota']
+type Summary = Api['QuotaSummary']
+/** The answer to messages of a scope; null values of the scope are all that no other answer names. */
+type Answer = Pick<Summary['scopes'][number], 'countries' | 'message_types' | 'available' | 'denial'>
+
+/** A user whose messages were denied, or who has used up a quota. */
+export interface BlockedUser {
+  user_id: number
+  /** The denials of the last hour that were read, newest first. */
+  denials: Denial[]
+  usedUp: Quota[]
+}
+
+/** Joins denials and used-up quotas by user, most denials first. A quota with overage left is not used up at 100%. */
+export function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
+  const users = new Map<number, BlockedUser>()
+  const entryOf = (user_id: number) => {
+    const entry = users.get(user_id) ?? { user_id, denials: [], usedUp: [] }
+    users.set(user_id, entry)
+    return entry
+  }
+  for (const denial of denials) entryOf(denial.user_id).denials.push(denial)
+  for (const { quota } of alerts) {
+    if (quota.status === 'exhausted') entryOf(quota.user_id).usedUp.push(quota)
+  }
+  return [...users.values()].toSorted((one, other) => deniedOf(other).count - deniedOf(one).count)
+}
+
+/** The log takes this many denials of a user at once, and then fewer than are made: see decision 0026. */
+const LOGGED_AT_ONCE = 30
+
+/** The denials of a user that were read, with those that the log left out; `isAtLeast` if there may be more. */
+export function deniedOf({ denials }: BlockedUser): { count: number; isAtLeast: boolean } {
+  const count = denials.reduce((sum, { skipped }) => sum + 1 + (skipped ?? 0), 0)
+  return { count, isAtLeast: denials.length >= LOGGED_AT_ONCE || denials.some(({ skipped }) => skipped !== 0) }
+}
+
+/** What a user's summary says of denied messages and used-up quotas: those that still block. All of them without one. */
+export function stillBlocking({ denials, usedUp }: BlockedUser, summary: Summary | undefined) {
+  if (summary === undefined) return { denials, usedUp }
+  const general: Answer = { ...summary, countries: null, message_types: null }
+  const answers: [Answer, ...Answer[]] = [general, ...summary.scopes]
+  return {
+    // A denial after the summary was read is news.
+    denials: denials.filter(denial => denial.at > summary.as_of || isDenied(denial, answerTo(denial, answers))),
+    usedUp: usedUp.filter(quota => answers.some(answer => answer.denial !== null && covers(quota, answer))),
+  }
+}
+
+/** Whether the message would be denied again. */
+function isDenied({ units, allow_partial }: Denial, { available, denial }: Answer): boolean {
+  return denial !== null || (!allow_partial && available !== null && available < units)
+}
+
+/** The answer that names most of a message's country and type. The first of the answers names neither. */
+function answerTo({ country, message_type }: Denial, answers: readonly [Answer, ...Answer[]]): Answer {
+  const named = ({ countries, message_types }: Answer) =>
+    (countries === null ? 0 : 1) + (message_types === null ? 0 : 1)
+  const applies = ({ countries, message_types }: Answer) =>
+    lists(countries, country) && lists(message_types, message_type)
+  return answers.filter(applies).reduce((most, answer) => (named(answer) > named(most) ? answer : most), answers[0])
+}
+
+/** Whether a quota counts the messages of an answer, which are all counted alike. */
+function covers(quota: Quota, { countries, message_types }: Answer): boolean {
+  return lists(quota.countries, countries?.[0] ?? null) && lists(quota.message_types, message_types?.[0] ?? null)
+}
+
+function lists(values: readonly string[] | null, value: string | null): boolean {
+  return values === null || (value !== null && values.includes(value))
+}
