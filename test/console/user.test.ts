@@ -226,6 +226,23 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
     'Grant Business packageCovers the message, and has units left',
   ])
   expect(asked.filter(request => /803|due/.test(request))).toEqual([])
+  // A country without a text is valid. A wrong one keeps the fields in line.
+  const destination = page.getByLabel('Phone number or country')
+  const refused = page.getByText('Enter a number with + and its country code')
+  await page.getByRole('textbox', { name: 'Text' }).fill('')
+  await destination.fill('DE')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Without a text, it counts as one segment: 1 unit.').waitFor()
+  await page.getByText('Germany (DE)', { exact: true }).waitFor()
+  expect(await refused.count()).toBe(0)
+  await destination.fill('Atlantis')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await refused.waitFor()
+  expect(await page.getByText('nothing was reserved').count()).toBe(0)
+  const bottoms = [destination, page.getByLabel('Message type'), page.getByRole('button', { name: 'Check' })].map(
+    field => field.evaluate(element => Math.round(element.getBoundingClientRect().bottom)),
+  )
+  expect(new Set(await Promise.all(bottoms)).size).toBe(1)
   await expectAccessible(page)
 
   const support = await site.visit('/users/20', {

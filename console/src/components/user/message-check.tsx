@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
+import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_RESERVED_UNITS } from '../../../../src/domain/bounds.ts'
 import { COUNTRIES } from '../../../../src/domain/country.ts'
@@ -14,11 +14,14 @@ import { uint } from '../url-state.ts'
 import { ExactTime, Timestamp } from '../values.tsx'
 import classes from './message-check.module.css'
 
-/** What is asked, and how the cost was counted. */
+/** What is asked. */
 interface Asked extends PlannedMessage {
-  /** Null if the cost was given in units. */
-  encoding: string | null
+  /** A sentence: the units, and how they were counted. */
+  cost: string
 }
+
+/** Errors are above the inputs, because the row is aligned with their lower ends. */
+const ERROR_ABOVE: NonNullable<InputWrapperProps['inputWrapperOrder']> = ['label', 'description', 'error', 'input']
 
 const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
@@ -28,9 +31,10 @@ export default function MessageCheck({ user }: { user: ViewedUser }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   const { title, about } = checkTexts
 
-  function ask(message: Asked) {
+  function ask(message: Asked | null) {
     setAsked(message)
-    check.mutate(message)
+    if (message === null) check.reset()
+    else check.mutate(message)
   }
   return (
     <Section title={title}>
@@ -49,7 +53,8 @@ export default function MessageCheck({ user }: { user: ViewedUser }) {
 interface MessageFormProps {
   user: ViewedUser
   isPending: boolean
-  onAsk: (message: Asked) => void
+  /** @param message null if a field was wrong: an earlier answer is no answer to it */
+  onAsk: (message: Asked | null) => void
 }
 
 function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
@@ -67,17 +72,23 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   function submit(event: FormEvent) {
     event.preventDefault()
     setSubmitted(true)
-    if (destination.country === undefined || cost === null || !isType) return
+    if (destination.country === undefined || cost === null || !isType) return onAsk(null)
     const { user_id } = user
     const message_type = type === '' ? null : type
-    onAsk({ user_id, units: cost, country: destination.country, message_type, encoding: counted?.encoding ?? null })
+    const costText =
+      by === 'text' && text === ''
+        ? checkTexts.costsWithoutText(cost)
+        : checkTexts.costs(cost, counted?.encoding ?? null)
+    onAsk({ user_id, units: cost, country: destination.country, message_type, cost: costText })
   }
   return (
-    <form onSubmit={submit} noValidate className={classes.form}>
+    // A field is not called wrong while it is being typed.
+    <form onSubmit={submit} onChange={() => setSubmitted(false)} noValidate className={classes.form}>
       <TextInput
         label={checkTexts.to}
         description={destination.hint ?? checkTexts.toAbout}
         placeholder={checkTexts.toPlaceholder}
+        inputWrapperOrder={ERROR_ABOVE}
         autoComplete="off"
         size="xs"
         value={to}
@@ -87,6 +98,7 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
       <TextInput
         label={checkTexts.type}
         description={checkTexts.typeAbout}
+        inputWrapperOrder={ERROR_ABOVE}
         autoComplete="off"
         size="xs"
         value={type}
@@ -146,6 +158,7 @@ function CostFields({ by, text, units, onBy, onText, onUnits, error }: CostField
       ) : (
         <TextInput
           aria-label={checkTexts.units}
+          inputWrapperOrder={ERROR_ABOVE}
           inputMode="numeric"
           autoComplete="off"
           size="xs"
@@ -167,7 +180,7 @@ interface Country {
   /** Null: none is named; undefined: the text names none, or the number is still looked up. */
   country: string | null | undefined
   error: string | null
-  /** What was understood. */
+  /** What was recognized. */
   hint: string | null
 }
 
@@ -183,7 +196,9 @@ function useCountry(text: string): Country {
   }
   const named = text.toLowerCase()
   const found = [...COUNTRIES].find(code => code.toLowerCase() === named || countryName(code).toLowerCase() === named)
-  return { country: found, error: toError, hint: found === undefined ? null : countryLabel(found) }
+  return found === undefined
+    ? { country: undefined, error: toError, hint: null }
+    : { country: found, error: null, hint: countryLabel(found) }
 }
 
 interface AnswerProps {
@@ -198,8 +213,7 @@ function Answer({ answer, asked, user }: AnswerProps) {
     <div className={classes.answer} data-denied={isDenied || undefined}>
       <p className={classes.verdict}>{verdictOf(answer)}</p>
       <p>
-        {checkTexts.costs(asked.units, asked.encoding)} {leftText(answer)} <Retry answer={answer} />{' '}
-        {checkTexts.nothingReserved}
+        {asked.cost} {leftText(answer)} <Retry answer={answer} /> {checkTexts.nothingReserved}
       </p>
       <Explanation answer={answer} asked={asked} user={user} />
     </div>

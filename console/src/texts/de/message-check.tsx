@@ -25,6 +25,7 @@ export const messageCheck: typeof english = {
     const segments = units === 1 ? 'ein Segment' : `${formatUnits(units)} Segmente`
     return `Sie kostet ${values.units(units)}: ${segments} in ${encoding}.`
   },
+  costsWithoutText: units => `Ohne Text zählt sie als ein Segment: ${values.units(units)}.`,
   goes: 'Ja, sie ginge jetzt hinaus.',
   denied: why => `Nein: ${why}.`,
   observed: 'Im Beobachtungsmodus geht sie trotzdem hinaus.',

@@ -25,6 +25,7 @@ export const messageCheck = {
     encoding === null
       ? `It costs ${values.units(units)}.`
       : `It costs ${values.units(units)}: ${units === 1 ? 'one segment' : `${formatUnits(units)} segments`} in ${encoding}.`,
+  costsWithoutText: (units: number) => `Without a text, it counts as one segment: ${values.units(units)}.`,
   goes: 'Yes, it would go now.',
   denied: (why: string) => `No: ${why}.`,
   observed: 'Observe mode lets it go all the same.',
