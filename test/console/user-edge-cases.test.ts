@@ -42,7 +42,7 @@ test('by keyboard: opens a user without quotas and goes on to their first quota'
   await page.goto(`${site.url}/console/users/99/changes`)
   await page.getByText('Changes of this user’s quotas appear here.').waitFor()
   await page.goto(`${site.url}/console/users/99/reservations`)
-  await page.getByText('Reservations and sent messages appear here.').waitFor()
+  await page.getByText('Messages appear here when they are reserved or sent.').waitFor()
   for (const id of ['x', '-1', '99999999999999999', '%3Cscript%3E']) {
     await page.goto(`${site.url}/console/users/${id}`)
     await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
@@ -146,7 +146,7 @@ test('is accessible and fits 1280 and 360 px', async () => {
   await page.getByRole('button', { name: 'Show as chart' }).click()
   await expect.poll(() => bars.count()).toBe(4 * 7)
   await expectAccessibleInEachLayout(page)
-  for (const tab of ['Reservations', 'Changes']) {
+  for (const tab of ['Messages', 'Changes']) {
     await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: tab }).click()
     await page.getByRole('table', { name: tab }).waitFor()
     await expectAccessibleInEachLayout(page)

@@ -39,11 +39,11 @@ test('shows the summary of a user as the API returns it', async () => {
     `Next reset1 Jul 2026, 00:00${format.format(body.next_reset.units)} units restored`,
     `Next expiry1 Jan 2027, 01:00${format.format(body.next_expiry.units)} units would expire`,
   ])
-  await page.getByText('About 91 units per day; lasts more than a year.').waitFor()
+  await page.getByText('About 91 units per day; at that rate, the units last until each reset.').waitFor()
 
   const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
   expect(await cap.textContent()).toMatch(/^Daily ceilingDaily · Resets 13 Jun 2026, 00:00 .*, in 9 hours/)
-  expect(await cap.textContent()).toContain(`${body.caps[0].remaining}headroom`)
+  expect(await cap.textContent()).toMatch(new RegExp(`· ${body.caps[0].remaining} left400limit$`))
   const scopes = page.getByRole('region', { name: 'Grants by scope' }).getByRole('listitem')
   expect(await scopes.allTextContents()).toEqual([
     expect.stringContaining('All destinations'),
@@ -137,7 +137,7 @@ test('shows a custom period, and errors of the API at its fields', async () => {
 
 test('filters reservations by state, quota and time, and pages through them', async () => {
   const page = await site.visit('/users/7/reservations')
-  const rows = page.getByRole('table', { name: 'Reservations' }).getByRole('rowheader')
+  const rows = page.getByRole('table', { name: 'Messages' }).getByRole('rowheader')
   const first = () => rows.first().textContent()
   await expect.poll(first).toContain('waiting')
   await page.getByRole('button', { name: 'Older' }).click()
@@ -147,6 +147,7 @@ test('filters reservations by state, quota and time, and pages through them', as
   await page.getByRole('button', { name: 'Newest' }).click()
   await page.getByLabel('State').selectOption('Reserved')
   await expect.poll(() => rows.count()).toBe(1)
+  await page.getByText('Set aside before sending').waitFor()
   await page.getByText(/^Until 12 Jun 2026, 15:00 \(Europe\/Berlin\)/).waitFor()
   await page.getByRole('button', { name: 'Clear filters' }).click()
 
@@ -162,7 +163,7 @@ test('filters reservations by state, quota and time, and pages through them', as
   const { body } = await site.call('GET', `/api/sms/admin/quota/reservations?${query}`)
   expect(body.items.map((item: { id: string }) => item.id)).toEqual(['code-1', 'code-0'])
   await page.getByLabel('State').selectOption('Expired')
-  await page.getByText('No reservation matches these filters.').waitFor()
+  await page.getByText('No message matches these filters.').waitFor()
 })
 
 test('a user sees only their own data, in the second person', async () => {
@@ -178,7 +179,7 @@ test('a user sees only their own data, in the second person', async () => {
   await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
   expect(await page.getByRole('main').getByRole('link', { name: 'Monthly package' }).count()).toBe(0)
   expect(await page.getByRole('button', { name: 'Search' }).count()).toBe(0)
-  await page.getByRole('link', { name: 'Reservations' }).click()
+  await page.getByRole('link', { name: 'Messages' }).click()
   await page.getByRole('rowheader').filter({ hasText: 'waiting' }).waitFor()
   expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
   await page.goto(`${site.url}/console/users/7`)

@@ -40,7 +40,7 @@ export default function UsageSection({ user }: { user: ViewedUser }) {
   const summary = useQuery(summaryQuery(user))
   return (
     <Section title={texts.usage.title}>
-      {summary.data === undefined ? <Loading rows={1} height={420} /> : <Report user={user} summary={summary.data} />}
+      {summary.data === undefined ? <Loading rows={1} height={440} /> : <Report user={user} summary={summary.data} />}
     </Section>
   )
 }
@@ -59,7 +59,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
         ) : (
           <ErrorNotice variant="load" error={usage.error} onRetry={usage.refetch} />
         ))}
-      {usage.data === undefined && usage.error === null && <Loading rows={1} height={352} />}
+      {usage.data === undefined && usage.error === null && <Loading rows={1} height={372} />}
       {usage.data !== undefined && (usage.error === null || !usage.isPlaceholderData) && (
         <div
           aria-busy={usage.isPlaceholderData}
@@ -172,7 +172,7 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   return (
     <>
       <div className={classes.chart}>
-        <Suspense fallback={<Loading rows={1} height={260} />}>
+        <Suspense fallback={<Loading rows={1} height={280} />}>
           <Chart
             series={series}
             rows={forecast === null ? rows : withForecast(rows, forecast, summary.as_of)}

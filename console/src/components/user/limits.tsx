@@ -20,7 +20,7 @@ interface LimitsProps {
   isOwn: boolean
 }
 
-/** A user's caps: their headroom, and when they reset. */
+/** A user's caps: what is used and left, and when they reset. */
 export function Caps({ summary: { caps }, isOwn }: LimitsProps) {
   const { title, ownTitle, about, ownAbout } = texts.user.caps
   return (
@@ -38,7 +38,7 @@ export function Caps({ summary: { caps }, isOwn }: LimitsProps) {
 }
 
 function CapRow({ cap, isOwn }: { cap: Cap; isOwn: boolean }) {
-  const { quota_id, period, countries, message_types, remaining, used, reserved } = cap
+  const { quota_id, period, countries, message_types, used, reserved } = cap
   const { caps, messages, unnamed } = texts.user
   const name = <bdi>{cap.name ?? unnamed('cap', quota_id, isOwn)}</bdi>
   const isScoped = countries !== null || message_types !== null
@@ -63,8 +63,8 @@ function CapRow({ cap, isOwn }: { cap: Cap; isOwn: boolean }) {
       {/* Messages that were already sent can exceed a cap. */}
       <UsageBar {...cap} overage={Math.max(0, used + reserved - (cap.limit ?? Number.POSITIVE_INFINITY))} />
       <div className={classes.left}>
-        <Units value={remaining} />
-        <div className={classes.about}>{caps.headroom}</div>
+        <Units value={cap.limit} />
+        <div className={classes.about}>{caps.limit}</div>
       </div>
     </li>
   )

@@ -33,7 +33,7 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
           <MessageCheck user={user} />
         </Suspense>
       )}
-      <Suspense fallback={<Loading rows={1} height={460} />}>
+      <Suspense fallback={<Loading rows={1} height={480} />}>
         <UsageSection user={user} />
       </Suspense>
       <Suspense fallback={<Loading height={44} />}>
@@ -121,15 +121,16 @@ function Figure({ label, about, children }: { label: string; about?: string | fa
 }
 
 /** How long a user can send at the current rate, caps applied. Nothing without usage. */
-function Forecast({ summary: { forecast, available, as_of } }: { summary: SummaryOf }) {
+function Forecast({ summary: { forecast, available, next_reset, as_of } }: { summary: SummaryOf }) {
   if (forecast === null || forecast.daily_rate === 0) return null
   const { runs_out_at } = forecast
   const rate = texts.usage.dailyRate(forecast.daily_rate)
-  const { unlimited, lasts, now, runsOut } = texts.user.forecast
+  const { unlimited, lasts, lastsEachPeriod, now, runsOut } = texts.user.forecast
+  const enough = available === null ? unlimited : next_reset === null ? lasts : lastsEachPeriod
   return (
     <Text size="sm" c="dimmed">
       {runs_out_at === null
-        ? (available === null ? unlimited : lasts)(rate)
+        ? enough(rate)
         : runs_out_at <= as_of
           ? now(rate)
           : runsOut(rate, <LongDate at={runs_out_at} dateOnly />)}

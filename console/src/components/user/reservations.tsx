@@ -1,5 +1,6 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Anchor, Button, NativeSelect, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { RESERVATION_STATES } from '../../../../src/domain/reservation.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import { addDays, startOfDay } from '../../local-time.ts'
@@ -7,6 +8,7 @@ import { quotaLabelsQuery, reservationsQuery, type ViewedUser } from '../../quer
 import { texts } from '../../texts/texts.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { DayField } from '../day-field.tsx'
+import { denialsUrl } from '../denials/denials-state.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import classes from '../filters.module.css'
@@ -31,8 +33,16 @@ export default function Reservations({ user }: { user: ViewedUser }) {
       page_size: PAGE_SIZE,
     }),
   )
+  const denials = (
+    <Anchor component={Link} href={denialsUrl({}, user)} underline="always" inherit>
+      {texts.user.tabs.denials}
+    </Anchor>
+  )
   return (
     <>
+      <Text size="sm" c="dimmed" mb="sm">
+        {texts.user.reservations.about(denials)}
+      </Text>
       <ReservationFilters
         user={user}
         state={state}

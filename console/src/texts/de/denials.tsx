@@ -113,7 +113,7 @@ export const denials: typeof english = {
     title: id => `Nachricht ${id}`,
     about: user => <>Alles, was mit dieser Nachricht von {user} geschah.</>,
     user: id => `Benutzer ${id}`,
-    back: 'Alle Reservierungen',
+    back: 'Alle Nachrichten',
     life: 'Verlauf der Nachricht',
     facts: { units: 'Einheiten', asked: 'Verlangt', destination: 'Für', state: 'Zustand' },
     notFound: 'Über diese Nachricht ist nichts bekannt',

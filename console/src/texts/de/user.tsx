@@ -22,7 +22,7 @@ export const user: Texts['user'] = {
   title: id => `Benutzer ${id}`,
   mine: { title: 'Meine Kontingente', about: 'Ob gesendet werden kann, was übrig ist und was gesendet wurde.' },
   sections: 'Abschnitte',
-  tabs: { overview: 'Übersicht', reservations: 'Reservierungen', denials: 'Ablehnungen', changes: 'Änderungen' },
+  tabs: { overview: 'Übersicht', reservations: 'Nachrichten', denials: 'Ablehnungen', changes: 'Änderungen' },
   newQuota: 'Neues Kontingent für diesen Benutzer',
 
   unnamed: (kind, id, isOwn) =>
@@ -114,6 +114,7 @@ export const user: Texts['user'] = {
   forecast: {
     unlimited: rate => `${rate}, unbegrenzt.`,
     lasts: rate => `${rate}; reicht mehr als ein Jahr.`,
+    lastsEachPeriod: rate => `${rate}; bei diesem Verbrauch reichen die Einheiten bis zu jedem Neubeginn.`,
     now: rate => `${rate}.`,
     runsOut: (rate, at) => (
       <>
@@ -124,12 +125,12 @@ export const user: Texts['user'] = {
   caps: {
     title: 'Obergrenzen',
     ownTitle: 'Obergrenzen',
-    about: 'Sie gelten über alle Pakete hinweg und bezahlen nichts.',
+    about: 'Eine Obergrenze begrenzt, was in einem Zeitraum gesendet werden kann, unabhängig von den Paketen.',
     ownAbout: 'Was in einem Zeitraum höchstens gesendet werden kann, unabhängig von den Paketen.',
     resets: at => <>Beginnt neu am {at}</>,
     ends: at => <>Endet am {at}</>,
     doesNotReset: 'Beginnt nicht neu',
-    headroom: 'frei',
+    limit: 'Limit',
     each: { hour: 'Stündlich', day: 'Täglich', week: 'Wöchentlich', month: 'Monatlich', year: 'Jährlich' },
   },
   scopes: {
@@ -152,7 +153,8 @@ export const user: Texts['user'] = {
   },
 
   reservations: {
-    table: 'Reservierungen',
+    table: 'Nachrichten',
+    about: denials => <>Gesendete Nachrichten und solche, die unterwegs sind. Abgelehnte stehen unter {denials}.</>,
     columns: {
       reservation: 'Nachricht',
       state: 'Zustand',
@@ -176,19 +178,19 @@ export const user: Texts['user'] = {
     noQuota: 'Kein Kontingent',
     countedBy: caps => <>gezählt von {caps}</>,
     opening: 'Anfangsbestand',
-    reserved: 'Reserviert',
-    consumed: 'Sofort gesendet',
+    reserved: 'Vor dem Senden zurückgelegt',
+    consumed: 'Sofort berechnet',
     forced: how => `${how}, über jede Grenze hinaus`,
     requested: units => `${formatUnits(units)} angefragt`,
     committed: units => `${formatUnits(units)} bestätigt`,
     released: units => `${formatUnits(units)} freigegeben`,
     refunded: units => `${formatUnits(units)} erstattet`,
-    none: 'Keine Reservierungen',
-    noneAbout: 'Hier erscheinen Reservierungen und gesendete Nachrichten.',
-    noneFiltered: 'Keine Reservierung passt zu diesen Filtern.',
-    noneOlder: 'Keine älteren Reservierungen',
+    none: 'Keine Nachrichten',
+    noneAbout: 'Nachrichten erscheinen hier, sobald sie reserviert oder gesendet sind.',
+    noneFiltered: 'Keine Nachricht passt zu diesen Filtern.',
+    noneOlder: 'Keine älteren Nachrichten',
     searching: 'Bisher keine gefunden',
-    searchingAbout: 'Ältere Reservierungen sind noch nicht durchsucht.',
+    searchingAbout: 'Ältere Nachrichten sind noch nicht durchsucht.',
   },
 
   changes: {

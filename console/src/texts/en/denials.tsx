@@ -119,7 +119,7 @@ export const denials = {
     title: (id: string) => `Message ${id}`,
     about: (user: ReactNode) => <>All that happened to this message of {user}.</>,
     user: (id: number) => `user ${id}`,
-    back: 'All reservations',
+    back: 'All messages',
     life: 'Life of the message',
     facts: { units: 'Units', asked: 'Asked for', destination: 'For', state: 'State' },
     notFound: 'Nothing is known of this message',

@@ -20,7 +20,7 @@ export const user = {
   title: (id: number) => `User ${id}`,
   mine: { title: 'My quotas', about: 'Whether you can send, what is left, and what you have sent.' },
   sections: 'Sections',
-  tabs: { overview: 'Overview', reservations: 'Reservations', denials: 'Denials', changes: 'Changes' },
+  tabs: { overview: 'Overview', reservations: 'Messages', denials: 'Denials', changes: 'Changes' },
   newQuota: 'New quota for this user',
 
   /** A quota without a name. */
@@ -125,6 +125,8 @@ export const user = {
   forecast: {
     unlimited: (rate: string) => `${rate}, unlimited.`,
     lasts: (rate: string) => `${rate}; lasts more than a year.`,
+    /** Grants that reset. */
+    lastsEachPeriod: (rate: string) => `${rate}; at that rate, the units last until each reset.`,
     now: (rate: string) => `${rate}.`,
     runsOut: (rate: string, at: ReactNode) => (
       <>
@@ -135,12 +137,12 @@ export const user = {
   caps: {
     title: 'Caps',
     ownTitle: 'Limits',
-    about: 'Ceilings over all grants. They pay for nothing.',
+    about: 'A cap limits what may be sent in a period, whatever the grants have left.',
     ownAbout: 'The most that you can send in a time, whatever your packages hold.',
     resets: (at: ReactNode) => <>Resets {at}</>,
     ends: (at: ReactNode) => <>Ends {at}</>,
     doesNotReset: 'Does not reset',
-    headroom: 'headroom',
+    limit: 'limit',
     each: { hour: 'Hourly', day: 'Daily', week: 'Weekly', month: 'Monthly', year: 'Yearly' },
   },
   scopes: {
@@ -163,7 +165,8 @@ export const user = {
   },
 
   reservations: {
-    table: 'Reservations',
+    table: 'Messages',
+    about: (denials: ReactNode) => <>Sent messages, and those on their way. Denied ones are under {denials}.</>,
     columns: {
       reservation: 'Message',
       state: 'State',
@@ -187,19 +190,20 @@ export const user = {
     noQuota: 'No quota',
     countedBy: (caps: ReactNode) => <>counted by {caps}</>,
     opening: 'Opening balance',
-    reserved: 'Reserved',
-    consumed: 'Sent at once',
+    /** How a message was charged, whatever its state. */
+    reserved: 'Set aside before sending',
+    consumed: 'Charged at once',
     forced: (how: string) => `${how}, past any limit`,
     requested: (units: number) => `${formatUnits(units)} requested`,
     committed: (units: number) => `${formatUnits(units)} committed`,
     released: (units: number) => `${formatUnits(units)} released`,
     refunded: (units: number) => `${formatUnits(units)} refunded`,
-    none: 'No reservations',
-    noneAbout: 'Reservations and sent messages appear here.',
-    noneFiltered: 'No reservation matches these filters.',
-    noneOlder: 'No older reservations',
+    none: 'No messages',
+    noneAbout: 'Messages appear here when they are reserved or sent.',
+    noneFiltered: 'No message matches these filters.',
+    noneOlder: 'No older messages',
     searching: 'None found so far',
-    searchingAbout: 'Older reservations are not searched yet.',
+    searchingAbout: 'Older messages are not searched yet.',
   },
 
   changes: {
