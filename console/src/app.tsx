@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useEffect } from 'react'
-import { Redirect, Route, Switch } from 'wouter'
+import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { queryClient } from './api/query-client.ts'
 import { useReachable } from './api/reachability.ts'
 import { NotFound } from './components/not-found.tsx'
+import { PageBoundary } from './components/page-boundary.tsx'
 import { PAGES, type PageEntry } from './pages.tsx'
 import { newestQuotaQuery } from './queries/start.ts'
 import { may } from './session/rights.ts'
@@ -68,6 +69,7 @@ function Opening() {
 }
 
 function Signed({ caller }: { caller: Caller }) {
+  const [location] = useLocation()
   const pages = PAGES.filter(page => page.isFor(caller))
   const home = pages[0]
   if (home === undefined)
@@ -78,21 +80,23 @@ function Signed({ caller }: { caller: Caller }) {
     )
   return (
     <Shell pages={pages}>
-      <Switch>
-        <Route path="/">
-          <Home caller={caller} page={home} />
-        </Route>
-        {pages.map(({ path, shape, Page }) => (
-          <Route key={path} path={path}>
-            <Suspense fallback={<PageSkeleton shape={shape} />}>
-              <Page />
-            </Suspense>
+      <PageBoundary page={location}>
+        <Switch>
+          <Route path="/">
+            <Home caller={caller} page={home} />
           </Route>
-        ))}
-        <Route>
-          <NotFound />
-        </Route>
-      </Switch>
+          {pages.map(({ path, shape, Page }) => (
+            <Route key={path} path={path}>
+              <Suspense fallback={<PageSkeleton shape={shape} />}>
+                <Page />
+              </Suspense>
+            </Route>
+          ))}
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </PageBoundary>
     </Shell>
   )
 }

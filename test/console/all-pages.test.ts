@@ -156,6 +156,23 @@ test('the menu of the account changes the language, with numbers and dates, and 
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
 })
 
+test('a page whose files are gone, as after an update, is told, and the console can be loaded again', async () => {
+  const page = await site.visit('/quotas', { expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/ })
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+  await page.route('**/console/assets/*', route => route.fulfill({ status: 404 }))
+  const pages = page.getByRole('navigation', { name: 'Pages' })
+  await pages.getByRole('link', { name: 'Denials' }).click()
+  await page.getByRole('alert').getByRole('heading', { name: 'This page could not be shown' }).waitFor()
+  await expectAccessible(page)
+
+  await page.unroute('**/console/assets/*')
+  await pages.getByRole('link', { name: 'Quotas', exact: true }).click()
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+  await pages.getByRole('link', { name: 'Denials' }).click()
+  await page.getByRole('button', { name: 'Load the console again' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
+})
+
 test('shows an outage of the service, keeps the input, and recovers when the service is back', async () => {
   const page = await site.visit('/quotas', { now: Date.now() })
   const named = page.getByRole('link', { name: 'Monthly package' })
@@ -200,7 +217,8 @@ test('shows an outage when a proxy answers with 502, and recovers', async () => 
 })
 
 test('a page reloaded during an outage is still signed in at the same URL afterwards', async () => {
-  const page = await site.visit('/quotas?kind=cap')
+  // What is loaded after the page may meet the outage.
+  const page = await site.visit('/quotas?kind=cap', { expectedErrors: /Failed to load resource/ })
   await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
   const back = await stopListening(site.app.server)
   try {

@@ -17,6 +17,8 @@ interface Visit extends BrowserContextOptions {
    * makes a test not wait for the timers of the page.
    */
   now?: EpochMs
+  /** Errors that the page logs and that do not fail the test. */
+  expectedErrors?: RegExp
 }
 
 /** How long the console waits before it repeats a request that failed. */
@@ -44,8 +46,8 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   return {
     ...service,
     url,
-    async visit(path, { token = service.adminToken, now, ...options } = {}) {
-      const page = await freshPage(browser, options)
+    async visit(path, { token = service.adminToken, now, expectedErrors, ...options } = {}) {
+      const page = await freshPage(browser, options, expectedErrors)
       if (now !== undefined) await page.clock.install({ time: now })
       await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
       return page
@@ -53,7 +55,7 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   }
 }
 
-async function freshPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
+async function freshPage(browser: Browser, options: BrowserContextOptions, expectedErrors?: RegExp): Promise<Page> {
   const context = await browser.newContext({
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
@@ -71,7 +73,7 @@ async function freshPage(browser: Browser, options: BrowserContextOptions): Prom
     const isApiError =
       message.text().startsWith('Failed to load resource') &&
       /\/(?:api|console\/provider\.json)/.test(message.location().url)
-    if (!isApiError) problems.push(message.text())
+    if (!isApiError && expectedErrors?.test(message.text()) !== true) problems.push(message.text())
   })
   onTestFinished(async () => {
     await context.close()

@@ -104,8 +104,8 @@ function Row({ user, group, destination, name, mayCap }: SendersProps & { user: 
   )
 }
 
-/** The form of a new daily cap on what a user sends to a destination. */
+/** The form of a new cap that blocks what a user sends to a destination, until it is changed or deleted. */
 function capUrl(user_id: number, group: DestinationGroup, destination: string): string {
   const scope = group === 'country' ? 'countries' : 'message_types'
-  return `/quotas/new?${new URLSearchParams({ kind: 'cap', period: 'day', user_id: String(user_id), [scope]: destination })}`
+  return `/quotas/new?${new URLSearchParams({ kind: 'cap', limit: '0', user_id: String(user_id), [scope]: destination })}`
 }

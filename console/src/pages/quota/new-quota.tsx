@@ -22,6 +22,7 @@ const URL_STATE = {
   user_id: uint,
   copy: uint,
   kind: oneOf(['grant', 'cap'], 'grant'),
+  limit: uint,
   period: oneOf(['hour', 'day', 'week', 'month', 'year'], null),
   /** Separated by commas. */
   countries: matching(/^[A-Z]{2}(?:,[A-Z]{2})*$/),
@@ -29,8 +30,8 @@ const URL_STATE = {
 }
 
 /**
- * The form that creates a quota, or a copy of the quota of `?copy=164`. Links fill some fields: `?kind=cap&period=day` with
- * `user_id=7`, `countries=NG` and `message_types=otp`.
+ * The form that creates a quota, or a copy of the quota of `?copy=164`. Links fill some fields: `?kind=cap&limit=0` with
+ * `user_id=7`, `period=day`, `countries=NG` and `message_types=otp`.
  */
 export default function NewQuotaPage() {
   const [state] = useUrlState(URL_STATE)
@@ -38,10 +39,12 @@ export default function NewQuotaPage() {
   return <NewQuota initial={linkedFormValues(state)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
 }
 
-function linkedFormValues({ user_id, kind, period, countries, message_types }: StateOf<typeof URL_STATE>): FormValues {
+function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
+  const { user_id, kind, limit, period, countries, message_types } = state
   return {
     ...emptyFormValues(user_id),
     kind,
+    limit: limit === null ? '' : String(limit),
     period,
     countries: countries?.split(',') ?? [],
     message_types: message_types?.split(',') ?? [],

@@ -35,6 +35,11 @@ export const components: Texts['components'] = {
     text: 'Diese Seite gibt es nicht, oder der Zugriff auf sie fehlt.',
     toStart: 'Zur Startseite',
   },
+  brokenPage: {
+    title: 'Diese Seite kann nicht gezeigt werden',
+    text: 'Vielleicht wurde der Dienst aktualisiert, seit die Konsole geöffnet wurde.',
+    reload: 'Konsole neu laden',
+  },
   actor: actor => <>„{actor}“</>,
   ownActor: actor => <>„{actor}“ (eigenes Konto)</>,
   dialogTitles: {

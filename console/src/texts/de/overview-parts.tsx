@@ -35,8 +35,8 @@ export const overviewParts: typeof english = {
     none: 'Keiner dieser Benutzer sendet dorthin',
     table: 'Benutzer, die dorthin senden',
     columns: { user: 'Benutzer', sent: 'Gesendete Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
-    cap: name => `${name} begrenzen`,
-    capFor: (name, user) => `${name} für Benutzer ${user} begrenzen`,
+    cap: name => `${name} sperren …`,
+    capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
   },
   top: {
     title: 'Größte Benutzer',

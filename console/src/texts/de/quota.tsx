@@ -118,7 +118,7 @@ export const quota: typeof english = {
     },
     userAbout: 'Die Nummer des Benutzers auf der eigenen Plattform.',
     grantAbout: 'Einheiten zum Versenden. Die Pakete eines Benutzers zählen zusammen.',
-    capAbout: 'Begrenzt, was über alle Pakete versendet wird. Gibt selbst keine Einheiten.',
+    capAbout: 'Begrenzt, was über alle Pakete versendet wird. Gibt selbst keine Einheiten. Ein Limit von 0 sperrt.',
     unitsInTotal: 'Einheiten insgesamt.',
     unitsPer: {
       hour: 'Einheiten pro Stunde.',

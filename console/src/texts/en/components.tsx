@@ -37,6 +37,11 @@ export const components = {
     text: 'This page does not exist, or you do not have access to it.',
     toStart: 'Go to the start page',
   },
+  brokenPage: {
+    title: 'This page could not be shown',
+    text: 'The service may have been updated since you opened the console.',
+    reload: 'Load the console again',
+  },
   actor: (actor: ReactNode) => <>“{actor}”</>,
   ownActor: (actor: ReactNode) => <>“{actor}” (you)</>,
   dialogTitles: {

@@ -34,8 +34,8 @@ export const overviewParts = {
     none: 'None of these users sends there',
     table: 'Users who send there',
     columns: { user: 'User', sent: 'Units sent', denied: 'Units denied', action: 'Action' },
-    cap: (name: string) => `Cap ${name}`,
-    capFor: (name: string, user: number) => `Cap ${name} for user ${user}`,
+    cap: (name: string) => `Block ${name}…`,
+    capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
   },
   top: {
     title: 'Top users',

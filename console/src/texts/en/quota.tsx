@@ -113,7 +113,7 @@ export const quota = {
     },
     userAbout: 'The user’s id on your platform.',
     grantAbout: 'Units for sending messages. A user’s grants add up.',
-    capAbout: 'A limit on what is sent across all grants. It gives no units.',
+    capAbout: 'A limit on what is sent across all grants. It gives no units. A limit of 0 blocks.',
     unitsInTotal: 'Units in total.',
     unitsPer: {
       hour: 'Units each hour.',
