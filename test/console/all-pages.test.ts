@@ -157,7 +157,9 @@ test('the menu of the account changes the language, with numbers and dates, and 
 })
 
 test('a page whose files are gone, as after an update, is told, and the console can be loaded again', async () => {
-  const page = await site.visit('/quotas', { expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/ })
+  const page = await site.visit('/quotas', {
+    expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/,
+  })
   await page.getByRole('link', { name: 'Monthly package' }).waitFor()
   await page.route('**/console/assets/*', route => route.fulfill({ status: 404 }))
   const pages = page.getByRole('navigation', { name: 'Pages' })
