@@ -68,8 +68,8 @@ test('shows the latest changes of all quotas of a user, including deleted ones',
     .poll(() => page.getByRole('row').allTextContents())
     .toMatchObject([
       expect.anything(),
-      expect.stringMatching(/^Given by mistakeDeletedVersion 2/),
-      expect.stringMatching(/^Monthly packageChangedVersion 2Goodwill1/),
+      expect.stringMatching(/^Given by mistakeDeleted · Version 2/),
+      expect.stringMatching(/^Monthly packageChanged · Version 2Limit 4,000 units → 4,001 unitsGoodwill1/),
       expect.stringMatching(/^Given by mistakeCreated/),
       expect.stringMatching(/^Daily ceilingCreated/),
       expect.stringMatching(/^Codes to Germany and AustriaCreated/),

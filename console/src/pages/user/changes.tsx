@@ -1,4 +1,4 @@
-import { Anchor, Table, Text } from '@mantine/core'
+import { Anchor, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
@@ -13,24 +13,21 @@ import { matching, useUrlState } from '../../components/url-state.ts'
 import { Timestamp } from '../../components/values.tsx'
 import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
+import { isSame } from '../quota/form-values.ts'
+import { SETTING_LABELS, SETTINGS, settingText } from '../quota/settings.ts'
 
 const STATE = { cursor: matching(/^[A-Za-z0-9_-]{1,5000}$/) }
 
-/** Administrators' changes of all quotas of a user, newest first; the page of each quota shows the changed values. */
+/** Administrators' changes of all quotas of a user, newest first. */
 export default function Changes({ user }: { user: ViewedUser }) {
   const [{ cursor }, change] = useUrlState(STATE)
   const changes = useQuery(userChangesQuery(user.user_id, cursor))
-  const { none, noneAbout, noneOlder, searching, searchingAbout, hint } = texts.user.changes
+  const { none, noneAbout, noneOlder, searching, searchingAbout } = texts.user.changes
   return (
     <Loaded query={changes} loading={<Loading rows={6} height={44} />}>
       {({ items, next_cursor }) => (
         <>
           {items.length > 0 && <ChangeTable changes={items} user={user} isStale={changes.isPlaceholderData} />}
-          {items.length > 0 && (
-            <Text size="sm" c="dimmed" mt="md">
-              {hint}
-            </Text>
-          )}
           {items.length === 0 && next_cursor !== null && <EmptyState title={searching}>{searchingAbout}</EmptyState>}
           {items.length === 0 && next_cursor === null && (
             <EmptyState title={cursor === null ? none : noneOlder}>{cursor === null && noneAbout}</EmptyState>
@@ -100,7 +97,8 @@ function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<
       <Table.Td data-label={columns.change}>
         <div>
           {labelOf(action)}
-          {version !== null && <div className={classes.about}>{versionText(version)}</div>}
+          {version !== null && <span className={classes.about}> · {versionText(version)}</span>}
+          {action === 'updated' && <ChangedSettings change={change} />}
         </div>
       </Table.Td>
       <Table.Td data-label={columns.reason} className={classes.name ?? ''}>
@@ -114,6 +112,19 @@ function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<
       </Table.Td>
     </Table.Tr>
   )
+}
+
+/** The settings that an update changed, each with its old and its new value. */
+function ChangedSettings({ change: { before, after } }: { change: Api['AuditEntry'] }) {
+  const old: Api['QuotaAsShown'] = before ?? {}
+  const current: Api['QuotaAsShown'] = after ?? {}
+  const names = SETTINGS.filter(name => !isSame(old[name] ?? null, current[name] ?? null))
+  return names.map(name => (
+    <div key={name} className={classes.name}>
+      <span className={classes.about}>{SETTING_LABELS[name]}</span>{' '}
+      {texts.user.changes.fromTo(<bdi>{settingText(name, old)}</bdi>, <bdi>{settingText(name, current)}</bdi>)}
+    </div>
+  ))
 }
 
 /** The list has changes of quotas and erasures only. */

@@ -198,11 +198,15 @@ export const user: Texts['user'] = {
     columns: { quota: 'Kontingent', change: 'Änderung', reason: 'Grund', by: 'Von', at: 'Am' },
     actions: { created: 'Angelegt', updated: 'Geändert', deleted: 'Gelöscht', erased: 'Daten gelöscht' },
     version: version => `Version ${version}`,
+    fromTo: (from, to) => (
+      <>
+        {from} → {to}
+      </>
+    ),
     none: 'Keine Änderungen',
     noneAbout: 'Hier erscheinen Änderungen an den Kontingenten dieses Benutzers.',
     noneOlder: 'Keine älteren Änderungen',
     searching: 'Bisher keine gefunden',
     searchingAbout: 'Ältere Änderungen sind noch nicht durchsucht.',
-    hint: 'Die Seite eines Kontingents zeigt die geänderten Werte.',
   },
 }

@@ -211,11 +211,15 @@ export const user = {
     columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
     actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
     version: (version: number) => `Version ${version}`,
+    fromTo: (from: ReactNode, to: ReactNode) => (
+      <>
+        {from} → {to}
+      </>
+    ),
     none: 'No changes',
     noneAbout: 'Changes of this user’s quotas appear here.',
     noneOlder: 'No older changes',
     searching: 'None found so far',
     searchingAbout: 'Older changes are not searched yet.',
-    hint: 'Open a quota to see the changed values.',
   },
 }
