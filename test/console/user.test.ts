@@ -39,7 +39,10 @@ test('shows the summary of a user as the API returns it', async () => {
     `Next reset1 Jul 2026, 00:00${format.format(body.next_reset.units)} units restored`,
     `Next expiry1 Jan 2027, 01:00${format.format(body.next_expiry.units)} units would expire`,
   ])
-  await page.getByText('About 91 units per day; at that rate, the units last until each reset.').waitFor()
+  // Three campaigns were denied.
+  await page
+    .getByText(/^About 91 units per day\. In the last 30 days, 15,000 of the 17,\d{3} units asked for were denied\.$/)
+    .waitFor()
 
   const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
   expect(await cap.textContent()).toMatch(/^Daily ceilingDaily · Resets 13 Jun 2026, 00:00 .*, in 9 hours/)
@@ -328,6 +331,12 @@ test('shows when the units run out, as text and in the chart', async () => {
   await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
   await page.getByText('Can send: 20 units now.').waitFor()
 
+  const { status } = await site.call('POST', '/api/sms/admin/quota', {
+    body: { user_id: 9, limit: 1_000, period: 'month' },
+  })
+  expect(status).toBe(201)
+  await page.reload()
+  await page.getByText('About 10 units per day; at that rate, the units last until each reset.').waitFor()
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
   await page.reload()
   await page.getByText('About 10 units per day, unlimited.').waitFor()

@@ -2,6 +2,8 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { Api } from '../../api/types.ts'
+import { addDays, dayOf } from '../../local-time.ts'
+import { usageQuery } from '../../queries/usage.ts'
 import { summaryQuery, type ViewedUser } from '../../queries/user.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -52,7 +54,7 @@ function Summary({ user }: { user: ViewedUser }) {
         <>
           <section className={classes.card} aria-label={texts.user.status[isOwn ? 'ownLabel' : 'label']}>
             <Status summary={data} user={user} />
-            {data.breakdown.length > 0 && <Grants summary={data} isOwn={isOwn} />}
+            {data.breakdown.length > 0 && <Grants summary={data} user={user} />}
           </section>
           <div className={classes.parts}>
             {data.caps.length > 0 && <Caps summary={data} isOwn={isOwn} />}
@@ -65,7 +67,8 @@ function Summary({ user }: { user: ViewedUser }) {
 }
 
 /** The totals of all grants. Figures that are zero or do not apply are left out. */
-function Grants({ summary, isOwn }: { summary: SummaryOf; isOwn: boolean }) {
+function Grants({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
+  const { isOwn } = user
   const { grants, ownGrants } = texts.user.summary
   return (
     <div className={classes.grants}>
@@ -74,7 +77,7 @@ function Grants({ summary, isOwn }: { summary: SummaryOf; isOwn: boolean }) {
       </Kind>
       <UsageBar {...summary} isLarge />
       <Figures summary={summary} />
-      <Forecast summary={summary} />
+      <Forecast summary={summary} user={user} />
     </div>
   )
 }
@@ -120,20 +123,35 @@ function Figure({ label, about, children }: { label: string; about?: string | fa
   )
 }
 
-/** How long a user can send at the current rate, caps applied. Nothing without usage. */
-function Forecast({ summary: { forecast, available, next_reset, as_of } }: { summary: SummaryOf }) {
-  if (forecast === null || forecast.daily_rate === 0) return null
-  const { runs_out_at } = forecast
+/** Days whose denials are counted; the report of usage has the same period. */
+const DENIAL_DAYS = 30
+/** With this share of denials, the rate says little about what the user asks for. */
+const NOTABLE_SHARE = 0.1
+
+/** How long a user can send at the current rate, caps applied, and what was denied. Nothing without usage. */
+function Forecast({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
+  const { forecast, available, next_reset, as_of } = summary
+  const isShown = forecast !== null && forecast.daily_rate > 0
+  const last = dayOf(as_of)
+  const period = { first: addDays(last, 1 - DENIAL_DAYS), last, group_by: null }
+  const { data: usage } = useQuery({ ...usageQuery(user, period), enabled: isShown })
+  if (!isShown) return null
+
+  const denied = usage?.total.denied.units ?? 0
+  const asked = denied + (usage?.total.committed.units ?? 0)
+  const isNotable = denied > 0 && denied >= asked * NOTABLE_SHARE
   const rate = texts.usage.dailyRate(forecast.daily_rate)
-  const { unlimited, lasts, lastsEachPeriod, now, runsOut } = texts.user.forecast
+  const { unlimited, lasts, lastsEachPeriod, denied: deniedText, now, runsOut } = texts.user.forecast
   const enough = available === null ? unlimited : next_reset === null ? lasts : lastsEachPeriod
+  const { runs_out_at } = forecast
   return (
     <Text size="sm" c="dimmed">
       {runs_out_at === null
-        ? enough(rate)
+        ? (usage === undefined || isNotable ? now : enough)(rate)
         : runs_out_at <= as_of
           ? now(rate)
-          : runsOut(rate, <LongDate at={runs_out_at} dateOnly />)}
+          : runsOut(rate, <LongDate at={runs_out_at} dateOnly />)}{' '}
+      {isNotable && deniedText(denied, asked, DENIAL_DAYS)}
     </Text>
   )
 }

@@ -116,6 +116,8 @@ export const user: Texts['user'] = {
     lasts: rate => `${rate}; reicht mehr als ein Jahr.`,
     lastsEachPeriod: rate => `${rate}; bei diesem Verbrauch reichen die Einheiten bis zu jedem Neubeginn.`,
     now: rate => `${rate}.`,
+    denied: (denied, asked, days) =>
+      `In den letzten ${days} Tagen wurden ${formatUnits(denied)} von ${formatUnits(asked)} angefragten Einheiten abgelehnt.`,
     runsOut: (rate, at) => (
       <>
         {rate}; bei diesem Verbrauch endet das Senden um den {at}.

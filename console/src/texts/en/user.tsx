@@ -128,6 +128,8 @@ export const user = {
     /** Grants that reset. */
     lastsEachPeriod: (rate: string) => `${rate}; at that rate, the units last until each reset.`,
     now: (rate: string) => `${rate}.`,
+    denied: (denied: number, asked: number, days: number) =>
+      `In the last ${days} days, ${formatUnits(denied)} of the ${values.units(asked)} asked for were denied.`,
     runsOut: (rate: string, at: ReactNode) => (
       <>
         {rate}; at that rate, sending stops around {at}.
