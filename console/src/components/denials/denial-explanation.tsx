@@ -1,4 +1,4 @@
-import { Anchor } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
@@ -6,27 +6,38 @@ import { MAX_LOGGED_LINES } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import { denialQuery, type Scope, userOf } from '../../queries/denials.ts'
+import { quotaQuery } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { type Caller, useCaller } from '../../session/session.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
+import { ErrorNotice } from '../error-notice.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { MessageLink } from '../message-link.tsx'
 import { QuotaLink } from '../quota-link.tsx'
+import { StatusBadge } from '../status-badge.tsx'
 import { Timestamp } from '../values.tsx'
 import classes from './denial-explanation.module.css'
-import { limitingKindOf } from './denial-table.tsx'
 
 type Denial = Api['DenialDetail']
 type Line = Denial['explain'][number]
+type Quota = Api['SmsQuota']
 interface DenialProps {
   denial: Denial
   scope: Scope
 }
+interface ExplanationProps {
+  scope: Scope
+  denialId: string
+  /** Confirms what was done about it. */
+  done: string
+  /** Opens the dialog that adjusts a quota. */
+  onAdjust: (quota: Quota) => void
+}
 
 /** Why a message was denied: what was asked for, what was found for each quota, and what helps. */
-export function DenialExplanation({ scope, denialId }: { scope: Scope; denialId: string }) {
+export function DenialExplanation({ scope, denialId, done, onAdjust }: ExplanationProps) {
   const denial = useQuery(denialQuery(scope, denialId))
   const { reasonSentences, ownReasonSentences, explanation } = denialTexts
   return (
@@ -34,10 +45,14 @@ export function DenialExplanation({ scope, denialId }: { scope: Scope; denialId:
       {data => (
         <>
           <p className={classes.reason}>{(scope?.isOwn ? ownReasonSentences : reasonSentences)[data.reason]}</p>
+          <p className={classes.then}>{explanation.asOfThen(<Timestamp at={data.at} />)}</p>
           <Request denial={data} scope={scope} />
           <h3 className={classes.heading}>{explanation.considered}</h3>
           <Quotas denial={data} scope={scope} />
-          <Remedy denial={data} scope={scope} />
+          <Remedy denial={data} scope={scope} onAdjust={onAdjust} />
+          <p className={classes.note} role="status">
+            {done}
+          </p>
         </>
       )}
     </Loaded>
@@ -128,35 +143,72 @@ function verdict({ kind, verdict, expires_at }: Line, { reason, country, message
   }
 }
 
+type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAdjust'>
+
 /** What to do about a denial, for those who may do it. */
-function Remedy({ denial, scope }: DenialProps) {
+function Remedy({ denial, scope, onAdjust }: RemedyProps) {
   const { helps, askForMore } = denialTexts.explanation
   const caller = useCaller()
-  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, scope, caller)
+  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, caller, onAdjust)
   if (remedy === null) return null
   return (
     <>
       <h3 className={classes.heading}>{helps}</h3>
-      <p className={classes.remedy}>{remedy}</p>
+      <div className={classes.remedy}>{remedy}</div>
     </>
   )
 }
 
-function remedyFor(denial: Denial, scope: Scope, caller: Caller): ReactNode {
-  const { createGrant, raiseCap, addUnits } = denialTexts.explanation
-  const { reason, limiting_quota_id } = denial
-  if (reason === 'no_quota') {
+function remedyFor(denial: Denial, caller: Caller, onAdjust: RemedyProps['onAdjust']): ReactNode {
+  if (denial.reason === 'no_quota') {
     if (!changesQuotas(caller)) return null
     return (
       <Anchor component={Link} href={grantUrl(denial)} size="sm">
-        {createGrant}
+        {denialTexts.explanation.createGrant}
       </Anchor>
     )
   }
-  if (limiting_quota_id === null || !adjustsQuotas(caller)) return null
-  const kind = limitingKindOf(reason)
-  const quota = <QuotaLink id={limiting_quota_id} kind={kind} user={userOf(scope, denial)} />
-  return kind === 'cap' ? raiseCap(quota) : addUnits(quota)
+  if (denial.limiting_quota_id === null) return null
+  return <LimitingQuota id={denial.limiting_quota_id} units={denial.units} onAdjust={onAdjust} />
+}
+
+interface LimitingQuotaProps extends Pick<RemedyProps, 'onAdjust'> {
+  id: number
+  /** What the message asked for. */
+  units: number
+}
+
+/** The quota that limited the message, as it is now: someone may have given it more units since. */
+function LimitingQuota({ id, units, onAdjust }: LimitingQuotaProps) {
+  const { data: quota, error } = useQuery(quotaQuery(id))
+  const canAdjust = adjustsQuotas(useCaller())
+  const { raiseCap, addUnits, now } = denialTexts.explanation
+  if (error !== null) return <ErrorNotice variant="action" error={error} />
+  if (quota === undefined) return <Loading rows={1} height={34} />
+  const { user_id, kind, limit, rolled_over, used, reserved, status } = quota
+  const link = (
+    <>
+      <QuotaLink id={id} kind={kind} user={{ user_id, isOwn: false }} /> <StatusBadge status={status} />
+    </>
+  )
+  if (status === 'deleted' || limit === null) return link
+  const whole = limit + rolled_over
+  const left = Math.max(0, whole - used - reserved)
+  const isEnough = status === 'active' && left >= units
+  return (
+    <>
+      {link}
+      <p>
+        {now.left(left, whole)}
+        {isEnough && now.enough}
+      </p>
+      {canAdjust && (
+        <Button size="xs" mt="xs" variant={isEnough ? 'default' : 'filled'} onClick={() => onAdjust(quota)}>
+          {kind === 'cap' ? raiseCap : addUnits}
+        </Button>
+      )}
+    </>
+  )
 }
 
 /** The form of a grant that would have covered the message. */

@@ -7,8 +7,8 @@ import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
-import classes from '../filters.module.css'
 import { uint } from '../url-state.ts'
+import classes from './denial-filters.module.css'
 import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS } from './denials-state.ts'
 
 interface FiltersProps {

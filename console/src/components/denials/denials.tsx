@@ -3,12 +3,11 @@ import { denialsQuery, type Scope } from '../../queries/denials.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { CursorPager } from '../cursor-pager.tsx'
-import { Dialog } from '../dialog.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { useUrlState } from '../url-state.ts'
-import { DenialExplanation } from './denial-explanation.tsx'
+import { DenialDialog } from './denial-dialog.tsx'
 import { DenialFilterFields } from './denial-filters.tsx'
 import { DenialTable } from './denial-table.tsx'
 import { DENIALS_STATE, type DenialsState, isFiltered } from './denials-state.ts'
@@ -53,13 +52,7 @@ export function Denials({ scope }: { scope: Scope }) {
           </>
         )}
       </Loaded>
-      <Dialog
-        title={denialTexts.explanation.title}
-        isOpen={state.denial !== null}
-        onClose={() => change({ denial: null })}
-      >
-        {state.denial !== null && <DenialExplanation scope={scope} denialId={state.denial} />}
-      </Dialog>
+      <DenialDialog scope={scope} denialId={state.denial} onClose={() => change({ denial: null })} />
     </>
   )
 }

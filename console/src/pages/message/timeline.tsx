@@ -1,9 +1,9 @@
-import { Anchor } from '@mantine/core'
-import type { ReactNode } from 'react'
-import { Link } from 'wouter'
+import { Button } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { Api } from '../../api/types.ts'
 import { Badge, type Tone } from '../../components/badge.tsx'
-import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { DenialDialog } from '../../components/denials/denial-dialog.tsx'
+import { limitingKindOf } from '../../components/denials/denial-table.tsx'
 import { QuotaLink } from '../../components/quota-link.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import type { Message, MessageReservation } from '../../queries/messages.ts'
@@ -27,11 +27,13 @@ interface Step {
 /** What happened to a message, oldest first: denials, the reservation, and what became of its units. */
 export function Timeline({ message, user }: { message: Message; user: ViewedUser }) {
   const { earlier, unknownTime, by } = denialTexts.message
+  /** The id of the denial whose explanation is open. */
+  const [explained, setExplained] = useState<string | null>(null)
   return (
     <>
       {message.hasMoreDenials && <p className={classes.note}>{earlier}</p>}
       <ol className={classes.steps}>
-        {stepsOf(message, user).map(step => (
+        {stepsOf(message, user, setExplained).map(step => (
           <li key={step.key} data-tone={step.tone}>
             <Badge tone={step.tone}>
               <b>{step.title}</b>
@@ -44,19 +46,23 @@ export function Timeline({ message, user }: { message: Message; user: ViewedUser
           </li>
         ))}
       </ol>
+      <DenialDialog scope={user} denialId={explained} onClose={() => setExplained(null)} />
     </>
   )
 }
 
-function stepsOf({ reservation, denials }: Message, user: ViewedUser): Step[] {
-  const denied = denials.toReversed().map(denial => denialStep(denial, user))
+type Explain = (denialId: string) => void
+
+function stepsOf({ reservation, denials }: Message, user: ViewedUser, onExplain: Explain): Step[] {
+  const denied = denials.toReversed().map(denial => denialStep(denial, user, onExplain))
   if (reservation === null) return denied
   return [...denied, madeStep(reservation, user), ...settledSteps(reservation), ...outstandingSteps(reservation)]
 }
 
-function denialStep({ denial_id, id, at, reason, units }: Api['DenialRecord'], user: ViewedUser): Step {
-  const { denied, askedFor, explain } = denialTexts.message
-  const { ownReasons, reasonSentences, ownReasonSentences } = denialTexts
+function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Explain): Step {
+  const { denial_id, at, reason, units, remaining, limiting_quota_id, retry_at } = denial
+  const { denied, askedFor, limitedBy, retryAt, explain } = denialTexts.message
+  const { ownReasons, reasonSentences, ownReasonSentences, waitingDoesNotHelp } = denialTexts
   return {
     key: denial_id,
     tone: 'bad',
@@ -64,12 +70,18 @@ function denialStep({ denial_id, id, at, reason, units }: Api['DenialRecord'], u
     at,
     by: null,
     details: (
-      <p>
-        {askedFor(texts.values.units(units))}. {user.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}{' '}
-        <Anchor component={Link} href={denialsUrl({ id, denial: denial_id }, user)} inherit underline="always">
+      <>
+        <p>
+          {askedFor(texts.values.units(units))}. {user.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}
+        </p>
+        {limiting_quota_id !== null && (
+          <p>{limitedBy(<QuotaLink id={limiting_quota_id} kind={limitingKindOf(reason)} user={user} />, remaining)}</p>
+        )}
+        <p>{retry_at === null ? waitingDoesNotHelp : retryAt(<Timestamp at={retry_at} />)}</p>
+        <Button variant="default" size="compact-xs" mt={4} aria-haspopup="dialog" onClick={() => onExplain(denial_id)}>
           {explain}
-        </Anchor>
-      </p>
+        </Button>
+      </>
     ),
   }
 }

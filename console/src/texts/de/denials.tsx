@@ -1,5 +1,6 @@
 import { countryLabel, formatUnits } from '../../formats.ts'
 import type { denials as english } from '../en/denials.tsx'
+import { values } from './values.tsx'
 
 export const denials: typeof english = {
   title: 'Ablehnungen',
@@ -83,6 +84,7 @@ export const denials: typeof english = {
     orFewer: units => `${units} oder weniger`,
     sendable: (asked, units) => `${asked}; ${units === 0 ? 'keine' : formatUnits(units)} hätten gesendet werden können`,
     considered: 'Betrachtete Kontingente',
+    asOfThen: time => <>Das war der Stand vom {time}. Kontingente können sich seitdem geändert haben.</>,
     noQuotas: 'Es gab keine Kontingente.',
     incomplete: kept => `Andere können fehlen: das Protokoll behält ${kept} und die zuletzt abgelaufenen.`,
     endedOn: time => <>Zählte nicht: abgelaufen am {time}</>,
@@ -104,8 +106,12 @@ export const denials: typeof english = {
     },
     helps: 'Was hilft',
     createGrant: 'Ein Paket anlegen, das für diese Nachricht gilt',
-    raiseCap: cap => <>Das Limit von {cap} erhöhen</>,
-    addUnits: grant => <>Einheiten zu {grant} hinzufügen</>,
+    raiseCap: 'Limit erhöhen',
+    addUnits: 'Einheiten hinzufügen',
+    now: {
+      left: (left, whole) => `Jetzt ${formatUnits(left)} von ${values.units(whole)} übrig`,
+      enough: ': genug für diese Nachricht',
+    },
     askForMore: 'Die Verwaltung um mehr Einheiten bitten.',
   },
 
@@ -130,6 +136,13 @@ export const denials: typeof english = {
     },
     denied: reason => `Abgelehnt: ${reason}`,
     askedFor: units => `${units} verlangt`,
+    limitedBy: (quota, sendable) => (
+      <>
+        Begrenzt durch {quota}
+        {sendable !== null && `: ${sendable === 0 ? 'keine' : formatUnits(sendable)} hätten gesendet werden können`}
+      </>
+    ),
+    retryAt: time => <>Neuer Versuch ab {time}</>,
     explain: 'Warum?',
     earlier: 'Frühere Ablehnungen dieser ID stehen im Protokoll.',
     reserved: units => `Reserviert: ${units}`,

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { countryLabel, formatUnits } from '../../formats.ts'
+import { values } from './values.tsx'
 
 /** The log of denials, what was considered for a denied message, and the life of a message. */
 export const denials = {
@@ -87,6 +88,7 @@ export const denials = {
     sendable: (asked: string, units: number) =>
       `${asked}; ${units === 0 ? 'none' : formatUnits(units)} could have been sent`,
     considered: 'Quotas considered',
+    asOfThen: (time: ReactNode) => <>This was the state on {time}. Quotas may have changed since.</>,
     noQuotas: 'There were no quotas.',
     incomplete: (kept: number) => `Others may be missing: the log keeps ${kept}, and those that had ended last.`,
     endedOn: (time: ReactNode) => <>Did not count: ended on {time}</>,
@@ -109,8 +111,13 @@ export const denials = {
     },
     helps: 'What helps',
     createGrant: 'Create a grant that covers this message',
-    raiseCap: (cap: ReactNode) => <>Raise the limit of {cap}</>,
-    addUnits: (grant: ReactNode) => <>Add units to {grant}</>,
+    raiseCap: 'Raise the limit',
+    addUnits: 'Add units',
+    /** The quota that limited the message, at present. */
+    now: {
+      left: (left: number, whole: number) => `Now ${formatUnits(left)} of ${values.units(whole)} left`,
+      enough: ': enough for this message',
+    },
     askForMore: 'Ask your administrator for more units.',
   },
 
@@ -136,6 +143,13 @@ export const denials = {
     },
     denied: (reason: string) => `Denied: ${reason}`,
     askedFor: (units: string) => `Asked for ${units}`,
+    limitedBy: (quota: ReactNode, sendable: number | null) => (
+      <>
+        Limited by {quota}
+        {sendable !== null && `: ${sendable === 0 ? 'none' : formatUnits(sendable)} could have been sent`}
+      </>
+    ),
+    retryAt: (time: ReactNode) => <>Try again from {time}</>,
     explain: 'Why?',
     earlier: 'Earlier denials of this id are in the log.',
     reserved: (units: string) => `Reserved: ${units}`,
