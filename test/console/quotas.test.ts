@@ -79,6 +79,10 @@ test('filters by user, status, kind, name and reference', async () => {
   await page.keyboard.press('Enter')
   await untilListed(page, [...down(19, 10), 1])
   await page.getByRole('button', { name: 'Clear filters' }).click()
+  // A pause applies it, too.
+  await page.getByLabel('User id').fill('9901')
+  await page.getByText('User 9901 is unknown or has no quotas.').waitFor()
+  await page.getByRole('button', { name: 'Clear filters' }).click()
   await page.getByLabel('Reference').fill('K-7')
   await page.keyboard.press('Enter')
   await untilListed(page, [7])
@@ -178,7 +182,7 @@ test('an auditor is offered only what reads', async () => {
   const page = await site.visit(LIST, { token })
   await untilListed(page, down(45, 21))
   expect(await page.getByRole('checkbox').count()).toBe(0)
-  expect(await page.getByRole('link', { name: 'Import CSV' }).count()).toBe(0)
+  expect(await page.getByRole('link', { name: 'Import, give units (CSV)' }).count()).toBe(0)
   await page.getByRole('button', { name: 'Actions for Quota 44' }).click()
   await page.getByRole('menuitem', { name: 'Open' }).waitFor()
   expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Open'])
@@ -302,20 +306,21 @@ describe('changes of many', () => {
 
   test('a CSV file gives its users more units for this window, and names users without a grant', async () => {
     const page = await site.visit('/quotas')
-    await page.getByRole('link', { name: 'Import CSV' }).click()
+    await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
     await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
     await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
     await page.getByRole('row', { name: 'Line 5 “nobody” is not a user id.' }).waitFor()
     await page.getByRole('row', { name: 'Line 6 User 140 is there twice.' }).waitFor()
     await page.getByLabel('Units for each user').fill('500')
     await page.getByLabel('Reason').fill('Outage in March')
-    await page.getByRole('button', { name: 'Find these users’ grants' }).click()
-    await page.getByText('1 user has a fitting grant. 1 user gets 500 units more in all.').waitFor()
-    await page.getByRole('row', { name: 'Line 3: User 141 No live, limited grant of this period.' }).waitFor()
-    await page.getByRole('row', { name: 'Line 4: User 999 No live, limited grant of this period.' }).waitFor()
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    await page.getByText(/^1 user gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
+    await page.getByRole('row', { name: /^140 Bundle 1,000 1,500/ }).waitFor()
+    await page.getByRole('row', { name: 'Line 3: User 141 Has only one-time grants, such as “Bundle”.' }).waitFor()
+    await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
-    await page.getByText('1 of 1 · 1 created').waitFor()
+    await page.getByText(/^1 user received 500 units each until .+ 0 failed, 4 left out\.$/).waitFor()
     const { items } = (await site.call('GET', `${search}140`)).body
     expect(items[0]).toMatchObject({
       limit: 500,
@@ -323,6 +328,33 @@ describe('changes of many', () => {
       expires_at: items[1].window_end,
       metadata: { extends_quota: String(items[1].id), reason: 'Outage in March' },
     })
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download report' }).click()
+    const report = await readFile(await (await download).path(), 'utf8')
+    expect(report.split('\n')).toEqual([
+      'line,user,result,why,grant,units,end',
+      `2,140,received,,${items[0].external_ref},500,${items[1].window_end}`,
+      expect.stringMatching(/^3,141,left out,"Has only one-time/),
+      expect.stringMatching(/^4,999,left out,Has no quota/),
+      '5,nobody,left out,“nobody” is not a user id.,,,',
+      '6,140,left out,User 140 is there twice.,,,',
+      '',
+    ])
+
+    // The same file gives nothing twice, and the one-time grant is another choice.
+    await page.getByRole('button', { name: 'Choose another file' }).click()
+    await choose(page, 'customers.csv', 'customer\n140\n141\n')
+    await page.getByLabel('Units for each user').fill('500')
+    await page.getByLabel('Reason').fill('Outage in March')
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    await page.getByRole('row', { name: 'Line 2: User 140 Received these units for this reason before' }).waitFor()
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByLabel('Which grant of each user').selectOption('The one-time grant (prepaid pack)')
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    await page.getByRole('row', { name: 'Line 2: User 140 Has another period' }).waitFor()
+    await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+    await page.getByText('1 user received 500 units each without an end. 0 failed, 1 left out.').waitFor()
+    expect(await limits(141)).toEqual([1_000, 500])
   })
 
   test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {
@@ -346,7 +378,7 @@ describe('changes of many', () => {
     const exported = await readFile(await (await download).path(), 'utf8')
     expect(exported.split('\n')).toHaveLength(3)
     await page.getByText('1 quota exported.').waitFor()
-    await page.getByRole('link', { name: 'Import CSV' }).click()
+    await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
     await choose(page, 'exported.csv', exported)
     await page.getByText('All quotas already are as the file says.').waitFor()
 

@@ -82,7 +82,7 @@ async function runBulk(call: BulkCall, signal: AbortSignal, report: (progress: P
 }
 
 function bulkFailure({ quota_id, user_id, detail }: Extract<BulkRecord, { record: 'failed' }>): Failure {
-  return { place: manyTexts.jobs.quotaOfUser(quota_id, user_id), reason: detail }
+  return { place: manyTexts.jobs.quotaOfUser(quota_id, user_id), reason: detail, subject: quota_id }
 }
 
 /** A row of an import, and where it comes from. */
@@ -156,12 +156,13 @@ function importFailures(
   piece: readonly ImportLine[],
 ): Failure[] {
   const place = piece[line - 1]?.place ?? ''
-  if (errors === undefined) return [{ place, reason: detail }]
+  if (errors === undefined) return [{ place, reason: detail, subject: place }]
   return errors.map(({ path, message }) => {
     const [, column] = path.split('/')
     return {
       place: column === undefined || column === '' ? place : manyTexts.jobs.column(place, column),
       reason: message,
+      subject: place,
     }
   })
 }

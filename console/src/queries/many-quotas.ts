@@ -4,7 +4,7 @@ import { cellOf, csvLine } from '../../../src/domain/csv.ts'
 import { request, requestLines } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { whyNoExtra } from '../pages/quotas/extra-grants.ts'
+import { grantsFor, type UserGrants, type Which } from '../pages/quotas/import/top-up-plan.ts'
 import { saveFile } from '../pages/quotas/jobs/download.ts'
 import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
 import type { Selection } from '../pages/quotas/selection.tsx'
@@ -85,25 +85,23 @@ export async function exportToFile(
   saveFile('sms-quota-quotas.csv', [...parts, ...lines])
 }
 
-export type Period = NonNullable<Quota['period']>
-
 /** Users that are looked up at the same time. */
 const LOOKUPS = 4
 
-/** The grants of each user that units can be added to, the one that pays first in front. @param onProgress gets how many users are done */
-export const fittingGrantsQuery = (
+/** The grants of each user that units can be added to. @param onProgress gets how many users are done */
+export const grantsOfUsersQuery = (
   users: readonly { user_id: number }[],
-  period: Period,
+  which: Which,
   onProgress: (done: number) => void,
 ) =>
   queryOptions({
-    queryKey: ['fitting-grants', period, users],
+    queryKey: ['grants-of-users', which, users],
     queryFn: async ({ signal }) => {
-      const grants = new Map<number, readonly Quota[]>()
+      const grants = new Map<number, UserGrants>()
       const rest = users.values()
       const lookUp = async () => {
         for (const { user_id } of rest) {
-          grants.set(user_id, await grantsOf(user_id, period, signal))
+          grants.set(user_id, grantsFor(await quotasOf(user_id, signal), which))
           onProgress(grants.size)
         }
       }
@@ -115,12 +113,10 @@ export const fittingGrantsQuery = (
   })
 
 /** A user has at most 200 quotas that have not ended, and a page holds as many. */
-async function grantsOf(user_id: number, period: Period, signal: AbortSignal): Promise<readonly Quota[]> {
-  const query = { user_id, kind: 'grant', page_size: MAX_PAGE_SIZE, sort: '-expires_at' }
+async function quotasOf(user_id: number, signal: AbortSignal): Promise<readonly Quota[]> {
+  const query = { user_id, page_size: MAX_PAGE_SIZE, sort: '-expires_at' }
   const { items } = await patiently(() => request<Api['QuotaPage']>('/admin/quota/list', { query, signal }))
   return items
-    .filter(quota => quota.period === period && whyNoExtra(quota) === null)
-    .sort((one, other) => one.priority - other.priority || one.id - other.id)
 }
 
 /** Repeats a reading that the service refuses because there are too many, so that one user does not fail them all. */

@@ -23,14 +23,14 @@ export function whyNoExtra({ kind, period, limit, status }: Quota): string | nul
 /**
  * The row of an import that gives the units: a grant for the same messages, until the end of the window.
  *
- * @param key of the change; the reference of the grant is made of it, so that a repeated import gives nothing twice
+ * @param reference of the new grant, so that a repeated import gives nothing twice
  * @param place where the row comes from
  */
-export function extraGrant({ quota, units }: Extra, reason: string, key: string, place: string): ImportLine {
+export function extraGrant({ quota, units }: Extra, reason: string, reference: string, place: string): ImportLine {
   const { id, user_id, priority, countries, message_types, window_end } = quota
   const row = {
     user_id,
-    external_ref: `extra-${key}-${id}`,
+    external_ref: reference,
     name: manyTexts.extra.name(quotaName(quota)).slice(0, 120),
     limit: units,
     expires_at: window_end,

@@ -1,4 +1,5 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { type FormEvent, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { isCountry } from '../../../../src/domain/country.ts'
@@ -148,11 +149,15 @@ interface TextFilterProps {
   onApply: (text: string) => void
 }
 
-/** Applies its text on Enter or blur, so that the list is not read for each key. */
+/** A pause in typing that applies a filter. */
+const PAUSE_MS = 800
+
+/** Applies its text on Enter, blur or a pause, so that the list is not read for each key. */
 function TextFilter({ label, placeholder, value, error, isNumber = false, onApply }: TextFilterProps) {
   const [text, setText] = useState(value)
   // The back button changes the value without input here.
-  useEffect(() => setText(value), [value])
+  // A space at the end stays: the next word may follow a pause.
+  useEffect(() => setText(current => (current.trim() === value ? current : value)), [value])
   const trimmed = text.trim()
   const message = error?.(trimmed) ?? null
 
@@ -160,6 +165,7 @@ function TextFilter({ label, placeholder, value, error, isNumber = false, onAppl
     event?.preventDefault()
     if (message === null && trimmed !== value) onApply(trimmed)
   }
+  const applyAfterPause = useDebouncedCallback(() => apply(), PAUSE_MS)
   return (
     <form onSubmit={apply}>
       <TextInput
@@ -168,7 +174,10 @@ function TextFilter({ label, placeholder, value, error, isNumber = false, onAppl
         placeholder={placeholder}
         value={text}
         maxLength={120}
-        onChange={event => setText(event.currentTarget.value)}
+        onChange={event => {
+          setText(event.currentTarget.value)
+          applyAfterPause()
+        }}
         onBlur={() => apply()}
         error={message}
         {...(isNumber ? { inputMode: 'numeric' } : {})}

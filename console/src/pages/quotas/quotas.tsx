@@ -199,8 +199,9 @@ function List({ state, select, options, selection, onBulk }: ListProps) {
 }
 
 function emptyHint(state: ListState, total: number | null, next: string | null): string {
-  const { goOn, pastEnd, noMatch, createFirst } = texts.quotas.empty
+  const { goOn, pastEnd, noMatch, unknownUser, createFirst } = texts.quotas.empty
   if (next !== null) return goOn
   if (total !== null && total > 0) return pastEnd
+  if (state.user_id !== null && filterCount(state) === 1) return unknownUser(state.user_id)
   return filterCount(state) > 0 ? noMatch : createFirst
 }

@@ -110,7 +110,7 @@ export const manyQuotas: typeof english = {
     failures: 'Was sich nicht ändern lässt',
     place: 'Wo',
     reason: 'Warum',
-    moreFailures: count => `${formatUnits(count)} weitere stehen im Bericht.`,
+    showMore: count => `${formatUnits(count)} weitere anzeigen`,
     notListed: 'Der Dienst nennt die ersten 1.000 Fehler eines Aufrufs. Diese beheben und noch einmal versuchen.',
     quotaOfUser: (quota, user) => (user === null ? `Kontingent ${quota}` : `Kontingent ${quota} von Benutzer ${user}`),
     line: line => `Zeile ${line}`,
@@ -129,8 +129,8 @@ export const manyQuotas: typeof english = {
     choose: 'Datei auswählen',
     quotasHint:
       'Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent: Eine bekannte Referenz wird aktualisiert, eine andere angelegt.',
-    usersHint:
-      'Mit einer Spalte von Benutzernummern, und units für unterschiedliche Einheiten, bekommen diese Benutzer mehr Einheiten.',
+    usersHint: (users, units) =>
+      `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Zum Beispiel:`,
     tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
     notUtf8: 'Die Datei ist nicht UTF-8. Als „CSV UTF-8“ speichern.',
     unclosedQuote: line => `Zeile ${line}: Ein Anführungszeichen ist nicht geschlossen.`,
@@ -138,7 +138,7 @@ export const manyQuotas: typeof english = {
     unknownColumns: (columns, known) => `Unbekannte Spalten: ${columns}. Bekannt sind: ${known}.`,
     twice: column => `Die Spalte ${column} gibt es zweimal.`,
     neededColumns:
-      'Jede Zeile braucht user_id, external_ref und limit. Für mehr Einheiten braucht die Datei eine Spalte user_id.',
+      'Jede Zeile braucht user_id, external_ref und limit. Für mehr Einheiten braucht die Datei eine Spalte wie user_id oder customer.',
     tooManyCells: (cells, columns) => `Sie hat ${cells} Zellen, die Kopfzeile ${columns} Spalten.`,
     file: (name, rows) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'Zeile' : 'Zeilen'}`,
     another: 'Andere Datei auswählen',
@@ -158,20 +158,61 @@ export const manyQuotas: typeof english = {
       week: 'Das wöchentliche Paket',
       month: 'Das monatliche Paket',
       year: 'Das jährliche Paket',
+      once: 'Das einmalige Paket (Prepaid)',
     },
-    find: 'Pakete dieser Benutzer suchen',
+    dateAbout: 'Die Vorschau zeigt, wann es endet.',
+    onceAbout:
+      'Jeder Benutzer bekommt ein einmaliges Paket mit diesen Einheiten für dieselben Nachrichten. Es endet mit dem vorhandenen Paket, oder nie, wenn dieses nicht endet.',
+    repeatable: 'Dasselbe noch einmal mit derselben Datei würde die Limits noch einmal erhöhen.',
+    repeatSafe:
+      'Dieselben Einheiten aus demselben Grund im selben Zeitraum gibt es nur einmal. Um sie noch einmal zu geben, den Grund ändern.',
+    find: 'Vorschau (ändert nichts)',
     finding: (done, of) => `Suche: ${formatUnits(done)} von ${formatUnits(of)} Benutzern`,
-    found: users => `${formatUnits(users)} Benutzer ${users === 1 ? 'hat' : 'haben'} ein passendes Paket.`,
-    noGrant: 'Kein gültiges, begrenztes Paket mit diesem Zeitraum.',
+    why: {
+      noQuota: 'Hat gar kein Kontingent: Der Dienst kennt diesen Benutzer nicht. Die Nummer prüfen.',
+      onlyCaps: 'Hat nur Obergrenzen, kein Paket.',
+      onlyOneTime: name => `Hat nur einmalige Pakete wie „${name}“. Dafür „Das einmalige Paket“ wählen.`,
+      unlimited: name => `„${name}“ ist schon unbegrenzt.`,
+      notLive: (name, status) => `„${name}“ zählt zurzeit nicht: ${status}.`,
+      otherPeriod: (name, which) => `Hat einen anderen Zeitraum: „${name}“ (${which}).`,
+      hadBefore: at =>
+        `Hat diese Einheiten aus diesem Grund schon bekommen (${at}). Um sie noch einmal zu geben, den Grund ändern.`,
+    },
     notAUser: text => `„${text}“ ist keine Benutzernummer.`,
     notUnits: text => `„${text}“ ist keine Anzahl von Einheiten ab 1.`,
     twice: user => `Benutzer ${user} steht zweimal darin.`,
-    several: count => `Hat ${count} passende Pakete: Das zuerst zahlende bekommt die Einheiten.`,
+    several: (count, name) => `Hat ${count} passende Pakete: „${name}“ zahlt zuerst und bekommt die Einheiten.`,
+    hasExtra: (units, at, reason) =>
+      `Hat schon ${units} zusätzliche Einheiten (seit ${at}${reason === '' ? '' : `: ${reason}`}).`,
+    unitsEach: units => `je ${formatUnits(units)} Einheiten`,
+    unitsInAll: units => `zusammen ${formatUnits(units)} Einheiten`,
+    until: (at, zone) => `bis ${at} (${zone})`,
+    untilOwnEnd: 'bis zum Ende des Zeitraums jedes Benutzers',
+    withoutEnd: 'ohne Ende',
+    fromNowOn: 'ab jetzt dauerhaft',
+    would: (users, units, until, reason) =>
+      `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
+    received: (users, units, until) =>
+      `${formatUnits(users)} Benutzer ${users === 1 ? 'hat' : 'haben'} ${units} ${until} bekommen.`,
+    outcome: (failed, left) => `${formatUnits(failed)} fehlgeschlagen, ${formatUnits(left)} außen vor.`,
+    samples: (shown, of) =>
+      shown === of
+        ? 'Wer Einheiten bekommt'
+        : `Wer Einheiten bekommt: die ersten ${formatUnits(shown)} von ${formatUnits(of)}`,
+    sample: { user: 'Benutzer', grant: 'Paket', limit: 'Limit', total: 'Mit den Einheiten', end: 'Ende der Einheiten' },
+    report: {
+      columns: ['Zeile', 'Benutzer', 'Ergebnis', 'Warum', 'Paket', 'Einheiten', 'Ende'],
+      results: {
+        would: 'würde bekommen',
+        received: 'bekommen',
+        left: 'außen vor',
+        failed: 'fehlgeschlagen',
+        unknown: 'nicht sicher: nicht beendet, oder zu viele Fehler für eine Liste',
+      },
+    },
     left: count => `${formatUnits(count)} ${count === 1 ? 'Zeile bleibt' : 'Zeilen bleiben'} außen vor:`,
     user: user => `Benutzer ${user}`,
     notes: 'Bitte beachten',
-    total: (users, units) =>
-      `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} zusammen ${formatUnits(units)} Einheiten mehr.`,
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,
     tooMany: max => `Die Datei nennt mehr als ${formatUnits(max)} Benutzer. Bitte teilen.`,
   },

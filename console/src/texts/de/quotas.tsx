@@ -6,7 +6,7 @@ export const quotas: Texts['quotas'] = {
   title: 'Kontingente',
   about: 'Pakete und Obergrenzen aller Benutzer.',
   create: 'Neues Kontingent',
-  import: 'CSV importieren',
+  import: 'Import, Einheiten geben (CSV)',
   columns: {
     name: 'Kontingent',
     id: 'Nummer',
@@ -119,6 +119,7 @@ export const quotas: Texts['quotas'] = {
     goOn: 'Unter den bisher durchsuchten ist keines. Weiter mit „Nächste“.',
     pastEnd: 'Diese Seite liegt hinter dem Ende der Liste.',
     noMatch: 'Kein Kontingent entspricht diesen Filtern.',
+    unknownUser: id => `Benutzer ${id} ist unbekannt oder hat keine Kontingente. Die Nummer prüfen.`,
     createFirst: 'Das erste mit „Neues Kontingent“ anlegen.',
   },
   atLeast: count => `Mindestens ${quotasOf(count)} entsprechen den Filtern.`,

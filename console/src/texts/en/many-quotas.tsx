@@ -104,7 +104,7 @@ export const manyQuotas = {
     failures: 'What cannot be changed',
     place: 'Where',
     reason: 'Why',
-    moreFailures: (count: number) => `${formatUnits(count)} more are in the report.`,
+    showMore: (count: number) => `Show ${formatUnits(count)} more`,
     notListed: 'The service lists the first 1,000 failures of a call. Correct these, and try again.',
     quotaOfUser: (quota: number, user: number | null) =>
       user === null ? `Quota ${quota}` : `Quota ${quota} of user ${user}`,
@@ -124,14 +124,16 @@ export const manyQuotas = {
     choose: 'Choose a file',
     quotasHint:
       'With the columns user_id, external_ref and limit, each line is a quota: a known reference is updated, another one created.',
-    usersHint: 'With a column of user ids, and units if they differ, these users get more units.',
+    usersHint: (users: string, units: string) =>
+      `To give users more units, give a column of user ids one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. For example:`,
     tooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB. Use the command sms-quota import.`,
     notUtf8: 'The file is not UTF-8. Save it as “CSV UTF-8”.',
     unclosedQuote: (line: number) => `Line ${line}: a quotation mark is not closed.`,
     noRows: 'The file has no rows.',
     unknownColumns: (columns: string, known: string) => `Unknown columns: ${columns}. Known are: ${known}.`,
     twice: (column: string) => `The column ${column} is there twice.`,
-    neededColumns: 'Each line needs user_id, external_ref and limit. For more units, the file needs a column user_id.',
+    neededColumns:
+      'Each line needs user_id, external_ref and limit. For more units, the file needs a column such as user_id or customer.',
     tooManyCells: (cells: number, columns: number) => `It has ${cells} cells, and the header has ${columns} columns.`,
     file: (name: string, rows: number) => `${name}: ${formatUnits(rows)} ${rows === 1 ? 'line' : 'lines'}`,
     another: 'Choose another file',
@@ -151,20 +153,59 @@ export const manyQuotas = {
       week: 'The weekly grant',
       month: 'The monthly grant',
       year: 'The yearly grant',
+      once: 'The one-time grant (prepaid pack)',
     },
-    find: 'Find these users’ grants',
+    dateAbout: 'The preview shows when it ends.',
+    onceAbout:
+      'Each user gets a one-time grant of these units for the same messages. It ends with the pack, or never if the pack does not end.',
+    repeatable: 'To do this again with the same file would raise the limits again.',
+    repeatSafe:
+      'Giving the same units again for the same reason in this window gives nothing twice. To give them a second time, change the reason.',
+    find: 'Preview (changes nothing)',
     finding: (done: number, of: number) => `Searching: ${formatUnits(done)} of ${formatUnits(of)} users`,
-    found: (users: number) => `${formatUnits(users)} ${users === 1 ? 'user has' : 'users have'} a fitting grant.`,
-    noGrant: 'No live, limited grant of this period.',
+    why: {
+      noQuota: 'Has no quota at all: the service does not know this user. Check the id.',
+      onlyCaps: 'Has only caps, no grant.',
+      onlyOneTime: (name: string) => `Has only one-time grants, such as “${name}”. Choose “The one-time grant” for it.`,
+      unlimited: (name: string) => `“${name}” is unlimited already.`,
+      notLive: (name: string, status: string) => `“${name}” does not count now: ${status}.`,
+      otherPeriod: (name: string, which: string) => `Has another period: “${name}” (${which}).`,
+      hadBefore: (at: string) =>
+        `Received these units for this reason before (${at}). To give them a second time, change the reason.`,
+    },
     notAUser: (text: string) => `“${text}” is not a user id.`,
     notUnits: (text: string) => `“${text}” is not a number of units from 1.`,
     twice: (user: number) => `User ${user} is there twice.`,
-    several: (count: number) => `Has ${count} fitting grants: the one that pays first gets the units.`,
+    several: (count: number, name: string) => `Has ${count} fitting grants: “${name}” pays first and gets the units.`,
+    hasExtra: (units: string, at: string, reason: string) =>
+      `Already has ${units} extra units (added ${at}${reason === '' ? '' : `: ${reason}`}).`,
+    unitsEach: (units: number) => `${formatUnits(units)} units each`,
+    unitsInAll: (units: number) => `${formatUnits(units)} units in all`,
+    until: (at: string, zone: string) => `until ${at} (${zone})`,
+    untilOwnEnd: 'until the end of each user’s window',
+    withoutEnd: 'without an end',
+    fromNowOn: 'from now on',
+    would: (users: number, units: string, until: string, reason: string) =>
+      `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
+    received: (users: number, units: string, until: string) =>
+      `${formatUnits(users)} ${users === 1 ? 'user' : 'users'} received ${units} ${until}.`,
+    outcome: (failed: number, left: number) => `${formatUnits(failed)} failed, ${formatUnits(left)} left out.`,
+    samples: (shown: number, of: number) =>
+      shown === of ? 'Who gets units' : `Who gets units: the first ${formatUnits(shown)} of ${formatUnits(of)}`,
+    sample: { user: 'User', grant: 'Grant', limit: 'Limit', total: 'With the units', end: 'Units end' },
+    report: {
+      columns: ['line', 'user', 'result', 'why', 'grant', 'units', 'end'],
+      results: {
+        would: 'would receive',
+        received: 'received',
+        left: 'left out',
+        failed: 'failed',
+        unknown: 'not certain: not finished, or too many failures to list',
+      },
+    },
     left: (count: number) => `${formatUnits(count)} ${count === 1 ? 'line is' : 'lines are'} left out:`,
     user: (user: number) => `User ${user}`,
     notes: 'Please note',
-    total: (users: number, units: number) =>
-      `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${formatUnits(units)} units more in all.`,
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
     tooMany: (max: number) => `The file names more than ${formatUnits(max)} users. Divide it.`,
   },

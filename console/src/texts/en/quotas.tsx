@@ -7,7 +7,7 @@ export const quotas = {
   title: 'Quotas',
   about: 'Grants and caps of all users.',
   create: 'New quota',
-  import: 'Import CSV',
+  import: 'Import, give units (CSV)',
   columns: {
     name: 'Quota',
     id: 'Id',
@@ -121,6 +121,7 @@ export const quotas = {
     goOn: 'None among the quotas searched so far. Go on with “Next”.',
     pastEnd: 'This page is past the end of the list.',
     noMatch: 'No quota matches these filters.',
+    unknownUser: (id: number) => `User ${id} is unknown or has no quotas. Check the id.`,
     createFirst: 'Create the first one with “New quota”.',
   },
   atLeast: (count: number) => `At least ${quotasOf(count)} match.`,

@@ -185,9 +185,10 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
           const reason = whyNoExtra(quota)
           return reason === null ? [] : [{ place: jobs.quotaOfUser(quota.id, quota.user_id), reason }]
         })
-        const lines = extras.map(extra =>
-          extraGrant(extra, input.reason, changeKey, jobs.quotaOfUser(extra.quota.id, extra.quota.user_id)),
-        )
+        const lines = extras.map(extra => {
+          const { id, user_id } = extra.quota
+          return extraGrant(extra, input.reason, `extra-${changeKey}-${id}`, jobs.quotaOfUser(id, user_id))
+        })
         return (
           <Stack gap="sm">
             <Text size="sm" fw={600} role="status">

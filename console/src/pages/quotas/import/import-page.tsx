@@ -1,4 +1,4 @@
-import { Button, FileButton, Group, Stack, Text } from '@mantine/core'
+import { Button, Code, FileButton, Group, Stack, Text } from '@mantine/core'
 import { type DragEvent, useState } from 'react'
 import { Link } from 'wouter'
 import { Icon } from '../../../components/icon.tsx'
@@ -7,13 +7,16 @@ import { manyTexts } from '../../../texts/many-quotas.ts'
 import { parseCsv, UnclosedQuote } from './csv.ts'
 import classes from './import.module.css'
 import { QuotaImport } from './quota-import.tsx'
-import { type FileContent, readRows } from './rows.ts'
+import { type FileContent, readRows, UNIT_NAMES, USER_NAMES } from './rows.ts'
 import { TopUp } from './top-up.tsx'
 
 const { importing } = manyTexts
 
 /** The largest file that is read into the page: some 100,000 quotas. */
 const MAX_MEGABYTES = 30
+
+/** A file of users who get more units. */
+const EXAMPLE = 'customer,company\n1042,Example Ltd'
 
 interface ReadFile {
   name: string
@@ -90,8 +93,11 @@ function FileField({ problem, onFile }: FileFieldProps) {
         {importing.quotasHint}
       </Text>
       <Text size="sm" c="dimmed">
-        {importing.usersHint}
+        {importing.usersHint(USER_NAMES.join(', '), UNIT_NAMES.join(', '))}
       </Text>
+      <Code block ta="start">
+        {EXAMPLE}
+      </Code>
     </section>
   )
 }

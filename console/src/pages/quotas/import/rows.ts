@@ -61,8 +61,15 @@ const READ_ONLY: ReadonlySet<string> = new Set<Exclude<keyof Api['SmsQuota'], ke
 /** What a file asks for. */
 export type FileContent =
   | { about: 'quotas'; lines: readonly ImportLine[]; failures: readonly Failure[] }
-  | { about: 'users'; users: readonly UserLine[]; failures: readonly Failure[] }
+  | { about: 'users'; users: readonly UserLine[]; failures: readonly LineFailure[] }
   | { about: 'nothing'; problem: string }
+
+/** A line of users who get nothing. */
+export interface LineFailure extends Failure {
+  line: number
+  /** As the file has it. */
+  user: string
+}
 
 /** A user who gets more units. */
 export interface UserLine {
@@ -73,8 +80,8 @@ export interface UserLine {
 }
 
 const NEEDED = ['user_id', 'external_ref', 'limit']
-const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
-const UNIT_NAMES = ['units', 'delta', 'amount']
+export const USER_NAMES = ['user_id', 'user', 'userid', 'customer_id', 'customer']
+export const UNIT_NAMES = ['units', 'delta', 'amount']
 
 /** Finds out what a file is about by its columns, and reads its rows. */
 export function readRows(rows: readonly CsvRow[]): FileContent {
@@ -127,14 +134,14 @@ function userRows(first: CsvRow, names: readonly string[], rest: readonly CsvRow
   const unitsAt = names.findIndex(name => UNIT_NAMES.includes(name))
   if (userAt === -1) return { about: 'nothing', problem: importing.neededColumns }
   const users: UserLine[] = []
-  const failures: Failure[] = []
+  const failures: LineFailure[] = []
   const known = new Set<number>()
   for (const { line, cells } of isHeadless ? [first, ...rest] : rest) {
     const text = cells[userAt]?.trim() ?? ''
     const unitsText = cells[unitsAt]?.trim() ?? ''
     const user_id = uint(text)
     const units = unitsAt === -1 ? null : uint(unitsText)
-    const fail = (reason: string) => failures.push({ place: jobs.line(line), reason })
+    const fail = (reason: string) => failures.push({ line, user: text, place: jobs.line(line), reason })
     if (user_id === null) fail(topUp.notAUser(text))
     else if (unitsAt !== -1 && (units === null || units === 0)) fail(topUp.notUnits(unitsText))
     else if (known.has(user_id)) fail(topUp.twice(user_id))

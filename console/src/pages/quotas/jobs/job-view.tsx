@@ -1,5 +1,5 @@
 import { Button, Group, Progress as ProgressBar, Stack, Table, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import { Announcement } from '../../../components/announcement.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
@@ -19,6 +19,10 @@ interface JobViewProps {
   isDryRun?: boolean
   /** Called when the job has stopped, done or not: what other pages show may be stale. */
   onEnd?: (isDone: boolean) => void
+  /** The result so far in words; how many were created, changed and so on if left out. */
+  summary?: (progress: Progress) => string
+  /** The report as CSV; the totals and failures if left out. */
+  report?: (progress: Progress) => string
   /** What to do next, when it is done. */
   children: (result: Progress) => ReactNode
 }
@@ -26,7 +30,8 @@ interface JobViewProps {
 const { jobs } = manyTexts
 
 /** Runs a job and shows how far it is, what failed and why. It can be stopped and continued. */
-export function JobView({ job, total, reportName, isDryRun = false, onEnd = () => {}, children }: JobViewProps) {
+export function JobView({ job, total, reportName, onEnd = () => {}, children, ...more }: JobViewProps) {
+  const { isDryRun = false, summary, report = totalsReport } = more
   const { state, progress, error, pause, resume } = useJob(job, onEnd)
   const { done, failed, failures } = progress
   const isBusy = state === 'running' || state === 'waiting'
@@ -41,7 +46,11 @@ export function JobView({ job, total, reportName, isDryRun = false, onEnd = () =
         color={state === 'failed' ? 'red' : 'indigo'}
         aria-label={jobs.progress(done, total)}
       />
-      <Counts progress={progress} total={total} />
+      {summary === undefined ? (
+        <Counts progress={progress} total={total} />
+      ) : (
+        <Text size="sm">{summary(progress)}</Text>
+      )}
       {isBusy && <Announcement text={jobs.progress(done, total)} />}
       {state === 'waiting' && error !== null && <Text size="sm">{jobs.waiting(error.message)}</Text>}
       {state === 'failed' && error !== null && <ErrorNotice variant="action" error={error} />}
@@ -54,7 +63,7 @@ export function JobView({ job, total, reportName, isDryRun = false, onEnd = () =
         )}
         {(state === 'paused' || state === 'failed') && <Button onClick={resume}>{jobs.continue}</Button>}
         {!isBusy && (
-          <Button variant="default" onClick={() => saveFile(`${reportName}.csv`, [reportOf(progress)])}>
+          <Button variant="default" onClick={() => saveFile(`${reportName}.csv`, [report(progress)])}>
             {jobs.report}
           </Button>
         )}
@@ -75,12 +84,15 @@ function Counts({ progress: { done, counts, failed }, total }: { progress: Progr
   )
 }
 
-/** Failures that the page shows; the report has all that the service lists. */
-const MAX_SHOWN = 20
+/** Failures that the page shows at first, and that each press adds: a browser is slow with tens of thousands. */
+const FIRST_SHOWN = 20
+const MORE_SHOWN = 500
 
 /** What could not be changed, and why. */
 export function Failures({ failures, failed }: { failures: readonly Failure[]; failed: number }) {
+  const [shown, setShown] = useState(FIRST_SHOWN)
   if (failures.length === 0) return null
+  const hidden = Math.min(MORE_SHOWN, failures.length - shown)
   return (
     <div className={classes.texts}>
       <Table className={`${table.table} ${table.cards}`} aria-label={jobs.failures}>
@@ -91,7 +103,7 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {failures.slice(0, MAX_SHOWN).map(({ place, reason }) => (
+          {failures.slice(0, shown).map(({ place, reason }) => (
             <Table.Tr key={`${place} ${reason}`}>
               <Table.Th scope="row">{place}</Table.Th>
               <Table.Td data-label={jobs.reason}>{reason}</Table.Td>
@@ -99,14 +111,18 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
           ))}
         </Table.Tbody>
       </Table>
-      {failures.length > MAX_SHOWN && <p className={table.more}>{jobs.moreFailures(failures.length - MAX_SHOWN)}</p>}
+      {hidden > 0 && (
+        <Button variant="subtle" size="xs" onClick={() => setShown(shown + hidden)}>
+          {jobs.showMore(hidden)}
+        </Button>
+      )}
       {failed > failures.length && <p className={table.more}>{jobs.notListed}</p>}
     </div>
   )
 }
 
 /** The result and all listed failures as CSV. */
-function reportOf({ done, counts, failed, failures }: Progress): string {
+function totalsReport({ done, counts, failed, failures }: Progress): string {
   const totals = [
     ...COUNT_NAMES.flatMap(name => (counts[name] === undefined ? [] : [jobs.counts[name](counts[name])])),
     jobs.counts.failed(failed),

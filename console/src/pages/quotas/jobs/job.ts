@@ -15,6 +15,8 @@ export interface Failure {
   /** For example "Line 3" or "Quota 12 of user 7". */
   place: string
   reason: string
+  /** What failed: the place of the row, or the id of the quota. */
+  subject?: string | number
 }
 
 /**

@@ -1,0 +1,80 @@
+import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
+import type { UserLine } from './rows.ts'
+import { WHICH, type Which } from './top-up-plan.ts'
+
+const { topUp, bulk } = manyTexts
+
+export interface TopUpInput {
+  /** For lines without units of their own. */
+  units: string
+  which: Which
+  isThisWindowOnly: boolean
+  reason: string
+}
+
+/** Whether the units are a grant of their own, which a repeated file does not give twice. */
+export function addsGrant({ which, isThisWindowOnly }: TopUpInput): boolean {
+  return which === 'once' || isThisWindowOnly
+}
+
+interface FieldsProps {
+  users: readonly UserLine[]
+  input: TopUpInput
+  onChange: (input: TopUpInput) => void
+  onNext: () => void
+}
+
+/** How many units each user gets, on which grant, for how long and why. */
+export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
+  const needsUnits = users.some(({ units }) => units === null)
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    onNext()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="md" maw="32rem">
+        {needsUnits ? (
+          <TextInput
+            label={topUp.units}
+            inputMode="numeric"
+            required
+            pattern={UNITS_PATTERN}
+            title={bulk.unitsHint}
+            maxLength={13}
+            value={input.units}
+            onChange={event => onChange({ ...input, units: event.currentTarget.value })}
+          />
+        ) : (
+          <Text size="sm">{topUp.unitsOfFile}</Text>
+        )}
+        <NativeSelect
+          label={topUp.period}
+          value={input.which}
+          data={WHICH.map(value => ({ value, label: topUp.periods[value] }))}
+          onChange={event =>
+            onChange({ ...input, which: WHICH.find(one => one === event.currentTarget.value) ?? 'month' })
+          }
+        />
+        {input.which === 'once' ? (
+          <Text size="sm">{topUp.onceAbout}</Text>
+        ) : (
+          <>
+            <WindowChoice
+              isThisWindowOnly={input.isThisWindowOnly}
+              onChange={part => onChange({ ...input, ...part })}
+            />
+            {input.isThisWindowOnly && <Text size="sm">{topUp.dateAbout}</Text>}
+          </>
+        )}
+        <ReasonField reason={input.reason} onChange={part => onChange({ ...input, ...part })} />
+        <Button type="submit" w="fit-content">
+          {topUp.find}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
