@@ -335,7 +335,7 @@ describe('changes of many', () => {
       'line,user,result,why,grant,units,end',
       `2,140,received,,${items[0].external_ref},500,${items[1].window_end}`,
       expect.stringMatching(/^3,141,left out,"Has only one-time/),
-      expect.stringMatching(/^4,999,left out,Has no quota/),
+      expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
       '5,nobody,left out,“nobody” is not a user id.,,,',
       '6,140,left out,User 140 is there twice.,,,',
       '',
@@ -347,6 +347,7 @@ describe('changes of many', () => {
     await page.getByLabel('Units for each user').fill('500')
     await page.getByLabel('Reason').fill('Outage in March')
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    await page.getByText('Nobody gets units.').waitFor()
     await page.getByRole('row', { name: 'Line 2: User 140 Received these units for this reason before' }).waitFor()
     await page.getByRole('button', { name: 'Back' }).click()
     await page.getByLabel('Which grant of each user').selectOption('The one-time grant (prepaid pack)')

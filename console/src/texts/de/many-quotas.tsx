@@ -165,11 +165,11 @@ export const manyQuotas: typeof english = {
       'Jeder Benutzer bekommt ein einmaliges Paket mit diesen Einheiten für dieselben Nachrichten. Es endet mit dem vorhandenen Paket, oder nie, wenn dieses nicht endet.',
     repeatable: 'Dasselbe noch einmal mit derselben Datei würde die Limits noch einmal erhöhen.',
     repeatSafe:
-      'Dieselben Einheiten aus demselben Grund im selben Zeitraum gibt es nur einmal. Um sie noch einmal zu geben, den Grund ändern.',
+      'Dieselben Einheiten aus demselben Grund gibt es je Zeitraum nur einmal. Um sie noch einmal zu geben, den Grund ändern.',
     find: 'Vorschau (ändert nichts)',
     finding: (done, of) => `Suche: ${formatUnits(done)} von ${formatUnits(of)} Benutzern`,
     why: {
-      noQuota: 'Hat gar kein Kontingent: Der Dienst kennt diesen Benutzer nicht. Die Nummer prüfen.',
+      noQuota: 'Hat gar kein Kontingent oder ist dem Dienst unbekannt. Die Nummer prüfen.',
       onlyCaps: 'Hat nur Obergrenzen, kein Paket.',
       onlyOneTime: name => `Hat nur einmalige Pakete wie „${name}“. Dafür „Das einmalige Paket“ wählen.`,
       unlimited: name => `„${name}“ ist schon unbegrenzt.`,
@@ -190,6 +190,7 @@ export const manyQuotas: typeof english = {
     untilOwnEnd: 'bis zum Ende des Zeitraums jedes Benutzers',
     withoutEnd: 'ohne Ende',
     fromNowOn: 'ab jetzt dauerhaft',
+    nobody: 'Niemand bekommt Einheiten.',
     would: (users, units, until, reason) =>
       `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
     received: (users, units, until) =>

@@ -160,11 +160,11 @@ export const manyQuotas = {
       'Each user gets a one-time grant of these units for the same messages. It ends with the pack, or never if the pack does not end.',
     repeatable: 'To do this again with the same file would raise the limits again.',
     repeatSafe:
-      'Giving the same units again for the same reason in this window gives nothing twice. To give them a second time, change the reason.',
+      'The same units for the same reason are given once in each window. To give them a second time, change the reason.',
     find: 'Preview (changes nothing)',
     finding: (done: number, of: number) => `Searching: ${formatUnits(done)} of ${formatUnits(of)} users`,
     why: {
-      noQuota: 'Has no quota at all: the service does not know this user. Check the id.',
+      noQuota: 'Has no quota at all, or is unknown to the service. Check the id.',
       onlyCaps: 'Has only caps, no grant.',
       onlyOneTime: (name: string) => `Has only one-time grants, such as “${name}”. Choose “The one-time grant” for it.`,
       unlimited: (name: string) => `“${name}” is unlimited already.`,
@@ -185,6 +185,7 @@ export const manyQuotas = {
     untilOwnEnd: 'until the end of each user’s window',
     withoutEnd: 'without an end',
     fromNowOn: 'from now on',
+    nobody: 'Nobody gets units.',
     would: (users: number, units: string, until: string, reason: string) =>
       `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
     received: (users: number, units: string, until: string) =>

@@ -37,11 +37,13 @@ export function TopUpPreview({ users, failures, input, onConfirm, onBack }: Prev
       {grantsOf => {
         const units = Number(wholeNumber(input.units))
         const { gifts, left, notes } = planOf(users, grantsOf, { units, reason: input.reason, isExtraGrant })
-        const plan = { gifts, left: [...failures, ...left], notes }
+        const plan = { gifts, left: [...failures, ...left].sort((one, other) => one.line - other.line), notes }
         return (
           <Stack gap="sm">
             <Text size="sm" fw={600} role="status">
-              {topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
+              {gifts.length === 0
+                ? topUp.nobody
+                : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
             </Text>
             <Text size="sm">{isExtraGrant ? topUp.repeatSafe : `${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>
             <Samples gifts={gifts} isExtraGrant={isExtraGrant} />
