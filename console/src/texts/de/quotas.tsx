@@ -67,7 +67,7 @@ export const quotas: Texts['quotas'] = {
     all: 'Alle',
     endsThisWeek: 'Endet diese Woche',
     suspended: 'Ausgesetzt',
-    exhausted: 'Erschöpft',
+    exhausted: 'Aufgebraucht',
     scheduled: 'Geplant',
     caps: 'Obergrenzen',
     save: 'Ansicht merken',
