@@ -1,7 +1,9 @@
 /** `npm run images`: takes the images of the README and the documentation from the demo. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { resolve } from 'node:path'
+import type { Browser } from 'playwright-core'
 import { launchChromium } from '../test/support/chromium.ts'
-import { startDemo } from './demo/service.ts'
 
 const FOLDER = resolve(import.meta.dirname, '../docs/images')
 
@@ -13,28 +15,51 @@ const IMAGES = {
   denials: '/denials',
 }
 
-const demo = await startDemo({ port: 0, pastDays: 33, onProgress: text => process.stderr.write(`${text}\n`) })
-const browser = await launchChromium()
+// A process of its own: started by root, the demo goes on as another account, which may not write here.
+const demo = spawn(process.execPath, [resolve(import.meta.dirname, 'demo.ts')], {
+  env: { ...process.env, PORT: '0' },
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const ended = once(demo, 'exit')
 try {
+  const browser = await launchChromium()
+  try {
+    await takeImages(browser, await linkOf(demo.stdout))
+  } finally {
+    await browser.close()
+  }
+} finally {
+  demo.kill()
+  await ended
+}
+
+/** The link to the console that a demo prints when it is ready. */
+async function linkOf(output: AsyncIterable<Buffer>): Promise<URL> {
+  let text = ''
+  for await (const chunk of output) {
+    text += chunk
+    const [link] = /^http\S+#token=\S+$/m.exec(text) ?? []
+    if (link !== undefined) return new URL(link)
+  }
+  throw new Error('the demo ended before it was ready')
+}
+
+async function takeImages(browser: Browser, link: URL): Promise<void> {
   const context = await browser.newContext({
     viewport: { width: 1280, height: 800 },
-    deviceScaleFactor: 1.5,
     colorScheme: 'light',
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
   })
   const page = await context.newPage()
-  await page.goto(demo.console)
-  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.goto(link.href)
   for (const [name, path] of Object.entries(IMAGES)) {
-    await page.goto(`${demo.url}/console${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()
-    // Everything has loaded when only the live feed waits.
-    await page.locator('[role=status] .mantine-Skeleton-root').first().waitFor({ state: 'detached' })
+    await page.goto(`${link.origin}/console${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    // Everything has loaded when no placeholder is left.
+    await page.getByText('Loading…').first().waitFor({ state: 'detached' })
     await page.screenshot({ path: resolve(FOLDER, `${name}.png`) })
     process.stdout.write(`docs/images/${name}.png\n`)
   }
-} finally {
-  await browser.close()
-  await demo.close()
 }
