@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
-import { openDatabase } from '../../src/db/database.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
 
@@ -59,7 +59,17 @@ async function openServer(
 ): Promise<{ url: string; stop(): Promise<void> }> {
   if (url !== undefined) return { url, stop: async () => {} }
   await copyDataFolder(prepared, dataDir)
-  return startEmbedded({ dataDir, log: quiet })
+  const server = await startEmbedded({ dataDir, log: quiet })
+  const db = openDatabase({ url: server.url, maxConnections: 1 })
+  await disableAutovacuum(db)
+  await db.close()
+  return server
+}
+
+/** For the whole server. Autovacuum comes at times of its own: it locks tables that a test analyzes, and changes plans. */
+export async function disableAutovacuum(db: Database): Promise<void> {
+  await db.query({ text: 'alter system set autovacuum = off' })
+  await db.query({ text: 'select pg_reload_conf()' })
 }
 
 /** Creates and migrates an embedded database in a folder, and stops it. Its copies share PostgreSQL's programs. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { copyDataFolder, scratchFolder, withDatabase } from './cluster.ts'
+import { copyDataFolder, disableAutovacuum, scratchFolder, withDatabase } from './cluster.ts'
 
 export interface FreshDatabase {
   readonly url: string
@@ -51,8 +51,7 @@ export async function databaseOnOwnServer(): Promise<FreshDatabase> {
   const { url } = await ownServer()
   const db = openDatabase({ url })
   afterAll(() => db.close())
-  await db.query({ text: 'alter system set autovacuum = off' })
-  await db.query({ text: 'select pg_reload_conf()' })
+  await disableAutovacuum(db)
   return { url, db }
 }
 
