@@ -407,7 +407,24 @@ test('the directory of users finds them by the first digits, and says who is unk
   await page.waitForURL(`${site.url}/console/quotas/new?user_id=4242`)
 })
 
-test('speaks German', async () => {
+test('speaks German, also in texts that files read as they are evaluated', async () => {
+  const page = await site.visit('/quotas?name=Quota+44', { locale: 'de-DE' })
+  await page.getByRole('heading', { level: 1, name: 'Kontingente' }).waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'Quota 44' })
+  await row.getByText('Aktiv', { exact: true }).waitFor()
+  expect(await page.getByLabel('Status').locator('option').allTextContents()).toContain('Aufgebraucht')
+})
+
+test('the page comes in at most 60 files', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('rowheader').first().waitFor()
+  const files = await page.evaluate(
+    () => performance.getEntriesByType('resource').filter(({ name }) => name.includes('/console/assets/')).length,
+  )
+  expect(files).toBeLessThanOrEqual(60)
+})
+
+test('changes many in German', async () => {
   const page = await site.visit('/quotas?kind=cap&user_id=100', { locale: 'de-DE' })
   await page.getByRole('heading', { level: 1, name: 'Kontingente' }).waitFor()
   await page.getByLabel('Package cap auswählen').check()
