@@ -6,6 +6,7 @@ import { clientsOf, Hosts } from './hosts.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
+import { endsConnection, leavesCommitOpen } from './sql-errors.ts'
 import { getTypeParser } from './values.ts'
 
 /** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
@@ -249,10 +250,9 @@ class Connection implements Transaction {
       connections.answered(client)
       return result
     } catch (error) {
-      const state = sqlStateOf(error)
-      if (state !== undefined) {
+      if (sqlStateOf(error) !== undefined) {
         // The server reports the shutdown before it closes the connection: the pool must not hand it out in between.
-        if (endsConnection(state)) connections.lose(client)
+        if (endsConnection(error)) connections.lose(client)
         else connections.answered(client)
         throw error
       }
@@ -263,7 +263,9 @@ class Connection implements Transaction {
 
   /** Success is the tag COMMIT. */
   async commit(): Promise<void> {
-    const { command } = await this.sendLast({ text: 'commit' })
+    const { command } = await this.sendLast({ text: 'commit' }).catch(error => {
+      throw leavesCommitOpen(error) ? new ConnectionLost('the outcome of the commit is unknown', error) : error
+    })
     if (command !== 'COMMIT') throw new Error(`the transaction failed before its commit: the answer was ${command}`)
   }
 
@@ -291,7 +293,10 @@ const rowsOf = <R extends object>(result: pg.QueryResult<R>) => (Array.isArray(r
 
 // -- errors ----------------------------------------------------------------------------------------------------------
 
-/** No connection was available, or it broke before the answer: the statement may or may not have taken effect. */
+/**
+ * No connection was available, or it broke before the answer, or the answer to a commit was an error that leaves its outcome
+ * open: the statement may or may not have taken effect.
+ */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 
@@ -308,7 +313,7 @@ export function isUnavailable(error: unknown): boolean {
   if (error instanceof ConnectionLost) return true
   const state = sqlStateOf(error)
   if (state === undefined) return false
-  return endsConnection(state) || /^(28|3D|53)/.test(state) || TRANSIENT.has(state) || isConflict(error)
+  return /^(08|28|3D|53|57P|25P03|25P04)/.test(state) || TRANSIENT.has(state) || isConflict(error)
 }
 
 /** A statement timeout, a lock timeout, and a server that became a read-only standby. */
@@ -329,14 +334,7 @@ export function isDataError(error: unknown): boolean {
   return /^2[23]/.test(sqlStateOf(error) ?? '')
 }
 
-const endsConnection = (state: string) => /^(08|57P|25P03|25P04)/.test(state)
-
 const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(error) ?? '')
-
-/** The name of the unique constraint or index that the statement violated; undefined for any other error. */
-export function violatedUnique(error: unknown): string | undefined {
-  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined
-}
 
 /** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
 export function sqlStateOf(error: unknown): string | undefined {

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto'
 import { SHARD_COUNT, type Shard, shardFrom } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Transaction, violatedUnique } from './database.ts'
+import type { Transaction } from './database.ts'
+import { violatedUnique } from './sql-errors.ts'
 import { timestampParam } from './values.ts'
 
 export interface RememberedAnswer<Answer> {

@@ -10,6 +10,7 @@ import {
   type Session,
   withDeadline,
 } from './session.ts'
+import { leavesCommitOpen } from './sql-errors.ts'
 
 /** A call of a prepared statement, with its parameters as text. */
 export interface StatementCall {
@@ -39,7 +40,8 @@ export interface StatementResult {
 export interface PipelinedConnection {
   /**
    * Sends the calls at once and answers their results in the same order. Rejects with the first error, a
-   * `pg.DatabaseError` or `ConnectionLost`: the server does not execute the calls behind it.
+   * `pg.DatabaseError` or `ConnectionLost`: the server does not execute the calls behind it. An error that answers a commit
+   * and leaves its outcome open is a `ConnectionLost`, too.
    */
   run(calls: readonly StatementCall[]): Promise<StatementResult[]>
   /** Ends a failed transaction. If that fails too, it closes the connection, and the server rolls back. */
@@ -207,7 +209,10 @@ class ClientConnection implements PipelinedConnection {
       )
     } catch (error) {
       // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
-      if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) throw error
+      if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) {
+        const isOpen = batch.failedAtCommit && leavesCommitOpen(error)
+        throw isOpen ? new ConnectionLost('the outcome of the commit is unknown', error) : error
+      }
       this.lose()
       throw new ConnectionLost('the database connection was lost', error)
     }
@@ -238,6 +243,11 @@ class PipelinedBatch implements pg.Submittable {
       serialize.bind({ statement: name, values: [...values] }),
       serialize.execute(),
     ])
+  }
+
+  /** Whether all calls before a commit at the end have succeeded, once there was an error. */
+  get failedAtCommit(): boolean {
+    return this.calls.at(-1)?.name === COMMIT.name && this.results.length === this.calls.length - 1
   }
 
   handleRowDescription(): void {}

@@ -7,10 +7,10 @@ import {
   openDatabase,
   type SqlValue,
   sqlStateOf,
-  violatedUnique,
 } from '../../src/db/database.ts'
 import { assertOwnSessions } from '../../src/db/own-sessions.ts'
-import { connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { violatedUnique } from '../../src/db/sql-errors.ts'
 import { assertTrustworthy } from '../../src/db/trust.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { emptyDatabase } from '../support/database.ts'
@@ -361,6 +361,68 @@ describe('an error', () => {
     const error = await failureOf(db.query({ text: 'insert into entry (id) values (1)' }))
     expect(violatedUnique(error)).toBe('entry_pkey')
     expect(violatedUnique(new Error('23505'))).toBeUndefined()
+  })
+
+  test('of uniqueness on a node of a cluster names the constraint, too', async () => {
+    // The node names the constraint of a shard's table, and the coordinator passes on the message only.
+    const raised = (message: string) =>
+      failureOf(db.query({ text: `do $$ begin raise exception '${message}' using errcode = '23505'; end $$` }))
+    const message = 'duplicate key value violates unique constraint "entry_pkey_102044"'
+    expect(violatedUnique(await raised(message))).toBe('entry_pkey')
+    expect(violatedUnique(await raised('duplicate key'))).toBeUndefined()
+  })
+
+  test('that a node of a cluster reports leaves the connection to the coordinator open', async () => {
+    const single = openDatabase({ url, maxConnections: 1 })
+    const pid = await backendOf(single)
+    const lostNode = {
+      text: "do $$ begin raise exception 'connection to the node failed' using errcode = '08006'; end $$",
+    }
+    expect(isUnavailable(await failureOf(single.query(lostNode)))).toBe(true)
+    expect(await backendOf(single)).toBe(pid)
+    await single.close()
+  })
+})
+
+describe('an error that answers a commit', async () => {
+  await db.query({
+    text: `create table doomed (state text);
+      create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'could not commit' using errcode = new.state; end $$;
+      create constraint trigger fail_at_commit after insert on doomed deferrable initially deferred
+        for each row execute function fail()`,
+  })
+
+  const commitThatAnswers = (database: Database, state: string) =>
+    failureOf(database.transaction(tx => tx.query({ text: 'insert into doomed values ($1)', values: [state] })))
+
+  test.each(['XX000', '08006', '57014'])('%s leaves the outcome unknown', async state => {
+    const single = openDatabase({ url, maxConnections: 1 })
+    const pid = await backendOf(single)
+    const error = await commitThatAnswers(single, state)
+    expect(error).toBeInstanceOf(ConnectionLost)
+    expect(String(error)).toMatch(/outcome of the commit is unknown: could not commit/)
+    expect(await backendOf(single)).toBe(pid)
+    await single.close()
+  })
+
+  test.each(['23503', '40001'])('%s is a rollback', async state => {
+    expect(sqlStateOf(await commitThatAnswers(db, state))).toBe(state)
+  })
+
+  test('of a batch leaves its outcome unknown, and the connection can be used again', async () => {
+    const statements = { doom: 'insert into doomed values ($1)', raise: 'select 1 / 0', one: 'select 1' }
+    const connection = await connectPipelined({ url, statements, settings: {} })
+    const call = (name: string, ...values: string[]) => ({ name, values })
+    const failing = (state: string) =>
+      failureOf(connection.run([BEGIN, call('doom', state), COMMIT]).finally(() => connection.rollback()))
+    expect(await failing('XX000')).toBeInstanceOf(ConnectionLost)
+    expect(sqlStateOf(await failing('23503'))).toBe('23503')
+    const early = await failureOf(connection.run([BEGIN, call('raise'), COMMIT]))
+    expect(sqlStateOf(early)).toBe('22012')
+    await connection.rollback()
+    expect(await connection.run([call('one')])).toMatchObject([{ rows: [['1']] }])
+    await connection.close()
   })
 })
 

@@ -87,6 +87,28 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
   })
 })
 
+describe('a commit that a cluster answers with an error', () => {
+  test('is asked about until it is known, and charged once', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    const engine = bench.engine()
+    await warm(engine, user)
+    // Twice: the first attempt, and the first one in locked mode.
+    await db.query({
+      text: `create sequence commits;
+        create function fail_twice() returns trigger language plpgsql as $$ begin
+          if nextval('commits') <= 2 then raise 'could not commit transaction for shard' using errcode = 'XX000'; end if;
+          return null;
+        end $$;
+        create constraint trigger fail_at_commit after insert on reservation deferrable initially deferred
+          for each row when (new.id = 'doomed') execute function fail_twice()`,
+    })
+    expect(await engine.submit(reserve(user, 'doomed', 5))).toMatchObject({ outcome: 'granted', replayed: false })
+    expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
+    expect(await reservations(user)).toHaveLength(1)
+  })
+})
+
 /** Opens the engine’s connections, so that the next commit is a batch’s. */
 async function warmWith(engine: TestEngine): Promise<void> {
   const user = someone()
