@@ -141,7 +141,6 @@ describe('migrations that say which versions they serve', async () => {
     files['0006_six.sql'] = '-- serves: 0.2.0\nalter table one add column six integer;\n'
     const warnings: string[] = []
     const log = { info() {}, error() {}, warn: (_: object, message: string) => warnings.push(message) }
-    let longestMs = 0
     await db.transaction(async holder => {
       await holder.query({ text: 'select * from one' })
       const failing = expect(at('0.3.0', { lockWaitMs: 1_200, log })).rejects.toThrow(
@@ -152,16 +151,13 @@ describe('migrations that say which versions they serve', async () => {
         done = true
       })
       while (!done) {
-        const beganAt = performance.now()
+        // Fails if it waits for a lock for a second.
         await db.query({ text: 'select count(*) from one' })
-        longestMs = Math.max(longestMs, performance.now() - beganAt)
         await holder.query({ text: 'select 1' })
       }
       await failing
     })
     expect(warnings).toContain('migrate: a lock is taken, trying again')
-    // The service's statements wait a second for a lock before they fail.
-    expect(longestMs).toBeLessThan(1_000)
     expect(await at('0.3.0', { log })).toEqual(['0006_six.sql'])
   })
 

@@ -60,7 +60,7 @@ test('a header section or a body that never ends times out', async () => {
   const begin = Date.now()
   const answers = await Promise.all([send(url, post), send(url, `${post}content-length: 100\r\n\r\n{`)])
   for (const answer of answers) expectProblem(answer, 400, 'invalid_request')
-  expect(Date.now() - begin).toBeLessThan(5_000)
+  expect(Date.now() - begin).toBeLessThan(20_000)
 })
 
 test('a body that is too large is answered before its end', async () => {

@@ -8,40 +8,26 @@ import { openDatabase } from '../../src/db/database.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { ownServer } from '../support/database.ts'
 import { draw, reserve, START, settle } from '../support/engine.ts'
+import { requireStandby, setStandbys, waitingForStandby } from '../support/standby.ts'
 
 const log = { info() {}, warn() {}, error: console.error }
 const { url } = await ownServer()
 const db = openDatabase({ url })
 const engine = createEngine({ url, now: () => START, log })
 afterAll(async () => {
-  await setStandbys('')
+  await setStandbys(db, '')
   await engine.close()
   await db.close()
 })
 
-async function setStandbys(names: string): Promise<void> {
-  await db.query({ text: `alter system set synchronous_standby_names = '${names}'` })
-  await db.query({ text: 'select pg_reload_conf()' })
-}
-
-/** The sessions that wait for a standby, with the start of their transactions. */
-const waiting = () =>
-  db.query<{ pid: number; began: number }>({
-    text: "select pid, xact_start as began from pg_stat_activity where wait_event = 'SyncRep'",
-  })
-
-async function requireStandby(): Promise<void> {
-  await setStandbys('missing')
-  const shown = async () => (await db.query({ text: 'show synchronous_standby_names' }))[0]
-  await expect.poll(shown).toEqual({ synchronous_standby_names: 'missing' })
-}
+const waiting = () => waitingForStandby(db)
 
 test('a command is not answered before the standby confirms its commit', async () => {
   const created = await db.transaction(tx =>
     createQuota(tx, { user_id: 7, limit: 100 }, { now: START, actor: 'ada', requestId: 'test' }),
   )
   expect(created.outcome).toBe('created')
-  await requireStandby()
+  await requireStandby(db)
   let isAnswered = false
   const answered = engine.submit(reserve(7, 'm1', 5)).finally(() => {
     isAnswered = true
@@ -55,7 +41,7 @@ test('a command is not answered before the standby confirms its commit', async (
     last = session?.began ?? 0
     await db.query({ text: 'select pg_cancel_backend($1)', values: [session?.pid ?? 0] })
   }
-  await setStandbys('')
+  await setStandbys(db, '')
   expect(await answered).toMatchObject({ outcome: 'granted', reservation: { units: 5 } })
   expect(await db.query({ text: 'select reserved from quota' })).toEqual([{ reserved: 5 }])
 })
@@ -77,14 +63,14 @@ test.each(REPETITIONS)(
   async (_name, first, repeat) => {
     const other = createEngine({ url: url, now: () => START, log })
     await first()
-    await requireStandby()
+    await requireStandby(db)
     let isAnswered = false
     const answered = repeat(other).finally(() => {
       isAnswered = true
     })
     await expect.poll(async () => isAnswered || (await waiting()).length > 0).toBe(true)
     expect(isAnswered).toBe(false)
-    await setStandbys('')
+    await setStandbys(db, '')
     expect(await answered).toMatchObject({ outcome: expect.stringMatching(/^(granted|settled|found|replayed)$/) })
     await other.close()
   },
