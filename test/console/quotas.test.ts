@@ -309,14 +309,16 @@ describe('changes of many', () => {
     await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
     await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
     await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
-    await page.getByRole('row', { name: 'Line 5 “nobody” is not a user id.' }).waitFor()
-    await page.getByRole('row', { name: 'Line 6 User 140 is there twice.' }).waitFor()
+    await page.getByRole('row', { name: 'Line 5 Not a user id: “nobody”' }).waitFor()
+    await page.getByRole('row', { name: 'Line 6 Is there twice: User 140' }).waitFor()
     await page.getByLabel('Units for each user').fill('500')
     await page.getByLabel('Reason').fill('Outage in March')
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
     await page.getByText(/^1 user gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
     await page.getByRole('row', { name: /^140 Bundle 1,000 1,500/ }).waitFor()
-    await page.getByRole('row', { name: 'Line 3: User 141 Has only one-time grants, such as “Bundle”.' }).waitFor()
+    await page
+      .getByRole('row', { name: 'Line 3: User 141 Prepaid: no hour, day, week, month or year to end with. “Bundle”' })
+      .waitFor()
     await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
     await expectAccessible(page)
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
@@ -334,28 +336,78 @@ describe('changes of many', () => {
     expect(report.split('\n')).toEqual([
       'line,user,result,why,grant,units,end',
       `2,140,received,,${items[0].external_ref},500,${items[1].window_end}`,
-      expect.stringMatching(/^3,141,left out,"Has only one-time/),
+      expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
       expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
-      '5,nobody,left out,“nobody” is not a user id.,,,',
-      '6,140,left out,User 140 is there twice.,,,',
+      '5,nobody,left out,Not a user id: “nobody”,,,',
+      '6,140,left out,Is there twice: User 140,,,',
       '',
     ])
 
-    // The same file gives nothing twice, and the one-time grant is another choice.
+    // Who is left out gets units with another choice.
+    await page.getByRole('button', { name: 'Give to the 1 left out: the one-time grant (prepaid pack)' }).click()
+    await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
+    await page.getByText('1 user gets 500 units each, without an end. Reason: Outage in March').waitFor()
+    await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+    await page.getByText('1 user received 500 units each without an end. 0 failed, 0 left out.').waitFor()
+    expect(await limits(141)).toEqual([1_000, 500])
+    await page.getByRole('button', { name: 'Back', exact: true }).click()
+    expect(await page.getByLabel('Reason').inputValue()).toBe('Outage in March')
+    await page.getByRole('button', { name: 'Back to all 3 users of the file' }).click()
+    await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
+
+    // The same file gives nothing twice.
     await page.getByRole('button', { name: 'Choose another file' }).click()
     await choose(page, 'customers.csv', 'customer\n140\n141\n')
     await page.getByLabel('Units for each user').fill('500')
     await page.getByLabel('Reason').fill('Outage in March')
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
     await page.getByText('Nobody gets units.').waitFor()
-    await page.getByRole('row', { name: 'Line 2: User 140 Received these units for this reason before' }).waitFor()
-    await page.getByRole('button', { name: 'Back' }).click()
-    await page.getByLabel('Which grant of each user').selectOption('The one-time grant (prepaid pack)')
-    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
-    await page.getByRole('row', { name: 'Line 2: User 140 Has another period' }).waitFor()
+    await page.getByRole('row', { name: 'Line 2: User 140 Got these units for this reason before.' }).waitFor()
+    await page.getByRole('button', { name: 'Give to the 1 left out' }).click()
+    await page.getByRole('row', { name: 'Line 3: User 141 Got these units for this reason before.' }).waitFor()
+    expect(await limits(140)).toEqual([1_000, 500])
+  })
+
+  test('a file that is given again for another reason asks first, and caps in the way are named', async () => {
+    for (let user = 150; user < 155; user++) {
+      const grant = { user_id: user, name: 'Bundle', limit: 1_000, period: 'year' }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body: grant })).status).toBe(201)
+      const cap = { user_id: user, kind: 'cap', limit: 1_200, period: 'year' }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
+    }
+    const page = await site.visit('/quotas/import')
+    const preview = async (file: string, reason: string) => {
+      await choose(page, 'customers.csv', file)
+      await page.getByLabel('Units for each user').fill('500')
+      await page.getByLabel('Which grant of each user').selectOption('The yearly grant')
+      await page.getByLabel('This year only').check()
+      await page.getByLabel('Reason').fill(reason)
+      await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    }
+    await preview('customer\n150\n151\n152\n153\n', 'Outage')
+    const capped = page.getByRole('row').filter({ hasText: 'Has a yearly cap of 1,200 units' })
+    await capped.getByText('4 entries').click()
+    await capped.getByText('Line 3: User 151').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Give the units to 4 users' }).click()
+    await page.getByText(/^4 users received 500 units each/).waitFor()
+    await capped.waitFor()
+
+    await page.getByRole('button', { name: 'Choose another file' }).click()
+    await preview('customer\n150\n151\n152\n153\n154\n', 'Excuse')
+    const warning = page.getByRole('alert')
+    await warning.getByText(/^4 of these users already got units this year: 500 units on .+, for “Outage”\.$/).waitFor()
+    await page.getByText(/^5 users get 500 units each, .+ 4 of them get units again\.$/).waitFor()
+    expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isDisabled()).toBe(true)
+    await expectAccessibleInEachLayout(page)
+    await warning.getByLabel('Give these 4 units again').check()
+    expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isEnabled()).toBe(true)
+    await warning.getByLabel('Leave these 4 out').check()
+    await page.getByRole('row').filter({ hasText: '4 entriesAlready got units.' }).waitFor()
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
-    await page.getByText('1 user received 500 units each without an end. 0 failed, 1 left out.').waitFor()
-    expect(await limits(141)).toEqual([1_000, 500])
+    await page.getByText(/^1 user received 500 units each .+ 0 failed, 4 left out\.$/).waitFor()
+    expect(await limits(150)).toEqual([1_000, 1_200, 500])
+    expect(await limits(154)).toEqual([1_000, 1_200, 500])
   })
 
   test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { messageKindOf, sendableUnits } from '../../console/src/components/quota-dialogs/sendable.ts'
+import { capsInTheWay } from '../../console/src/pages/quotas/import/caps-in-the-way.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 
 const QUOTA: SmsQuota = {
@@ -63,4 +64,20 @@ test('a quota is judged by a message of its scope', () => {
     country: 'DE',
     message_type: 'otp',
   })
+})
+
+/** Units for this month, on the 29th. */
+const MONTHLY: SmsQuota = { ...QUOTA, period: 'month', window_end: '2026-04-01T00:00:00.000Z' }
+const DAILY: SmsQuota = { ...MONTHLY, id: 2, kind: 'cap', period: 'day', window_end: '2026-03-30T00:00:00.000Z' }
+
+test.each<[string, Partial<SmsQuota>, 'reached' | 'short' | undefined]>([
+  ['lets all units pass', { limit: 50, remaining: 50 }, undefined],
+  ['lets part of them pass until they end', { limit: 49, remaining: 49 }, 'short'],
+  ['is reached', { limit: 1_000, remaining: 0 }, 'reached'],
+  ['counts other messages', { limit: 1, remaining: 0, countries: ['DE'] }, undefined],
+  ['ends before the units', { limit: 1, remaining: 1, expires_at: '2026-03-30T00:00:00.000Z' }, undefined],
+  ['does not start anew', { limit: 149, remaining: 149, period: null, window_end: null }, 'short'],
+])('a cap that %s', (_title, cap, found) => {
+  const caps = capsInTheWay([MONTHLY, { ...DAILY, ...cap }], { quota: MONTHLY, units: 50, end: MONTHLY.window_end })
+  expect(caps.map(({ isReached }) => (isReached ? 'reached' : 'short'))).toEqual(found === undefined ? [] : [found])
 })

@@ -30,7 +30,8 @@ export function sendableUnits(quotas: readonly Quota[], kind: MessageKind): numb
   return Number.isFinite(units) ? units : null
 }
 
-function counts({ countries, message_types }: Quota, { country, message_type }: MessageKind): boolean {
+/** Whether a quota counts a kind of message. */
+export function counts({ countries, message_types }: Quota, { country, message_type }: MessageKind): boolean {
   const isIn = (list: string[] | null, value: string | null) =>
     list === null || (value !== null && list.includes(value))
   return isIn(countries, country) && isIn(message_types, message_type)

@@ -47,11 +47,13 @@ function UnitFields({ input, onChange }: FieldsProps) {
   )
 }
 
+interface WindowChoiceProps extends Pick<BulkInput, 'isThisWindowOnly'>, Omit<FieldsProps, 'input'> {
+  /** Of the quotas, if it is the same for all. */
+  period?: keyof typeof bulk.thisWindow
+}
+
 /** Whether units are added for the current window only, or to the limit. */
-export function WindowChoice({
-  isThisWindowOnly,
-  onChange,
-}: Pick<BulkInput, 'isThisWindowOnly'> & Omit<FieldsProps, 'input'>) {
+export function WindowChoice({ isThisWindowOnly, onChange, period = 'any' }: WindowChoiceProps) {
   return (
     <Radio.Group
       label={bulk.windows}
@@ -60,7 +62,7 @@ export function WindowChoice({
     >
       <Stack gap={6} mt={6}>
         <Radio value="every" label={bulk.everyWindow} description={bulk.everyWindowAbout} />
-        <Radio value="this" label={bulk.thisWindow} description={bulk.thisWindowAbout} />
+        <Radio value="this" label={bulk.thisWindow[period]} description={bulk.thisWindowAbout} />
       </Stack>
     </Radio.Group>
   )

@@ -141,10 +141,11 @@ function userRows(first: CsvRow, names: readonly string[], rest: readonly CsvRow
     const unitsText = cells[unitsAt]?.trim() ?? ''
     const user_id = uint(text)
     const units = unitsAt === -1 ? null : uint(unitsText)
-    const fail = (reason: string) => failures.push({ line, user: text, place: jobs.line(line), reason })
-    if (user_id === null) fail(topUp.notAUser(text))
-    else if (unitsAt !== -1 && (units === null || units === 0)) fail(topUp.notUnits(unitsText))
-    else if (known.has(user_id)) fail(topUp.twice(user_id))
+    const fail = (reason: string, detail: string) =>
+      failures.push({ line, user: text, place: jobs.line(line), reason, detail })
+    if (user_id === null) fail(topUp.notAUser, topUp.why.named(text))
+    else if (unitsAt !== -1 && (units === null || units === 0)) fail(topUp.notUnits, topUp.why.named(unitsText))
+    else if (known.has(user_id)) fail(topUp.twice, topUp.user(user_id))
     else users.push({ line, user_id, units })
     if (user_id !== null) known.add(user_id)
   }

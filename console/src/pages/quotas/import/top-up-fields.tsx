@@ -60,14 +60,15 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
           }
         />
         {input.which === 'once' ? (
-          <Text size="sm">{topUp.onceAbout}</Text>
+          <Text size="sm">{`${topUp.onceAbout} ${topUp.repeatSafe}`}</Text>
         ) : (
           <>
             <WindowChoice
+              period={input.which}
               isThisWindowOnly={input.isThisWindowOnly}
               onChange={part => onChange({ ...input, ...part })}
             />
-            {input.isThisWindowOnly && <Text size="sm">{topUp.dateAbout}</Text>}
+            {input.isThisWindowOnly && <Text size="sm">{`${topUp.dateAbout} ${topUp.repeatSafe}`}</Text>}
           </>
         )}
         <ReasonField reason={input.reason} onChange={part => onChange({ ...input, ...part })} />

@@ -2,10 +2,11 @@ import { csvLine } from '../../../../../src/domain/csv.ts'
 import type { Api } from '../../../api/types.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../../components/status-badge.tsx'
-import { formatTimestamp, formatUnits, LOCAL_ZONE } from '../../../formats.ts'
+import { formatLongDate, formatTimestamp, formatUnits, LOCAL_ZONE } from '../../../formats.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import type { Extra } from '../extra-grants.ts'
-import type { Failure, Progress } from '../jobs/job.ts'
+import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
+import { capsInTheWay } from './caps-in-the-way.ts'
 import type { LineFailure, UserLine } from './rows.ts'
 
 /** Who of a file gets units, and who is left out and why. */
@@ -28,8 +29,16 @@ export interface UserGrants {
   fitting: readonly Quota[]
   /** Extra units that the user has had before, as far as they are not deleted. */
   extras: readonly Quota[]
-  /** Why none fits. */
-  whyNone: string
+  live: readonly Quota[]
+  whyNone: WhyNone
+}
+
+/** Why no grant of a user fits. */
+interface WhyNone {
+  reason: string
+  detail?: string
+  /** The choice with which one would. */
+  worksWith?: Which
 }
 
 export function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
@@ -37,24 +46,27 @@ export function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
     .filter(quota => quota.kind === 'grant' && !isExtra(quota) && periodOf(quota) === which)
     .filter(quota => isLive(quota) && quota.limit !== null)
     .sort((one, other) => one.priority - other.priority || one.id - other.id)
-  return { fitting, extras: quotas.filter(isExtra), whyNone: whyNone(quotas, which) }
+  return { fitting, extras: quotas.filter(isExtra), live: quotas.filter(isLive), whyNone: whyNone(quotas, which) }
 }
 
-function whyNone(quotas: readonly Quota[], which: Which): string {
-  const { noQuota, onlyCaps, unlimited, notLive, onlyOneTime, otherPeriod } = topUp.why
-  if (quotas.length === 0) return noQuota
+function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
+  const { noQuota, onlyCaps, unlimited, notLive, onlyOneTime, otherPeriod, named, grantOf } = topUp.why
+  if (quotas.length === 0) return { reason: noQuota }
   const grants = quotas.filter(quota => quota.kind === 'grant' && !isExtra(quota))
   const live = grants.filter(isLive)
   const ofPeriod = grants.filter(quota => periodOf(quota) === which)
   const limitless = live.find(quota => periodOf(quota) === which && quota.limit === null)
   const [dead] = ofPeriod.length > 0 ? ofPeriod : grants
-  const [other] = live
-  if (dead === undefined) return onlyCaps
-  if (limitless !== undefined) return unlimited(quotaName(limitless))
-  if (ofPeriod.length > 0 || other === undefined) return notLive(quotaName(dead), STATUS_LABELS[dead.status])
-  const repeating = live.find(quota => quota.period !== null)
-  if (repeating === undefined) return onlyOneTime(quotaName(other))
-  return otherPeriod(quotaName(repeating), topUp.periods[periodOf(repeating)])
+  if (dead === undefined) return { reason: onlyCaps }
+  if (limitless !== undefined) return { reason: unlimited, detail: named(quotaName(limitless)) }
+  if (ofPeriod.length > 0 || live.length === 0)
+    return { reason: notLive(STATUS_LABELS[dead.status]), detail: named(quotaName(dead)) }
+  const limited = live.filter(quota => quota.limit !== null)
+  const other = limited.find(quota => quota.period !== null) ?? limited[0]
+  if (other === undefined) return { reason: unlimited }
+  const worksWith = periodOf(other)
+  if (worksWith === 'once') return { reason: onlyOneTime, detail: named(quotaName(other)), worksWith }
+  return { reason: otherPeriod, detail: grantOf(quotaName(other), topUp.periods[worksWith]), worksWith }
 }
 
 /** A user of the file who gets units. */
@@ -63,54 +75,125 @@ export interface Gift extends Extra {
   place: string
   /** Of the extra grant. Derived from what a repeated file shares, so that it gives nothing twice. */
   reference: string
+  /** Extra units that the user already has until the same end. */
+  earlier: readonly Quota[]
 }
 
 export interface Plan {
   gifts: readonly Gift[]
   left: readonly LineFailure[]
+  /** Users who are left out, by the choice with which they get units. */
+  others: ReadonlyMap<Which, readonly UserLine[]>
   /** What the reader should know of those who get units. */
   notes: readonly Failure[]
 }
 
-/** @param units for lines without units of their own */
-export function planOf(
-  users: readonly UserLine[],
-  grantsOf: ReadonlyMap<number, UserGrants>,
-  { units, reason, isExtraGrant }: { units: number; reason: string; isExtraGrant: boolean },
-): Plan {
+/** What the user has chosen. */
+interface Terms {
+  /** For lines without units of their own. */
+  units: number
+  reason: string
+  isExtraGrant: boolean
+}
+
+export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number, UserGrants>, terms: Terms): Plan {
   const gifts: Gift[] = []
   const left: LineFailure[] = []
+  const others = new Map<Which, UserLine[]>()
   const notes: Failure[] = []
-  for (const { line, user_id, units: ownUnits } of users) {
-    const { fitting = [], extras = [], whyNone: why = topUp.why.noQuota } = grantsOf.get(user_id) ?? {}
+  for (const user of users) {
+    const { line, user_id } = user
     const place = `${jobs.line(line)}: ${topUp.user(user_id)}`
-    const leaveOut = (reason: string) => left.push({ line, user: String(user_id), place, reason })
-    const [quota] = fitting
-    if (quota === undefined) {
-      leaveOut(why)
-      continue
+    const found = grantsOf.get(user_id)
+    const gift = giftOf(user, found, terms)
+    if ('quota' in gift) {
+      gifts.push({ ...gift, line, place })
+      for (const note of notesOf(gift, found, terms)) notes.push({ place, ...note })
+    } else {
+      const { worksWith, ...why } = gift
+      left.push({ line, user: String(user_id), place, ...why })
+      if (worksWith !== undefined) others.set(worksWith, [...(others.get(worksWith) ?? []), user])
     }
-    const extra = { quota, units: ownUnits ?? units }
-    const reference = referenceOf(extra, reason)
-    const same = isExtraGrant && extras.find(({ external_ref }) => external_ref === reference)
-    if (same) {
-      leaveOut(topUp.why.hadBefore(formatTimestamp(same.created_at)))
-      continue
-    }
-    gifts.push({ ...extra, line, place, reference })
-    if (fitting.length > 1) notes.push({ place, reason: topUp.several(fitting.length, quotaName(quota)) })
-    const earlier = extras.find(isLive)
-    if (earlier !== undefined)
-      notes.push({
-        place,
-        reason: topUp.hasExtra(
-          formatUnits(earlier.limit ?? 0),
-          formatTimestamp(earlier.created_at),
-          earlier.metadata.reason ?? '',
-        ),
-      })
   }
-  return { gifts, left, notes }
+  return { gifts, left, others, notes }
+}
+
+function giftOf(
+  { units: ownUnits }: UserLine,
+  found: UserGrants | undefined,
+  { units, reason, isExtraGrant }: Terms,
+): Omit<Gift, 'line' | 'place'> | WhyNone {
+  if (found === undefined) return { reason: topUp.why.noQuota }
+  const [quota] = found.fitting
+  if (quota === undefined) return found.whyNone
+  const extra = { quota, units: ownUnits ?? units }
+  const reference = referenceOf(extra, reason)
+  const same = isExtraGrant && found.extras.find(({ external_ref }) => external_ref === reference)
+  if (same) return { reason: topUp.why.hadBefore, detail: topUp.why.on(formatTimestamp(same.created_at)) }
+  const earlier = found.extras
+    .filter(({ metadata }) => isExtraGrant && metadata.extends_quota === String(quota.id))
+    .filter(given => isLive(given) && given.expires_at === quota.window_end)
+  return { ...extra, reference, earlier }
+}
+
+function notesOf(
+  { quota, units }: Extra,
+  { fitting = [], extras = [], live = [] }: Partial<UserGrants> = {},
+  { isExtraGrant }: Terms,
+): Omit<Failure, 'place'>[] {
+  const { several, hasExtra, capReached, capShort, caps } = topUp.note
+  const end = isExtraGrant ? quota.window_end : null
+  const notes: Omit<Failure, 'place'>[] = capsInTheWay(live, { quota, units, end }).map(({ cap, isReached }) => ({
+    reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
+  }))
+  if (fitting.length > 1) notes.push({ reason: several, detail: topUp.why.named(quotaName(quota)) })
+  const extra = extras.find(isLive)
+  if (extra !== undefined && !isExtraGrant)
+    notes.push({
+      reason: hasExtra,
+      detail: `(${[giftText(extra), reasonOf(extra)].filter(text => text !== '').join(': ')})`,
+    })
+  return notes
+}
+
+/** For example "500 units on 1 March 2026". */
+function giftText({ limit, created_at }: Quota): string {
+  return topUp.given(limit ?? 0, formatLongDate(created_at))
+}
+
+const reasonOf = ({ metadata }: Quota) => metadata.reason ?? ''
+
+/** Users who already got units until the same end, together with others who got as many on that day for that reason. */
+export interface EarlierGift {
+  users: number
+  /** For example "500 units on 1 March 2026". */
+  text: string
+  reason: string
+}
+
+/** What users of the plan already got until the same end, the most common first. */
+export function earlierGifts(gifts: readonly Gift[]): EarlierGift[] {
+  const given = gifts
+    .flatMap(({ earlier }) => earlier)
+    .map(quota => ({ text: giftText(quota), reason: reasonOf(quota) }))
+  return [...Map.groupBy(given, ({ text, reason }) => `${text} ${reason}`).values()]
+    .flatMap(([first, ...others]) => (first === undefined ? [] : [{ ...first, users: others.length + 1 }]))
+    .sort((one, other) => other.users - one.users)
+}
+
+/** The plan without those who already got units. */
+export function withoutEarlier({ gifts, left, ...plan }: Plan): Plan {
+  const out = gifts.flatMap(({ line, place, quota, earlier: [earlier] }) =>
+    earlier === undefined
+      ? []
+      : [{ line, user: String(quota.user_id), place, reason: topUp.why.gotOthers, detail: giftText(earlier) }],
+  )
+  return { ...plan, gifts: gifts.filter(({ earlier }) => earlier.length === 0), left: inOrder([...left, ...out]) }
+}
+
+/** In the order of the file. */
+export function inOrder(lines: readonly LineFailure[]): LineFailure[] {
+  return [...lines].sort((one, other) => one.line - other.line)
 }
 
 /** The same units for the same reason in the same window of a grant are the same gift. */
@@ -152,10 +235,10 @@ export function reportOf(
   const listed = [...failures.keys()].length
   const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= listed
   const rows = [
-    ...left.map(({ line, user, reason }) => [line, user, results.left, reason, '', '', '']),
+    ...left.map(failure => [failure.line, failure.user, results.left, whyOf(failure), '', '', '']),
     ...gifts.map(({ line, place, quota, units, reference }) => {
       const failed = failures.get(place) ?? failures.get(quota.id)
-      const why = failed?.map(({ reason }) => reason).join('; ') ?? ''
+      const why = failed?.map(whyOf).join('; ') ?? ''
       const settled = isCertain ? results.received : results.unknown
       const result = progress === null ? results.would : failed === undefined ? settled : results.failed
       const end = isExtraGrant ? (quota.window_end ?? '') : ''

@@ -1,7 +1,8 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Loaded } from '../../../components/loaded.tsx'
+import notice from '../../../components/notice.module.css'
 import table from '../../../components/panel-table.module.css'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { wholeNumber } from '../../../components/text-field.tsx'
@@ -14,7 +15,18 @@ import { Failures } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, type TopUpInput } from './top-up-fields.tsx'
-import { type Gift, type Plan, planOf, reportOf, unitsText, untilText } from './top-up-plan.ts'
+import {
+  earlierGifts,
+  type Gift,
+  inOrder,
+  type Plan,
+  planOf,
+  reportOf,
+  unitsText,
+  untilText,
+  type Which,
+  withoutEarlier,
+} from './top-up-plan.ts'
 
 const { topUp, bulk, jobs } = manyTexts
 
@@ -24,49 +36,131 @@ interface PreviewProps {
   failures: readonly LineFailure[]
   input: TopUpInput
   onConfirm: (plan: Plan) => void
+  onOthers: GiveOthers
   onBack: () => void
 }
 
 /** Finds a grant for each user, and says who gets units and who does not. */
-export function TopUpPreview({ users, failures, input, onConfirm, onBack }: PreviewProps) {
+export function TopUpPreview({ users, failures, input, ...props }: PreviewProps) {
   const [done, setDone] = useState(0)
   const found = useQuery(grantsOfUsersQuery(users, input.which, setDone))
-  const isExtraGrant = addsGrant(input)
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
       {grantsOf => {
         const units = Number(wholeNumber(input.units))
-        const { gifts, left, notes } = planOf(users, grantsOf, { units, reason: input.reason, isExtraGrant })
-        const plan = { gifts, left: [...failures, ...left].sort((one, other) => one.line - other.line), notes }
-        return (
-          <Stack gap="sm">
-            <Text size="sm" fw={600} role="status">
-              {gifts.length === 0
-                ? topUp.nobody
-                : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
-            </Text>
-            <Text size="sm">{isExtraGrant ? topUp.repeatSafe : `${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>
-            <Samples gifts={gifts} isExtraGrant={isExtraGrant} />
-            {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
-            <Failures failures={notes} failed={notes.length} />
-            {plan.left.length > 0 && <Text size="sm">{topUp.left(plan.left.length)}</Text>}
-            <Failures failures={plan.left} failed={plan.left.length} />
-            <Group gap="xs">
-              {gifts.length > 0 && <Button onClick={() => onConfirm(plan)}>{topUp.confirm(gifts.length)}</Button>}
-              <Button
-                variant="default"
-                onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf(plan, isExtraGrant, null)])}
-              >
-                {jobs.report}
-              </Button>
-              <Button variant="default" onClick={onBack}>
-                {bulk.back}
-              </Button>
-            </Group>
-          </Stack>
-        )
+        const plan = planOf(users, grantsOf, { units, reason: input.reason, isExtraGrant: addsGrant(input) })
+        return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
       }}
     </Loaded>
+  )
+}
+
+interface PlanProps extends Pick<PreviewProps, 'input' | 'onConfirm' | 'onOthers' | 'onBack'> {
+  plan: Plan
+}
+
+function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) {
+  const [again, setAgain] = useState<Again | null>(null)
+  const isExtraGrant = addsGrant(input)
+  const repeated = all.gifts.filter(({ earlier }) => earlier.length > 0).length
+  const plan = again === 'leave' ? withoutEarlier(all) : all
+  const { gifts, left, notes, others } = plan
+  const isDecided = repeated === 0 || again !== null
+  return (
+    <Stack gap="sm">
+      {repeated > 0 && <EarlierWarning plan={all} users={repeated} input={input} again={again} onChange={setAgain} />}
+      <Text size="sm" fw={600} role="status">
+        {gifts.length === 0
+          ? topUp.nobody
+          : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
+        {repeated > 0 && again !== 'leave' && ` ${topUp.again(repeated)}`}
+      </Text>
+      {!isExtraGrant && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
+      {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
+      <Failures failures={notes} failed={notes.length} />
+      <Samples gifts={gifts} isExtraGrant={isExtraGrant} />
+      {left.length > 0 && <Text size="sm">{topUp.left(left.length)}</Text>}
+      <Failures failures={left} failed={left.length} />
+      <Group gap="xs">
+        {gifts.length > 0 && (
+          <Button disabled={!isDecided} onClick={() => onConfirm(plan)}>
+            {topUp.confirm(gifts.length)}
+          </Button>
+        )}
+        {gifts.length === 0 && <OthersButtons others={others} onOthers={onOthers} />}
+        <Button
+          variant="default"
+          onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf(plan, isExtraGrant, null)])}
+        >
+          {jobs.report}
+        </Button>
+        <Button variant="default" onClick={onBack}>
+          {bulk.back}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+/** Begins a preview for users of the file who get units with another choice. */
+export type GiveOthers = (which: Which, users: readonly UserLine[]) => void
+
+/** Goes on with the users who are left out, with the choice that works for them. */
+export function OthersButtons({ others, onOthers }: Pick<Plan, 'others'> & { onOthers: GiveOthers }) {
+  return [...others].map(([which, users]) => (
+    <Button key={which} variant="light" onClick={() => onOthers(which, users)}>
+      {topUp.giveOthers(users.length, topUp.periods[which])}
+    </Button>
+  ))
+}
+
+/** What happens to users who already got units: they get them again, or are left out. */
+type Again = 'give' | 'leave'
+
+/** Gifts before that the warning names; the rest is only counted. */
+const MAX_NAMED = 3
+
+interface WarningProps {
+  plan: Plan
+  /** Who already got units. */
+  users: number
+  input: TopUpInput
+  again: Again | null
+  onChange: (again: Again) => void
+}
+
+/** Another reason makes the same file another gift. Nobody shall give twice without having decided to. */
+function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: WarningProps) {
+  const when = topUp.during[input.which]
+  const groups = earlierGifts(gifts)
+  const [first, ...others] = groups
+  return (
+    <div className={notice.lifted} role="alert">
+      <Text fw={700}>
+        {first !== undefined && others.length === 0
+          ? topUp.alreadyGot(users, when, first.text, first.reason)
+          : topUp.alreadyGotUnits(users, when)}
+      </Text>
+      {others.length > 0 && (
+        <ul className={jobClasses.places}>
+          {groups.slice(0, MAX_NAMED).map(({ users: count, text, reason }) => (
+            <li key={`${text} ${reason}`}>{topUp.earlier(count, text, reason)}</li>
+          ))}
+          {groups.length > MAX_NAMED && <li>{topUp.moreEarlier(groups.length - MAX_NAMED)}</li>}
+        </ul>
+      )}
+      <Radio.Group
+        mt="xs"
+        label={topUp.decide}
+        value={again}
+        onChange={value => onChange(value === 'leave' ? 'leave' : 'give')}
+      >
+        <Stack gap={6} mt={6}>
+          <Radio value="leave" label={topUp.leaveThem(users)} />
+          <Radio value="give" label={topUp.giveAgain(users)} />
+        </Stack>
+      </Radio.Group>
+    </div>
   )
 }
 

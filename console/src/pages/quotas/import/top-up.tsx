@@ -1,4 +1,4 @@
-import { Button, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -13,9 +13,9 @@ import { Failures, JobView } from '../jobs/job-view.tsx'
 import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, TopUpFields, type TopUpInput } from './top-up-fields.tsx'
 import { type Gift, type Plan, reportOf, unitsText, untilText } from './top-up-plan.ts'
-import { TopUpPreview } from './top-up-preview.tsx'
+import { type GiveOthers, OthersButtons, TopUpPreview } from './top-up-preview.tsx'
 
-const { topUp, importing } = manyTexts
+const { topUp, importing, bulk } = manyTexts
 
 interface TopUpProps {
   users: readonly UserLine[]
@@ -26,15 +26,32 @@ interface TopUpProps {
 const FIRST_INPUT: TopUpInput = { units: '', which: 'month', isThisWindowOnly: true, reason: '' }
 
 /** Gives each user of a file more units: asks how, finds the users' grants, shows what would change, and does it. */
-export function TopUp({ users, failures }: TopUpProps) {
+export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
   const [input, setInput] = useState(FIRST_INPUT)
   const [step, setStep] = useState<'input' | 'preview' | Plan>('input')
-  if (users.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
+  // Users who were left out before, and are now given units with another choice.
+  const [part, setPart] = useState<readonly UserLine[] | null>(null)
+  if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
+  const users = part ?? all
+  const failures = part === null ? allFailures : []
+  const giveOthers: GiveOthers = (which, others) => {
+    setPart(others)
+    setInput({ ...input, which })
+    setStep('preview')
+  }
+  const back = () => setStep('input')
   return (
     <Stack gap="md">
-      <Title order={2} size="h5">
-        {topUp.heading(users.length)}
-      </Title>
+      <Group gap="sm">
+        <Title order={2} size="h5">
+          {topUp.heading(users.length)}
+        </Title>
+        {part !== null && step === 'input' && (
+          <Button variant="subtle" size="compact-sm" onClick={() => setPart(null)}>
+            {topUp.allOfFile(all.length)}
+          </Button>
+        )}
+      </Group>
       {step === 'input' && (
         <>
           {failures.length > 0 && <Text size="sm">{topUp.left(failures.length)}</Text>}
@@ -44,21 +61,30 @@ export function TopUp({ users, failures }: TopUpProps) {
       )}
       {step === 'preview' && (
         <TopUpPreview
+          key={`${input.which} ${users.length}`}
           users={users}
           failures={failures}
           input={input}
           onConfirm={setStep}
-          onBack={() => setStep('input')}
+          onOthers={giveOthers}
+          onBack={back}
         />
       )}
-      {typeof step === 'object' && <Giving plan={step} input={input} />}
+      {typeof step === 'object' && <Giving plan={step} input={input} onOthers={giveOthers} onBack={back} />}
     </Stack>
   )
 }
 
+interface GivingProps {
+  plan: Plan
+  input: TopUpInput
+  onOthers: GiveOthers
+  onBack: () => void
+}
+
 /** Gives the units, and says who has received them and who has not. */
-function Giving({ plan, input }: { plan: Plan; input: TopUpInput }) {
-  const { gifts, left } = plan
+function Giving({ plan, input, onOthers, onBack }: GivingProps) {
+  const { gifts, left, notes, others } = plan
   const [key] = useState(newIdempotencyKey)
   const queryClient = useQueryClient()
   const isExtraGrant = addsGrant(input)
@@ -76,11 +102,19 @@ function Giving({ plan, input }: { plan: Plan; input: TopUpInput }) {
         onEnd={() => void refetchDependents(queryClient)}
       >
         {() => (
-          <Button component={Link} href="/quotas">
-            {importing.toQuotas}
-          </Button>
+          <>
+            <OthersButtons others={others} onOthers={onOthers} />
+            <Button component={Link} href="/quotas">
+              {importing.toQuotas}
+            </Button>
+            <Button variant="default" onClick={onBack}>
+              {bulk.back}
+            </Button>
+          </>
         )}
       </JobView>
+      {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
+      <Failures failures={notes} failed={notes.length} />
       {left.length > 0 && <Text size="sm">{topUp.left(left.length)}</Text>}
       <Failures failures={left} failed={left.length} />
     </>

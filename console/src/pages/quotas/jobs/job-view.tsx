@@ -6,7 +6,7 @@ import { ErrorNotice } from '../../../components/error-notice.tsx'
 import table from '../../../components/panel-table.module.css'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { saveFile } from './download.ts'
-import { type CountName, type Failure, type Job, type Progress, useJob } from './job.ts'
+import { type CountName, type Failure, type Job, type Progress, useJob, whyOf } from './job.ts'
 import classes from './jobs.module.css'
 
 interface JobViewProps {
@@ -84,15 +84,20 @@ function Counts({ progress: { done, counts, failed }, total }: { progress: Progr
   )
 }
 
-/** Failures that the page shows at first, and that each press adds: a browser is slow with tens of thousands. */
+/** Rows that the page shows at first, and that each press adds: a browser is slow with tens of thousands. */
 const FIRST_SHOWN = 20
 const MORE_SHOWN = 500
+
+/** A reason that so many share is one row, with the places behind it. */
+const MIN_GROUP = 4
 
 /** What could not be changed, and why. */
 export function Failures({ failures, failed }: { failures: readonly Failure[]; failed: number }) {
   const [shown, setShown] = useState(FIRST_SHOWN)
   if (failures.length === 0) return null
-  const hidden = Math.min(MORE_SHOWN, failures.length - shown)
+  const rows = [...Map.groupBy(failures, ({ reason }) => reason).values()].flatMap(alike =>
+    alike.length < MIN_GROUP ? alike.map(failure => [failure]) : [alike],
+  )
   return (
     <div className={classes.texts}>
       <Table className={`${table.table} ${table.cards}`} aria-label={jobs.failures}>
@@ -103,21 +108,52 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {failures.slice(0, shown).map(({ place, reason }) => (
-            <Table.Tr key={`${place} ${reason}`}>
-              <Table.Th scope="row">{place}</Table.Th>
-              <Table.Td data-label={jobs.reason}>{reason}</Table.Td>
-            </Table.Tr>
-          ))}
+          {rows.slice(0, shown).map(([first, ...others]) =>
+            first === undefined ? null : (
+              <Table.Tr key={`${first.place} ${first.reason} ${first.detail}`}>
+                <Table.Th scope="row">
+                  {others.length === 0 ? first.place : <Places failures={[first, ...others]} />}
+                </Table.Th>
+                <Table.Td data-label={jobs.reason}>{others.length === 0 ? whyOf(first) : first.reason}</Table.Td>
+              </Table.Tr>
+            ),
+          )}
         </Table.Tbody>
       </Table>
-      {hidden > 0 && (
-        <Button variant="subtle" size="xs" onClick={() => setShown(shown + hidden)}>
-          {jobs.showMore(hidden)}
-        </Button>
-      )}
+      <ShowMore hidden={rows.length - shown} onMore={more => setShown(shown + more)} />
       {failed > failures.length && <p className={table.more}>{jobs.notListed}</p>}
     </div>
+  )
+}
+
+/** How many failures have a reason; opened, which these are. */
+function Places({ failures }: { failures: readonly Failure[] }) {
+  const [isOpen, setOpen] = useState(false)
+  const [shown, setShown] = useState(FIRST_SHOWN)
+  return (
+    <details onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>{jobs.entries(failures.length)}</summary>
+      {isOpen && (
+        <>
+          <ul className={classes.places}>
+            {failures.slice(0, shown).map(({ place, detail }) => (
+              <li key={`${place} ${detail}`}>{detail === undefined ? place : jobs.placeDetail(place, detail)}</li>
+            ))}
+          </ul>
+          <ShowMore hidden={failures.length - shown} onMore={more => setShown(shown + more)} />
+        </>
+      )}
+    </details>
+  )
+}
+
+function ShowMore({ hidden, onMore }: { hidden: number; onMore: (count: number) => void }) {
+  if (hidden <= 0) return null
+  const count = Math.min(MORE_SHOWN, hidden)
+  return (
+    <Button variant="subtle" size="xs" onClick={() => onMore(count)}>
+      {jobs.showMore(count)}
+    </Button>
   )
 }
 
@@ -129,7 +165,7 @@ function totalsReport({ done, counts, failed, failures }: Progress): string {
   ]
   return [
     csvLine([jobs.place, jobs.reason]),
-    ...failures.map(({ place, reason }) => csvLine([place, reason])),
+    ...failures.map(failure => csvLine([failure.place, whyOf(failure)])),
     csvLine([jobs.total(done), totals.join(' · ')]),
   ].join('')
 }

@@ -15,8 +15,15 @@ export interface Failure {
   /** For example "Line 3" or "Quota 12 of user 7". */
   place: string
   reason: string
+  /** What differs among failures with the same reason, such as the name of a quota. */
+  detail?: string
   /** What failed: the place of the row, or the id of the quota. */
   subject?: string | number
+}
+
+/** The reason with its detail. */
+export function whyOf({ reason, detail }: Failure): string {
+  return detail === undefined ? reason : `${reason} ${detail}`
 }
 
 /**
