@@ -8,6 +8,7 @@ import { assertMigrated, migrate } from './db/migrate.ts'
 import { assertOwnSessions } from './db/own-sessions.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
 import { readServerVersions } from './db/server-versions.ts'
+import { findCluster } from './db/store.ts'
 import { assertConnectionsFit, assertTrustworthy } from './db/trust.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
@@ -123,7 +124,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const tracer = await provideTracer(config, stops)
     const base = { config, log, jobsDb, now, metrics, secretKeys, tracer }
 
-    const engine = startEngine(base, url, overrides.engine, stops)
+    const engine = startEngine(base, { url, cluster: await findCluster(jobsDb) }, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
     const jobs = provideJobs([...createJobs(base, engine), webhooks], base, stops)
     if (overrides.runJobs ?? true) jobs.start()
@@ -212,12 +213,12 @@ function trustedTime(clock: Clock): EpochMs {
 
 function startEngine(
   { config, log, now, metrics, tracer }: Base,
-  url: string,
+  store: Pick<EngineOptions, 'url' | 'cluster'>,
   options: Overrides['engine'],
   stops: Stop[],
 ): Engine {
   const engine = createEngine({
-    url,
+    ...store,
     now,
     log,
     observe: config.enforcement === 'observe',

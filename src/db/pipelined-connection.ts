@@ -58,6 +58,8 @@ export interface PipelinedConnectionOptions {
   statements: Readonly<Record<string, string>>
   /** Settings of the session. */
   settings: Readonly<Record<string, string>>
+  /** Statements that run at the beginning of each transaction. Their results are not answered. */
+  onBegin?: readonly string[]
   /** Refuses a server that only reads. */
   mustWrite?: boolean
   /** Longest to wait for the connection, and then for its setup, in milliseconds. */
@@ -117,6 +119,8 @@ class ClientConnection implements PipelinedConnection {
   private readonly lostSessions: LostSessions
   private readonly log: Log | undefined
   private readonly onLost: (() => void) | undefined
+  private readonly onBegin: Readonly<Record<string, string>>
+  private readonly beginCalls: readonly StatementCall[]
   private session: Session | undefined
   private lost = false
   private isClosing = false
@@ -130,6 +134,8 @@ class ClientConnection implements PipelinedConnection {
     this.lostSessions = options.lostSessions ?? new LostSessions()
     this.log = options.log
     this.onLost = options.onLost
+    this.onBegin = Object.fromEntries((options.onBegin ?? []).map((text, index) => [`on-begin-${index}`, text]))
+    this.beginCalls = [BEGIN, ...Object.keys(this.onBegin).map(name => ({ name, values: [] }))]
     client.on('error', error => {
       if (!this.isClosing) this.log?.warn({ reason: error.message }, 'engine: connection lost')
       this.lose()
@@ -150,16 +156,22 @@ class ClientConnection implements PipelinedConnection {
     if (this.mustWrite && session.isReadOnly) throw new Error('this server only reads')
     const ended = await this.lostSessions.end(this.client)
     if (ended > 0) this.log?.info({ sessions: ended }, 'engine: ended the sessions of lost connections')
-    await this.send(new PipelinedPreparation(statements))
+    await this.send(new PipelinedPreparation({ ...statements, ...this.onBegin }))
   }
 
   async run(calls: readonly StatementCall[]): Promise<StatementResult[]> {
-    const results = await this.send(new PipelinedBatch(calls))
+    const results = await this.sendCalls(calls)
     // A commit that stops waiting for a synchronous standby warns: it holds here, and may be missing on the standby.
     if (this.warning !== undefined && calls.at(-1)?.name === 'commit') {
       throw new ConnectionLost('the commit was not confirmed', this.warning)
     }
     return results
+  }
+
+  private async sendCalls(calls: readonly StatementCall[]): Promise<StatementResult[]> {
+    if (this.beginCalls.length === 1 || calls[0]?.name !== BEGIN.name) return this.send(new PipelinedBatch(calls))
+    const [begun, ...results] = await this.send(new PipelinedBatch([...this.beginCalls, ...calls.slice(1)]))
+    return begun === undefined ? [] : [begun, ...results.slice(this.beginCalls.length - 1)]
   }
 
   async rollback(): Promise<void> {
@@ -181,6 +193,14 @@ class ClientConnection implements PipelinedConnection {
     this.isClosing = true
     this.lost = true
     await withDeadline(this.client, CLOSE_TIMEOUT_MS, () => this.client.end()).catch(() => {})
+  }
+
+  /**
+   * Whether the connection is of no use after an error. Classes 08 and 57P: the server closes it. The others: a statement of
+   * `onBegin` has found that the tables are elsewhere now, or they were removed from this server.
+   */
+  private endsWith({ code = '' }: pg.DatabaseError): boolean {
+    return /^(08|57P)/.test(code) || (this.beginCalls.length > 1 && /^(22P02|42P01)$/.test(code))
   }
 
   private lose(): void {
@@ -208,8 +228,8 @@ class ClientConnection implements PipelinedConnection {
           }),
       )
     } catch (error) {
-      // Classes 08 and 57P: the server closes the connection. Errors other than the server's are the socket's.
-      if (error instanceof pg.DatabaseError && !/^(08|57P)/.test(error.code ?? '')) {
+      // Errors other than the server's are the socket's.
+      if (error instanceof pg.DatabaseError && !this.endsWith(error)) {
         const isOpen = batch.failedAtCommit && leavesCommitOpen(error)
         throw isOpen ? new ConnectionLost('the outcome of the commit is unknown', error) : error
       }

@@ -10,6 +10,16 @@ export interface Lane {
   readonly port: number
   /** In ascending order. */
   readonly buckets: readonly Shard[]
+  /** The tables that hold these buckets on their node, by the names of the distributed ones; none on one PostgreSQL. */
+  readonly tables: Readonly<Record<string, string>>
+  /** The number of the Citus shard of `account`, which stands for those of all tables; null on one PostgreSQL. */
+  readonly shardId: number | null
+}
+
+/** The lanes of a cluster, and how to find them again: a shard may move, and a standby may take over from its node. */
+export interface Cluster {
+  readonly lanes: readonly Lane[]
+  findLanes(): Promise<readonly Lane[]>
 }
 
 export interface Store {
@@ -36,22 +46,33 @@ export async function findStore(db: Queryable): Promise<Store> {
  */
 export async function findLanes(db: Queryable): Promise<Lane[]> {
   const { isDistributed } = await findStore(db)
-  if (!isDistributed) return [{ node: '', host: '', port: 0, buckets: SHARDS }]
-  const rows = await db.query<{ host: string; port: number; buckets: readonly number[] }>({
-    // Without planning over shards: catalogs and a function of the shard's bounds, so it answers with any node down.
+  if (!isDistributed) return [{ node: '', host: '', port: 0, buckets: SHARDS, tables: {}, shardId: null }]
+  const rows = await db.query<Omit<Lane, 'node' | 'buckets'> & { buckets: readonly number[] }>({
+    // Without planning over shards: catalogs and functions of the shards' bounds, so it answers with any node down. The
+    // tables are those distributed with `account`, and reference tables, of which every node has a copy.
     text: `with bucket as (
         select number, get_shard_id_for_distribution_column('account'::regclass, number) as shardid
         from generate_series(0, ${SHARDS.length - 1}) number
+      ), lane as (
+        select shardid, array_agg(number order by number) as buckets from bucket group by shardid
       )
-      select n.nodename as host, n.nodeport as port, array_agg(b.number order by b.number) as buckets
-      from bucket b join pg_dist_placement p on p.shardid = b.shardid
+      select n.nodename as host, n.nodeport as port, l.buckets, l.shardid as "shardId",
+        (
+          select json_object_agg(t.logicalrelid::text,
+            shard_name(t.logicalrelid, get_shard_id_for_distribution_column(t.logicalrelid, l.buckets[1])))
+          from pg_dist_partition t
+          where t.colocationid = (select colocationid from pg_dist_partition where logicalrelid = 'account'::regclass)
+            or t.partmethod = 'n' and t.repmodel = 't'
+        ) as tables
+      from lane l join pg_dist_placement p on p.shardid = l.shardid
         join pg_dist_node n on n.groupid = p.groupid and n.noderole = 'primary'
-      group by b.shardid, n.nodename, n.nodeport order by min(b.number)`,
+      order by l.buckets[1]`,
   })
-  return rows.map(({ host, port, buckets }) => ({
-    node: `${host}:${port}`,
-    host,
-    port,
-    buckets: buckets.map(shardFrom),
-  }))
+  return rows.map(row => ({ ...row, node: `${row.host}:${row.port}`, buckets: row.buckets.map(shardFrom) }))
+}
+
+/** The lanes of a cluster; undefined on one PostgreSQL. */
+export async function findCluster(db: Queryable): Promise<Cluster | undefined> {
+  const lanes = await findLanes(db)
+  return lanes.some(lane => lane.shardId !== null) ? { lanes, findLanes: () => findLanes(db) } : undefined
 }

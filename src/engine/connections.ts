@@ -1,8 +1,8 @@
 import type { Log } from '../db/database.ts'
-import { Hosts } from '../db/hosts.ts'
 import { LEDGER_STATEMENTS } from '../db/ledger/statements.ts'
-import { connectPipelined, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
+import type { PipelinedConnection, StatementCall } from '../db/pipelined-connection.ts'
 import { LostSessions } from '../db/session.ts'
+import type { Connect } from './servers.ts'
 
 /** The engine's connections: as many as there are batches in flight, opened when first needed, replaced when lost. */
 export interface Connections {
@@ -54,7 +54,7 @@ function hasOldPlans({ openedAt, plannedAt }: Planned, now: number): boolean {
 }
 
 export interface ConnectionsOptions {
-  url: string
+  connect: Connect
   /** A clock in milliseconds that never steps back. */
   monotonicMs: () => number
   /** How long a statement waits for a lock, in milliseconds, unless its transaction says otherwise. */
@@ -67,8 +67,7 @@ export interface ConnectionsOptions {
 }
 
 export function createConnections(options: ConnectionsOptions): Connections {
-  const { monotonicMs, lockTimeoutMs, log, onLost } = options
-  const hosts = new Hosts(options.url)
+  const { connect, monotonicMs, lockTimeoutMs, log, onLost } = options
   const idle: Planned[] = []
   const lostSessions = new LostSessions()
   let isClosed = false
@@ -81,9 +80,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   async function open(): Promise<Planned> {
     const settings = { ...ENGINE_SETTINGS, lock_timeout: String(lockTimeoutMs) }
-    const mustWrite = hosts.areSeveral
-    const options = { statements: STATEMENTS, settings, mustWrite, lostSessions, log, onLost: onConnectionLost }
-    const connection = await hosts.connect(url => connectPipelined({ ...options, url }))
+    const connection = await connect({ statements: STATEMENTS, settings, lostSessions, log, onLost: onConnectionLost })
     const now = monotonicMs()
     return { connection, openedAt: now, plannedAt: now }
   }

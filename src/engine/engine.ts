@@ -1,23 +1,22 @@
-import type { Log } from '../db/database.ts'
+import type { Cluster, Lane } from '../db/store.ts'
 import type { Command, Outcome } from '../domain/command.ts'
-import type { EpochMs } from '../domain/time.ts'
-import type { BatchReport } from './batch-report.ts'
+import { type Shard, shardOf } from '../domain/shard.ts'
 import type { Completion } from './completion.ts'
 import { createConnections } from './connections.ts'
 import { createDenialSampler } from './denial-sampler.ts'
-import { createDifficultUsers } from './difficult-users.ts'
-import { createMemory } from './memory.ts'
+import { createLane, DEFAULT_LOCK_TIMEOUT_MS, type EngineLane, type LaneOptions } from './lane.ts'
 import { createPrincipals } from './principals.ts'
-import { createRunner } from './runner.ts'
-import { createScheduler, type QueueReport } from './scheduler.ts'
+import { connectTo, connectToLane } from './servers.ts'
+
+/** The maximum number of connections to the database; on a cluster, to each node. */
+export const ENGINE_CONNECTIONS = 8
+/** The least of a lane, however many lanes a node has: while one batch is written, the next is decided. */
+const MIN_LANE_CONNECTIONS = 2
 
 /**
  * Takes commands, gathers them while the previous batches commit, and answers each when its batch is durable. Commands of
  * one principal for one user take effect in the order in which they were submitted; others have no order.
  */
-/** The maximum number of connections to the database. */
-export const ENGINE_CONNECTIONS = 8
-
 export interface Engine {
   /**
    * Rejects with an `EngineFailure` (failures.ts) if the command is not decided: `Overloaded` when the queue is full or the
@@ -37,111 +36,97 @@ export interface Engine {
   close(): Promise<void>
 }
 
-export interface EngineOptions {
+export interface EngineOptions extends LaneOptions {
   url: string
-  now: () => EpochMs
-  log: Log
-  /** A clock in milliseconds that never steps back; default: the process's. */
-  monotonicMs?: () => number
-  /** Grants every command, and reports what would have been denied. */
-  observe?: boolean
-  /** False keeps no usage. Only to measure what keeping it costs. */
-  keepsUsage?: boolean
+  /** The cluster to which the URL leads; left out for one PostgreSQL. */
+  cluster?: Cluster | undefined
   /** False logs no denials. Only to measure what logging them costs. */
   logsDenials?: boolean
   /** The maximum number of batches in flight, each with a connection of its own; default `ENGINE_CONNECTIONS`. */
   connections?: number
-  /**
-   * How long a batch of many users waits for a locked row, in milliseconds, before the users whose rows are locked run
-   * apart; default 100.
-   */
-  lockTimeoutMs?: number
-  /** The maximum number of commands in a batch; default 256. */
-  batchSize?: number
   /** The maximum number of commands accepted and not yet answered; default 50,000. */
   queueCommands?: number
   /** The maximum of their bytes; default 64 MiB. */
   queueBytes?: number
-  onQueueReport?: (report: QueueReport) => void
-  onBatchReport?: (report: BatchReport) => void
 }
 
 /**
- * Batches in flight while none of them waits: with more of them each carries fewer commands. A batch that takes longer than
- * its commands explain waits for a disk or a lock and makes room for another: where a flush takes long, few batches would
- * be in flight meanwhile (docs/performance.md).
+ * On a cluster there is a lane for each of its shards, so that users of a node that is away delay no others. The bounds of the
+ * queue and of memory are shared out among the lanes, the connections to a node among its lanes.
  */
-const CONCURRENCY = 2
-/** With larger batches PostgreSQL waits while a batch is decided and answered, and Node.js while it is written. */
-const BATCH_SIZE = 256
-/**
- * Of one principal while others have commands, too. A command waits for the batches in flight and its own, so with two full
- * ones the calls of a polite sender beside a greedy one wait for 768 commands; with these for 192.
- */
-const BATCH_SHARE = 64
-const STALL_MS = 3
-const STALL_MS_PER_COMMAND = 0.05
-
-/** What a command weighs in the queue beside its texts: its object, its completion, its place in the batch. */
-const BYTES_PER_COMMAND = 400
-
 export function createEngine(options: EngineOptions): Engine {
-  const monotonicMs = options.monotonicMs ?? (() => performance.now())
-  const memory = createMemory()
-  const principals = createPrincipals()
-  const difficultUsers = createDifficultUsers()
-  const connections = createConnections({
-    url: options.url,
-    monotonicMs,
-    lockTimeoutMs: options.lockTimeoutMs ?? 100,
-    log: options.log,
-    onLost() {
-      memory.forgetAll()
-      principals.forgetAll()
-    },
-  })
-  const runner = createRunner(
-    {
-      connections,
-      memory,
-      principals,
-      now: options.now,
-      enforcement: { observe: options.observe ?? false },
-      keepsUsage: options.keepsUsage ?? true,
-      denialSampler: (options.logsDenials ?? true) ? createDenialSampler() : null,
-      onBatchReport: options.onBatchReport ?? (() => {}),
-    },
-    difficultUsers,
-  )
-  const scheduler = createScheduler<Command, Outcome>({
-    workers: options.connections ?? ENGINE_CONNECTIONS,
-    concurrency: CONCURRENCY,
-    stallMs: STALL_MS,
-    stallMsPerCommand: STALL_MS_PER_COMMAND,
-    batchSize: options.batchSize ?? BATCH_SIZE,
-    batchShare: BATCH_SHARE,
-    queueCommands: options.queueCommands ?? 50_000,
-    queueBytes: options.queueBytes ?? 64 * 1024 * 1024,
-    run: batch => runner.run(batch),
-    difficultyOf: difficultUsers.difficultyOf,
-    now: monotonicMs,
-    ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),
-  })
+  const { url, cluster, queueCommands = 50_000, queueBytes = 64 * 1024 * 1024 } = options
+  const count = cluster?.lanes.length ?? 1
+  const shared = {
+    lanes: count,
+    queueCommands: Math.floor(queueCommands / count),
+    queueBytes: Math.floor(queueBytes / count),
+    denialSampler: (options.logsDenials ?? true) ? createDenialSampler() : null,
+  }
+  const connections = options.connections ?? ENGINE_CONNECTIONS
 
-  function enqueue(command: Command, completion: Completion<Outcome>): void {
-    scheduler.submit(command, BYTES_PER_COMMAND + 2 * command.id.length, completion)
+  if (cluster === undefined) {
+    const principals = createPrincipals()
+    const lane = createLane(options, { ...shared, principals, connect: connectTo(url), connections })
+    return engineOf([lane], () => lane)
   }
 
+  const coordinator = connectionsToCoordinator(options)
+  const principals = createPrincipals(coordinator)
+  const ofShard = new Map<Shard, EngineLane>()
+  const lanes = cluster.lanes.map(lane => {
+    const created = createLane(options, {
+      ...shared,
+      principals,
+      connect: connectToLane(url, lane, cluster),
+      connections: Math.max(MIN_LANE_CONNECTIONS, Math.floor(connections / lanesOf(lane.node, cluster))),
+    })
+    for (const shard of lane.buckets) ofShard.set(shard, created)
+    return created
+  })
+  return engineOf(
+    lanes,
+    shard => {
+      const lane = ofShard.get(shard)
+      if (lane === undefined) throw new Error(`no lane has the shard ${shard}`)
+      return lane
+    },
+    coordinator.close,
+  )
+}
+
+function connectionsToCoordinator({ url, log, monotonicMs = () => performance.now(), lockTimeoutMs }: EngineOptions) {
+  return createConnections({
+    connect: connectTo(url),
+    monotonicMs,
+    lockTimeoutMs: lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS,
+    log,
+    onLost() {},
+  })
+}
+
+function lanesOf(node: Lane['node'], { lanes }: Cluster): number {
+  return lanes.filter(lane => lane.node === node).length
+}
+
+function engineOf(
+  lanes: readonly EngineLane[],
+  laneOf: (shard: Shard) => EngineLane,
+  close: () => Promise<void> = async () => {},
+): Engine {
+  const enqueue = (command: Command, completion: Completion<Outcome>) =>
+    laneOf(shardOf(command.user_id)).enqueue(command, completion)
   return {
     enqueue,
-    hasRoom: principal => scheduler.hasRoom(principal),
     submit: command => new Promise((resolve, reject) => enqueue(command, { resolve, reject })),
+    hasRoom: principal => lanes.some(lane => lane.hasRoom(principal)),
     get queue() {
-      return { commands: scheduler.queued, bytes: scheduler.queuedBytes }
+      const sum = (of: (lane: EngineLane) => number) => lanes.reduce((total, lane) => total + of(lane), 0)
+      return { commands: sum(lane => lane.queued), bytes: sum(lane => lane.queuedBytes) }
     },
     async close() {
-      await scheduler.close()
-      await connections.close()
+      await Promise.all(lanes.map(lane => lane.close()))
+      await close()
     },
   }
 }

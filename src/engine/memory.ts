@@ -30,7 +30,11 @@ const MAX_QUOTAS = 262_144
 const KEPT = 7 / 8
 const MAX_RESERVATIONS = 8_192
 
-export function createMemory(): Memory {
+/** @param lanes how many memories share the bounds */
+export function createMemory(lanes = 1): Memory {
+  const maxUsers = MAX_USERS / lanes
+  const maxQuotas = MAX_QUOTAS / lanes
+  const maxReservations = Math.ceil(MAX_RESERVATIONS / lanes)
   const quotas = new Map<number, readonly Stored<Allowance>[]>()
   /** How many quotas all of them hold. */
   let quotaCount = 0
@@ -44,7 +48,7 @@ export function createMemory(): Memory {
   }
   const dropOldest = (except: number) => {
     for (const userId of quotas.keys()) {
-      if (quotas.size <= MAX_USERS * KEPT && quotaCount <= MAX_QUOTAS * KEPT) return
+      if (quotas.size <= maxUsers * KEPT && quotaCount <= maxQuotas * KEPT) return
       if (userId !== except) forgetUser(userId)
     }
   }
@@ -55,7 +59,7 @@ export function createMemory(): Memory {
       quotaCount += held.length - (quotas.get(userId)?.length ?? 0)
       // It keeps its place: the users known for the longest are dropped first, and read again if they still send.
       quotas.set(userId, held)
-      if (quotas.size > MAX_USERS || quotaCount > MAX_QUOTAS) dropOldest(userId)
+      if (quotas.size > maxUsers || quotaCount > maxQuotas) dropOldest(userId)
     },
     rememberReservation(reservation) {
       const key = keyOf(reservation.user_id, reservation.id)
@@ -63,7 +67,7 @@ export function createMemory(): Memory {
         const replaced = keys[oldest]
         if (replaced !== undefined) reservations.delete(replaced)
         keys[oldest] = key
-        oldest = (oldest + 1) % MAX_RESERVATIONS
+        oldest = (oldest + 1) % maxReservations
       }
       reservations.set(key, reservation)
     },

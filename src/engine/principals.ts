@@ -2,10 +2,17 @@
  * The dictionary of principals, as far as the engine knows it. A principal is read or added once, before the transaction of
  * the first batch that has a command of it; later batches find it in memory.
  */
-import { addPrincipals, loadPrincipals, principalsIn } from '../db/ledger/principals.ts'
-import type { Scope } from '../db/ledger/statement.ts'
-import type { PipelinedConnection } from '../db/pipelined-connection.ts'
+import {
+  addPrincipals,
+  hasRoomForPrincipals,
+  loadLastPrincipal,
+  loadPrincipals,
+  principalsIn,
+} from '../db/ledger/principals.ts'
+import type { LedgerCall, Scope } from '../db/ledger/statement.ts'
+import type { PipelinedConnection, StatementResult } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
+import type { Connections } from './connections.ts'
 
 /** The ids of principals by their subjects; null for those that the dictionary has no room for. */
 export type PrincipalIds = ReadonlyMap<string, number | null>
@@ -23,7 +30,8 @@ export interface Principals {
 /** The most principals in memory. Beyond them all are forgotten, and read again as they come. */
 const MAX_KNOWN = 10_000
 
-export function createPrincipals(): Principals {
+/** @param home connections to the coordinator of a cluster, which alone adds to the dictionary; default: the batch's own */
+export function createPrincipals(home?: Connections): Principals {
   const known = new Map<string, number | null>()
 
   async function learn(
@@ -32,9 +40,19 @@ export function createPrincipals(): Principals {
     ids: Map<string, number | null>,
     unknown: readonly string[],
   ): Promise<PrincipalIds> {
-    const results = await connection.run([addPrincipals.call(scope, unknown), loadPrincipals.call(scope, unknown)])
+    const run = (...calls: LedgerCall[]) =>
+      home === undefined ? connection.run(calls) : home.use(other => other.run(calls))
+    const found = (result: StatementResult | undefined) => {
+      for (const { subject, id } of principalsIn(result)) ids.set(subject, id)
+    }
     for (const subject of unknown) ids.set(subject, null)
-    for (const { subject, id } of principalsIn(results.at(-1))) ids.set(subject, id)
+    const [present, last] = await run(loadPrincipals.call(scope, unknown), loadLastPrincipal.call(scope, []))
+    found(present)
+    const missing = unknown.filter(subject => ids.get(subject) === null)
+    if (missing.length > 0 && hasRoomForPrincipals(last)) {
+      const [, added] = await run(addPrincipals.call(scope, missing), loadPrincipals.call(scope, missing))
+      found(added)
+    }
     if (known.size + unknown.length > MAX_KNOWN) known.clear()
     for (const subject of unknown) known.set(subject, ids.get(subject) ?? null)
     return ids

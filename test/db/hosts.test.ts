@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Database, isUnavailable, openDatabase } from '../../src/db/database.ts'
 import { createConnections } from '../../src/engine/connections.ts'
+import { connectTo } from '../../src/engine/servers.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 import { createNetwork } from '../support/network.ts'
 
@@ -12,7 +13,13 @@ const withHosts = (...hosts: string[]) => common.href.replace(common.host, hosts
 const url = withHosts(common.host, new URL(right?.url ?? '').host)
 
 const db = openDatabase({ url })
-const engine = createConnections({ url, monotonicMs: () => performance.now(), lockTimeoutMs: 1_000, log, onLost() {} })
+const engine = createConnections({
+  connect: connectTo(url),
+  monotonicMs: () => performance.now(),
+  lockTimeoutMs: 1_000,
+  log,
+  onLost() {},
+})
 afterAll(async () => {
   await engine.close()
   await db.close()

@@ -1,12 +1,19 @@
 import { afterAll, expect, test } from 'vitest'
 import { BEGIN, ROLLBACK } from '../../src/db/pipelined-connection.ts'
 import { createConnections } from '../../src/engine/connections.ts'
+import { connectTo } from '../../src/engine/servers.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const { db, url } = await freshDatabase()
 let now = 0
 const log = { info() {}, warn() {}, error() {} }
-const connections = createConnections({ url, monotonicMs: () => now, lockTimeoutMs: 100, log, onLost() {} })
+const connections = createConnections({
+  connect: connectTo(url),
+  monotonicMs: () => now,
+  lockTimeoutMs: 100,
+  log,
+  onLost() {},
+})
 afterAll(() => connections.close())
 
 /** The last statement of the engine's only session. */

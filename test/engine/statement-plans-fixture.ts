@@ -29,7 +29,7 @@ import { fenceQuotas, lockAccounts, writeAccounts } from '../../src/db/ledger/lo
 import { lockQuotas } from '../../src/db/ledger/lock-quotas.ts'
 import { markAlerted } from '../../src/db/ledger/mark-alerted.ts'
 import { markRetaken } from '../../src/db/ledger/mark-retaken.ts'
-import { addPrincipals, loadPrincipals } from '../../src/db/ledger/principals.ts'
+import { addPrincipals, loadLastPrincipal, loadPrincipals } from '../../src/db/ledger/principals.ts'
 import type { Authors } from '../../src/db/ledger/reservation-rows.ts'
 import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
@@ -202,6 +202,7 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     ...[checkReservations, settleReservations, markRetaken].map(statement => statement.call(scope, reservations)),
     ...[checkAbsent, addReservations].map(statement => statement.call(scope, newReservations)),
     ...[addPrincipals, loadPrincipals].map(statement => statement.call(scope, picked.map(String))),
+    loadLastPrincipal.call(scope, []),
     addActions.call(
       scope,
       reservations.map(({ user_id, id }) => {

@@ -98,7 +98,7 @@ async function openSession(mode: 'generic' | 'custom') {
   async function explain(name: string, options: string): Promise<PlanNode> {
     const values = calls[name]?.values.map(value => (value === null ? 'null' : `'${value.replaceAll("'", "''")}'`))
     const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (${options}format json) execute "${name}" (${values?.join(', ')})`,
+      `explain (${options}format json) execute "${name}" ${values?.length ? `(${values.join(', ')})` : ''}`,
     )
     const [row] = rows
     if (row === undefined) throw new Error('there is no plan')

@@ -35,6 +35,9 @@ export interface Network {
   swallowNextCommit(delivered: 'nothing' | 'half' | 'all'): { swallowed: Promise<void> }
   /** The other end of all connections that are open now disappears in that way. */
   swallowAll(): void
+  /** Ends all connections, and every new one, until `restore`. */
+  cut(): void
+  restore(): void
 }
 
 type Trap = (chunk: Buffer, client: Socket, database: Socket) => void
@@ -79,9 +82,14 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   /** Connections of which neither end hears from the other any more. */
   const swallowed = new Set<Socket>()
   let canEndSessions = true
+  let isCut = false
   let trap: { sign: string; spring: Trap } | undefined
 
   const server = createServer({ allowHalfOpen: true }, client => {
+    if (isCut) {
+      client.on('error', () => {}).destroy()
+      return
+    }
     const database = folder === null ? connect(port, target.hostname) : connect(`${folder}/.s.PGSQL.${port}`)
     for (const socket of [client, database]) {
       sockets.add(socket)
@@ -139,6 +147,15 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
   through.searchParams.delete('host')
   return {
     url: through.href,
+
+    cut() {
+      isCut = true
+      for (const socket of sockets) socket.destroy()
+    },
+
+    restore() {
+      isCut = false
+    },
 
     loseNextSession: () => ({
       lost: trapped(SETTING_UP, (_chunk, client) => {

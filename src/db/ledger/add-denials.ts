@@ -2,6 +2,7 @@ import type { ExplainedDenial } from '../../domain/denial.ts'
 import { explanationViewOf } from '../../domain/explanation.ts'
 import { bigints, booleans, jsons, texts, timestamps } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
+import { nextNumber } from './numbers.ts'
 import { ledgerStatement, NOW } from './statement.ts'
 
 const VALUES = {
@@ -22,15 +23,17 @@ const VALUES = {
 /** The columns of a denial beside its key and its explanation. */
 export const DENIAL_COLUMNS = Object.keys(VALUES)
 
-/**
- * Adds denials to the log. Their numbers come from a sequence, so rows are the batch's own: it waits for no lock. Not
- * `values (unnest(…), …)`: that could evaluate `nextval` once for all rows.
- */
+/** Adds denials to the log. The rows are the batch's own: it waits for no lock. */
 export const addDenials = ledgerStatement<ExplainedDenial>(
   'add-denials',
-  { ...USER_SHARD, ...VALUES, explanation: jsons(({ explanation }) => explanation.map(explanationViewOf)) },
+  {
+    ...USER_SHARD,
+    number: bigints(nextNumber),
+    ...VALUES,
+    explanation: jsons(({ explanation }) => explanation.map(explanationViewOf)),
+  },
   ({ k, bind }) => `insert into denial (shard, number, at, ${DENIAL_COLUMNS.join(', ')}, explanation)
-    select k.shard, nextval('denial_number'), ${bind(NOW)}::timestamptz,
+    select k.shard, k.number, ${bind(NOW)}::timestamptz,
       ${DENIAL_COLUMNS.map(name => `k.${name}`).join(', ')}, k.explanation::jsonb
     from ${k}`,
 )

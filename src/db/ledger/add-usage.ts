@@ -2,12 +2,14 @@ import { formatTimestamp } from '../../domain/time.ts'
 import { type UsageEntry, usageBucketOf } from '../../domain/usage.ts'
 import { bigints, ints, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
+import { nextNumber } from './numbers.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
 /** The codes of `usage_pending.kinds`. 2 is a denial without a reason, which earlier versions wrote. */
 const KINDS = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
 
 const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
+const NUMBER: Scalar = () => String(nextNumber())
 
 const VALUES = {
   users: bigints<UsageEntry>(entry => entry.user_id),
@@ -29,7 +31,7 @@ export const addUsage = ledgerStatement<UsageEntry>(
   'add-usage',
   { ...USER_SHARD, ...VALUES },
   ({ k, bind }) => `insert into usage_pending (shard, number, ${NAMES.join(', ')}, bucket)
-    select k.shard, nextval('usage_number'), ${NAMES.map(name => `array_agg(k.${name})`).join(', ')},
+    select k.shard, ${bind(NUMBER)}::bigint, ${NAMES.map(name => `array_agg(k.${name})`).join(', ')},
       ${bind(BUCKET)}::timestamptz
     from ${k} group by k.shard`,
 )

@@ -26,8 +26,8 @@ export const lockAccounts = ledgerStatement(
 export const writeAccounts = ledgerStatement(
   'write-accounts',
   USER_KEY,
-  ({ k }) => `insert into account (shard, user_id) select k.shard, k.user_id from ${k} order by k.user_id
-    on conflict (shard, user_id) do update set live = account.live`,
+  ({ k }) => `insert into account as a (shard, user_id) select k.shard, k.user_id from ${k} order by k.user_id
+    on conflict (shard, user_id) do update set live = a.live`,
 )
 
 const FENCED_SINCE: Scalar = (_, now) => formatTimestamp(fencedSince(now))

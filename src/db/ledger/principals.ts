@@ -8,18 +8,11 @@ const MAX_PRINCIPALS = 100_000
 
 const SUBJECT = { subject: anyTexts((subject: string) => subject) }
 
-/**
- * Adds principals that the dictionary lacks, while it has room. It waits for another process that adds the same one, so a
- * later statement sees it.
- */
+/** Adds principals. It waits for another process that adds the same one, so a later statement sees it. */
 export const addPrincipals = ledgerStatement(
   'add-principals',
   SUBJECT,
-  ({ k }) => `insert into principal (subject)
-    select k.subject from ${k}
-    where not exists (select from principal p where p.subject = k.subject)
-      and (select coalesce(max(id), 0) from principal) < ${MAX_PRINCIPALS}
-    on conflict do nothing`,
+  ({ arrays }) => `insert into principal (subject) select unnest(${arrays}) on conflict do nothing`,
 )
 
 const COLUMNS = { id: number, subject: text }
@@ -30,8 +23,19 @@ const { list, at: AT } = selectionOf(COLUMNS, 'p')
 export const loadPrincipals = ledgerStatement(
   'load-principals',
   SUBJECT,
-  ({ k }) => `select ${list} from ${k} join principal p on p.subject = k.subject`,
+  ({ arrays }) => `select ${list} from principal p where p.subject = any (${arrays})`,
 )
+
+export const loadLastPrincipal = ledgerStatement(
+  'load-last-principal',
+  {},
+  () => 'select coalesce(max(id), 0) from principal p',
+)
+
+/** Whether the dictionary has room, by the result of `loadLastPrincipal`. */
+export function hasRoomForPrincipals(result: StatementResult | undefined): boolean {
+  return number.read(result?.rows[0]?.[0]) < MAX_PRINCIPALS
+}
 
 export function principalsIn(result: StatementResult | undefined): { id: number; subject: string }[] {
   return (result?.rows ?? []).map(cells => ({

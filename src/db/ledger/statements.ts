@@ -27,7 +27,7 @@ import { fenceQuotas, lockAccounts, waitForLocks, writeAccounts } from './lock-a
 import { lockQuotas } from './lock-quotas.ts'
 import { markAlerted } from './mark-alerted.ts'
 import { markRetaken } from './mark-retaken.ts'
-import { addPrincipals, loadPrincipals } from './principals.ts'
+import { addPrincipals, loadLastPrincipal, loadPrincipals } from './principals.ts'
 import { rollQuotas } from './roll-quotas.ts'
 import { settleReservations } from './settle-reservations.ts'
 
@@ -45,6 +45,7 @@ const STATEMENTS = [
   loadAuthorship,
   addPrincipals,
   loadPrincipals,
+  loadLastPrincipal,
   checkAbsent,
   checkQuotas,
   checkReservations,

@@ -1,0 +1,136 @@
+import type { Log } from '../db/database.ts'
+import type { Command, Outcome } from '../domain/command.ts'
+import type { EpochMs } from '../domain/time.ts'
+import type { BatchReport } from './batch-report.ts'
+import type { Completion } from './completion.ts'
+import { createConnections } from './connections.ts'
+import type { DenialSampler } from './denial-sampler.ts'
+import { createDifficultUsers } from './difficult-users.ts'
+import { createMemory } from './memory.ts'
+import type { Principals } from './principals.ts'
+import { createRunner } from './runner.ts'
+import { createScheduler, type QueueReport } from './scheduler.ts'
+import type { Connect } from './servers.ts'
+
+/** What the lanes of an engine have in common; see `EngineOptions`. */
+export interface LaneOptions {
+  now: () => EpochMs
+  log: Log
+  /** A clock in milliseconds that never steps back; default: the process's. */
+  monotonicMs?: () => number
+  /** Grants every command, and reports what would have been denied. */
+  observe?: boolean
+  /** False keeps no usage. Only to measure what keeping it costs. */
+  keepsUsage?: boolean
+  /**
+   * How long a batch of many users waits for a locked row, in milliseconds, before the users whose rows are locked run
+   * apart; default 100.
+   */
+  lockTimeoutMs?: number
+  /** The maximum number of commands in a batch; default 256. */
+  batchSize?: number
+  onQueueReport?: (report: QueueReport) => void
+  onBatchReport?: (report: BatchReport) => void
+}
+
+/** What a lane has to itself, or shares with the others. */
+interface Place {
+  readonly connect: Connect
+  /** The maximum number of batches in flight, each with a connection of its own. */
+  readonly connections: number
+  /** The bounds of the lane's queue. */
+  readonly queueCommands: number
+  readonly queueBytes: number
+  /** Among how many lanes the bounds of memory are shared out. */
+  readonly lanes: number
+  readonly principals: Principals
+  /** Chooses the denials that are logged; null: none are. */
+  readonly denialSampler: DenialSampler | null
+}
+
+/** Carries out the commands of users whose rows lie together: a queue, memory and connections of their own. */
+export interface EngineLane {
+  enqueue(command: Command, completion: Completion<Outcome>): void
+  hasRoom(principal: string): boolean
+  readonly queued: number
+  readonly queuedBytes: number
+  close(): Promise<void>
+}
+
+export const DEFAULT_LOCK_TIMEOUT_MS = 100
+/**
+ * Batches in flight while none of them waits: with more of them each carries fewer commands. A batch that takes longer than
+ * its commands explain waits for a disk or a lock and makes room for another: where a flush takes long, few batches would
+ * be in flight meanwhile (docs/performance.md).
+ */
+const CONCURRENCY = 2
+/** With larger batches PostgreSQL waits while a batch is decided and answered, and Node.js while it is written. */
+const BATCH_SIZE = 256
+/**
+ * Of one principal while others have commands, too. A command waits for the batches in flight and its own, so with two full
+ * ones the calls of a polite sender beside a greedy one wait for 768 commands; with these for 192.
+ */
+const BATCH_SHARE = 64
+const STALL_MS = 3
+const STALL_MS_PER_COMMAND = 0.05
+
+/** What a command weighs in the queue beside its texts: its object, its completion, its place in the batch. */
+const BYTES_PER_COMMAND = 400
+
+export function createLane(options: LaneOptions, place: Place): EngineLane {
+  const { now, log, monotonicMs = () => performance.now() } = options
+  const memory = createMemory(place.lanes)
+  const difficultUsers = createDifficultUsers()
+  const connections = createConnections({
+    connect: place.connect,
+    monotonicMs,
+    lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS,
+    log,
+    onLost() {
+      memory.forgetAll()
+      place.principals.forgetAll()
+    },
+  })
+  const runner = createRunner(
+    {
+      connections,
+      memory,
+      principals: place.principals,
+      now,
+      enforcement: { observe: options.observe ?? false },
+      keepsUsage: options.keepsUsage ?? true,
+      denialSampler: place.denialSampler,
+      onBatchReport: options.onBatchReport ?? (() => {}),
+    },
+    difficultUsers,
+  )
+  const scheduler = createScheduler<Command, Outcome>({
+    workers: place.connections,
+    concurrency: CONCURRENCY,
+    stallMs: STALL_MS,
+    stallMsPerCommand: STALL_MS_PER_COMMAND,
+    batchSize: options.batchSize ?? BATCH_SIZE,
+    batchShare: BATCH_SHARE,
+    queueCommands: place.queueCommands,
+    queueBytes: place.queueBytes,
+    run: batch => runner.run(batch),
+    difficultyOf: difficultUsers.difficultyOf,
+    now: monotonicMs,
+    ...(options.onQueueReport === undefined ? {} : { onQueueReport: options.onQueueReport }),
+  })
+
+  return {
+    enqueue: (command, completion) => scheduler.submit(command, BYTES_PER_COMMAND + 2 * command.id.length, completion),
+    hasRoom: principal => scheduler.hasRoom(principal),
+    get queued() {
+      return scheduler.queued
+    },
+    get queuedBytes() {
+      return scheduler.queuedBytes
+    },
+    async close() {
+      await scheduler.close()
+      await connections.close()
+    },
+  }
+}

@@ -1,0 +1,52 @@
+/** Where the engine's connections lead: to one PostgreSQL, or to the node of a cluster that holds a lane's tables. */
+import { hostUrls } from '../config/database-url.ts'
+import { Hosts } from '../db/hosts.ts'
+import { onTables, placementChecks } from '../db/ledger/shard-tables.ts'
+import {
+  connectPipelined,
+  type PipelinedConnection,
+  type PipelinedConnectionOptions,
+} from '../db/pipelined-connection.ts'
+import type { Cluster, Lane } from '../db/store.ts'
+
+type Options = Omit<PipelinedConnectionOptions, 'url' | 'mustWrite' | 'onBegin'>
+
+/** Opens a connection. */
+export type Connect = (options: Options) => Promise<PipelinedConnection>
+
+/** To the database of a URL, which may name several hosts. */
+export function connectTo(url: string): Connect {
+  const hosts = new Hosts(url)
+  return options => hosts.connect(host => connectPipelined({ ...options, url: host, mustWrite: hosts.areSeveral }))
+}
+
+/**
+ * To the node that holds a lane's tables. Every new connection asks the coordinator for it, because shards move and standbys
+ * take over; while the coordinator does not answer, the node known last is tried.
+ */
+export function connectToLane(url: string, lane: Lane, { findLanes }: Cluster): Connect {
+  let known = lane
+  return async options => {
+    const lanes = await findLanes().catch(() => [])
+    known = lanes.find(({ buckets }) => buckets[0] === lane.buckets[0]) ?? known
+    const { tables, shardId } = known
+    const statements = Object.entries(options.statements).map(([name, text]) => [name, onTables(text, tables)])
+    return connectPipelined({
+      ...options,
+      url: nodeUrl(url, known),
+      settings: { ...options.settings, 'citus.enable_manual_changes_to_shards': 'on' },
+      statements: Object.fromEntries(statements),
+      onBegin: shardId === null ? [] : placementChecks(shardId),
+    })
+  }
+}
+
+/** The URL with the host and the port of a node. User, password, database and the rest are the same on all nodes. */
+function nodeUrl(url: string, { host, port }: Lane): string {
+  const changed = new URL(hostUrls(url)[0])
+  changed.hostname = host.includes(':') ? `[${host}]` : host
+  changed.port = String(port)
+  changed.searchParams.delete('host')
+  changed.searchParams.delete('port')
+  return changed.href
+}

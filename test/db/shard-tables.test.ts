@@ -1,0 +1,75 @@
+/** The engine's statements on the tables of a shard, whose names differ from those that the statements are written with. */
+import { describe, expect, test } from 'vitest'
+import { ConnectionLost } from '../../src/db/database.ts'
+import { onTables } from '../../src/db/ledger/shard-tables.ts'
+import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
+import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const { db, url } = await freshDatabase()
+
+const names = (
+  await db.query<{ name: string }>({
+    text: "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  })
+).map(({ name }) => name)
+const tables = Object.fromEntries(names.map(name => [name, `${name}_102008`]))
+
+test('name no other table', async () => {
+  for (const [name, table] of Object.entries(tables)) await db.query({ text: `alter table ${name} rename to ${table}` })
+  const statements = Object.entries(LEDGER_STATEMENTS).map(([name, text]) => [name, onTables(text, tables)])
+  // PostgreSQL looks the tables up when a connection prepares the statements.
+  const connection = await connectPipelined({ url, statements: Object.fromEntries(statements), settings: {} })
+  await connection.close()
+})
+
+/** Tables of which every node has all rows. */
+const REFERENCE = ['principal']
+
+test.each(Object.entries(LEDGER_STATEMENTS))('%s finds rows by their shard', (_, text) => {
+  for (const [, table = '', alias = ''] of text.matchAll(/\b(?:from|join|update)\s+([a-z_]+) ([a-z])\b/g)) {
+    if (tables[table] === undefined || REFERENCE.includes(table)) continue
+    expect(text).toContain(`${alias}.shard = `)
+  }
+})
+
+describe('what a connection does at the beginning of each transaction', () => {
+  const open = (first: string) =>
+    connectPipelined({
+      url,
+      statements: { one: 'select 1', two: 'select 2' },
+      settings: {},
+      onBegin: [first, 'select 9'],
+    })
+  const ONE = { name: 'one', values: [] }
+  const TWO = { name: 'two', values: [] }
+
+  test('is not among the results, and is not done outside of one', async () => {
+    const connection = await open('select 8')
+    const results = await connection.run([BEGIN, ONE, TWO, COMMIT])
+    expect(results.map(({ tag, rows }) => [tag, ...rows.flat()])).toEqual([
+      ['BEGIN'],
+      ['SELECT 1', '1'],
+      ['SELECT 1', '2'],
+      ['COMMIT'],
+    ])
+    expect(await connection.run([TWO])).toEqual([{ tag: 'SELECT 1', rows: [['2']] }])
+    await connection.close()
+  })
+
+  test.each([
+    [
+      'finds that the tables are elsewhere',
+      "select (case when clock_timestamp() > '-infinity' then 'moved' else '1' end)::int",
+    ],
+    ['finds no table', 'select execute_missing()'],
+  ])('ends the connection if it %s', async (_, first) => {
+    await db.query({
+      text: `create or replace function execute_missing() returns int language plpgsql as 'begin return (select n from missing); end'`,
+    })
+    const connection = await open(first)
+    await expect(connection.run([BEGIN, ONE, COMMIT])).rejects.toBeInstanceOf(ConnectionLost)
+    expect(connection.isLost).toBe(true)
+    await connection.close()
+  })
+})

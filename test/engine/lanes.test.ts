@@ -1,0 +1,75 @@
+/** An engine with several lanes. The nodes are ways to one PostgreSQL here, each of which can be cut. */
+import { expect, test } from 'vitest'
+import type { Cluster, Lane } from '../../src/db/store.ts'
+import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
+import { Unavailable } from '../../src/engine/failures.ts'
+import { createBench, reserve, settle } from '../support/engine.ts'
+import { createNetwork, type Network } from '../support/network.ts'
+
+const bench = await createBench()
+const { url } = bench
+const [one, other] = [await createNetwork(url), await createNetwork(url)]
+
+function laneTo(network: Network, buckets: readonly Shard[]): Lane {
+  const { host, hostname, port } = new URL(network.url)
+  return { node: host, host: hostname, port: Number(port), buckets, tables: {}, shardId: null }
+}
+
+const isEven = (shard: Shard) => shard % 2 === 0
+const EVEN = SHARDS.filter(isEven)
+const ODD = SHARDS.filter(shard => !isEven(shard))
+
+/** The lane of the odd buckets is found where it is now. */
+function cluster(nodeOfOdd: () => Network = () => other): Cluster {
+  const lanes = () => [laneTo(one, EVEN), laneTo(nodeOfOdd(), ODD)]
+  return { lanes: lanes(), findLanes: async () => lanes() }
+}
+
+/** Users with a quota each, of both lanes. */
+async function usersOfBoth(first: number): Promise<number[]> {
+  const users = Array.from({ length: 40 }, (_, index) => first + index)
+  for (const user_id of users) await bench.quota({ user_id, limit: 1 })
+  return users
+}
+
+test('users of all lanes are served, each from the own quota', async () => {
+  const engine = bench.engine({ cluster: cluster() })
+  const users = await usersOfBoth(100)
+  const answers = await Promise.all(users.map(user => engine.submit(reserve(user, 'm1', 1))))
+  expect(answers.map(({ outcome }) => outcome)).toEqual(users.map(() => 'granted'))
+  const more = await Promise.all(users.map(user => engine.submit(reserve(user, 'm2', 1))))
+  expect(more.map(({ outcome }) => outcome)).toEqual(users.map(() => 'denied'))
+  const settled = await Promise.all(users.map(user => engine.submit(settle('commit', user, 'm1'))))
+  expect(settled.map(({ outcome }) => outcome)).toEqual(users.map(() => 'settled'))
+  expect(engine.queue).toEqual({ commands: 0, bytes: 0 })
+  expect(engine.hasRoom('anyone')).toBe(true)
+})
+
+test('users of a node that is away are answered in the end, and delay no others', async () => {
+  const engine = bench.engine({ cluster: cluster() })
+  const users = await usersOfBoth(200)
+  other.cut()
+  const unavailable: Promise<unknown>[] = []
+  for (const user of users) {
+    const answer = engine.submit(reserve(user, 'm1', 1))
+    if (isEven(shardOf(user))) expect(await answer).toMatchObject({ outcome: 'granted' })
+    else unavailable.push(expect(answer).rejects.toBeInstanceOf(Unavailable))
+  }
+  expect(unavailable.length).toBeGreaterThan(0)
+  await Promise.all(unavailable)
+  other.restore()
+  for (const user of users.filter(user => !isEven(shardOf(user)))) {
+    expect(await engine.submit(reserve(user, 'm1', 1))).toMatchObject({ outcome: 'granted', replayed: false })
+  }
+})
+
+test('a lane that has moved is found at its new node', async () => {
+  let node = other
+  const engine = bench.engine({ cluster: cluster(() => node) })
+  const [user = 0] = (await usersOfBoth(300)).filter(one => !isEven(shardOf(one)))
+  other.cut()
+  await expect(engine.submit(reserve(user, 'm1', 1))).rejects.toBeInstanceOf(Unavailable)
+  node = one
+  expect(await engine.submit(reserve(user, 'm1', 1))).toMatchObject({ outcome: 'granted' })
+  other.restore()
+})
