@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../db/database.ts'
 import { usersBeingErased } from '../db/erasure.ts'
+import { withNumbers } from '../db/numbers.ts'
 import { lockQuotasOfUser, nextQuotaId } from '../db/quotas.ts'
 import type { Quota, QuotaDraft } from '../domain/quota.ts'
 import * as rules from '../domain/quota.ts'
@@ -25,7 +26,7 @@ export function createQuotaOnce(
   key: string | undefined,
 ): Promise<Created | Repeated<Quota>> {
   const call = { key, request: { ...draft }, answerOf: quotaOf }
-  return once(db, call, author, tx => createQuota(tx, draft, author))
+  return withNumbers(db, () => once(db, call, author, tx => createQuota(tx, draft, author)))
 }
 
 /** The quota of a success. */

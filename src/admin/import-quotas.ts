@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../db/database.ts'
 import { usersBeingErased } from '../db/erasure.ts'
+import { withNumbers } from '../db/numbers.ts'
 import { BY_KEYS_IN_ORDER } from '../db/planner-settings.ts'
 import { lockAccounts, nextQuotaNumbers, quotasByReference, quotasOfUsers } from '../db/quotas.ts'
 import { changeQuota, createQuota, type Quota, type QuotaDraft } from '../domain/quota.ts'
@@ -33,6 +34,10 @@ export const referenceOf = ({ user_id, external_ref }: Pick<Quota, 'user_id' | '
  * @returns what became of each row, in their order
  */
 export function importStep(db: Database, rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]> {
+  return withNumbers(db, () => importRows(db, rows, author))
+}
+
+function importRows(db: Database, rows: readonly ImportedQuota[], author: Author): Promise<ImportOutcome[]> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS_IN_ORDER })
     const differing = await rowsThatDiffer(tx, rows, author)

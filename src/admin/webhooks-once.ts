@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { type Database, type Transaction, within } from '../db/database.ts'
 import { redeliver, redeliverSince } from '../db/delivery-lists.ts'
+import { withNumbers } from '../db/numbers.ts'
 import type { SecretKeys } from '../db/secret-keys.ts'
 import { findSigningWebhook } from '../db/webhook-secrets.ts'
 import type { EventKey } from '../domain/event.ts'
@@ -36,7 +37,9 @@ export function createWebhookOnce(
   key: string | undefined,
 ): Promise<WebhookChange | NotDone> {
   const request = { operation: 'createWebhook', ...draft }
-  return changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author), secret)
+  return withNumbers(db, () =>
+    changeOnce(db, key, request, author, tx => createWebhook(within(tx), draft, secret, author), secret),
+  )
 }
 
 export function updateWebhookOnce(

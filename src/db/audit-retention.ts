@@ -1,6 +1,8 @@
 /** Removes old changes by administrators. The records of erasures stay. */
+
+import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database } from './database.ts'
+import type { Database, Transaction } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
@@ -18,6 +20,7 @@ export function removeOldChanges(db: Database, table: ChangeTable, cutoff: Epoch
   const key = ['shard', KEYS[table], 'version']
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
+    if (tx.isCluster) return removeFromCluster(tx, table, cutoff, rows)
     const [page] = await tx.query<{ removed: number }>({
       name: `remove-old-${table}`,
       text: `with page as materialized (
@@ -32,4 +35,21 @@ export function removeOldChanges(db: Database, table: ChangeTable, cutoff: Epoch
     })
     return page?.removed ?? 0
   })
+}
+
+/** A cluster locks rows of one shard at a time, and changes none in a part of a statement. */
+async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: EpochMs, rows: number): Promise<number> {
+  const id = KEYS[table]
+  const page = await tx.query<{ shard: Shard; id: number; version: number }>({
+    text: `select shard, ${id} as id, version from ${table} where at <= $1 order by at, shard, ${id}, version limit $2`,
+    values: [timestampParam(cutoff), rows],
+  })
+  if (page.length === 0) return 0
+  const removed = await tx.query({
+    text: `delete from ${table} c using unnest($1::smallint[], $2::bigint[], $3::bigint[]) p (shard, id, version)
+           where c.shard = p.shard and c.${id} = p.id and c.version = p.version and c.shard = any($1::smallint[])
+           returning 1`,
+    values: [page.map(({ shard }) => shard), page.map(({ id }) => id), page.map(({ version }) => version)],
+  })
+  return removed.length
 }

@@ -6,7 +6,7 @@ import { clientsOf, Hosts } from './hosts.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { PoolConnections } from './pool-connections.ts'
 import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
-import { endsConnection, leavesCommitOpen } from './sql-errors.ts'
+import { endsConnection, leavesCommitOpen, reasonOf } from './sql-errors.ts'
 import { getTypeParser } from './values.ts'
 
 /** A parameter. Not a Date (see `timestampParam`) and not an object: JSON goes as text, and the SQL casts it. */
@@ -23,6 +23,8 @@ interface Statement {
 export interface Queryable {
   /** Runs a statement and returns its rows. `R` is the type of a row. */
   query<R extends object>(statement: Statement): Promise<R[]>
+  /** In a transaction: whether the tables may be distributed over a cluster (`inParts`). */
+  readonly isCluster?: boolean
 }
 
 export type Transaction = Queryable
@@ -233,6 +235,10 @@ class Connection implements Transaction {
     this.timeoutMs = timeoutMs
   }
 
+  get isCluster(): boolean {
+    return this.connections.isOfCluster(this.client)
+  }
+
   async query<R extends object>(statement: Statement): Promise<R[]> {
     return rowsOf(await this.send<R>(statement))
   }
@@ -339,9 +345,4 @@ const isConflict = (error: unknown) => ['40001', '40P01'].includes(sqlStateOf(er
 /** PostgreSQL's five-character error code; undefined if the error is not PostgreSQL's. */
 export function sqlStateOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.message || ('code' in error ? String(error.code) : error.name)
 }

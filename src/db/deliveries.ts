@@ -106,7 +106,7 @@ export function claimDeliveries(
                began_at = case when d.began_at <= w.restarted_at then $3 else coalesce(d.began_at, $3) end,
                failures = case when d.began_at <= w.restarted_at then 0 else d.failures end
              from due join webhook w on w.shard = due.shard and w.id = due.webhook_id
-             where ${sameDelivery('d', 'due')} and w.enabled
+             where ${sameDelivery('d', 'due')} and d.shard = $1 and w.shard = $1 and w.enabled
              returning d.event_shard as shard, d.number, d.attempts, d.began_at, d.last_attempt_at`,
       values: [shardOfWebhook(id), id, timestampParam(now), timestampParam(leaseUntil), limit],
     })
@@ -130,7 +130,7 @@ const CLAIMS = `c as materialized (
 )`
 
 /** Selects the deliveries that still are the claims'. */
-const IS_CLAIMED = `${sameDelivery('d', 'c')}
+const IS_CLAIMED = `${sameDelivery('d', 'c')} and d.shard = $1
   and d.attempts = c.attempts and d.last_attempt_at = c.last_attempt_at and ${IS_PENDING}`
 
 const claimParams = (id: number, claims: readonly Claim[]) => [
@@ -182,7 +182,7 @@ export async function recordAttempts(tx: Transaction, id: number, settlements: r
            update webhook_delivery d
            set status = s.status, next_attempt_at = s.next_attempt_at, response_code = s.response_code, error = s.error,
              failures = d.failures + s.failures
-           from s where ${sameDelivery('d', 's')}`,
+           from s where ${sameDelivery('d', 's')} and d.shard = $1`,
     values: [
       shardOfWebhook(id),
       id,
@@ -232,10 +232,8 @@ export function readPending(db: Database, bound = 100_000): Promise<PendingDeliv
       name: 'delivery-count',
       text: `select count(*) as count, min(created_at) as oldest, min(next_attempt_at) as next_due
              from (
-               select d.* from webhook w cross join lateral (
-                 select d.created_at, d.next_attempt_at from webhook_delivery d
-                 where d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending' limit $1
-               ) d
+               select d.created_at, d.next_attempt_at
+               from webhook w join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id and d.status = 'pending'
                where w.deleted_at is null limit $1
              ) p`,
       values: [bound],

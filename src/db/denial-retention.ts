@@ -44,7 +44,7 @@ export function removeDenials(db: Database, denials: readonly OldDenial[]): Prom
       name: 'remove-denials',
       text: `delete from denial d
              using unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[]) k (shard, user_id, at, number)
-             where d.shard = k.shard and d.user_id = k.user_id and d.at = k.at and d.number = k.number
+             where d.shard = k.shard and d.shard = any($1::smallint[]) and d.user_id = k.user_id and d.at = k.at and d.number = k.number
              returning 1`,
       values: [
         denials.map(({ shard }) => shard),

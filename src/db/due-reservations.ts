@@ -1,6 +1,7 @@
-import type { Shard } from '../domain/shard.ts'
+import { SHARDS, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database } from './database.ts'
+import type { Database, Transaction } from './database.ts'
+import { inParts } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
@@ -42,7 +43,7 @@ const FIND_DUE = `
     from (
       select r.user_id, r.id, r.expires_at, r.units - r.committed - r.released as outstanding
       from reservation r
-      where r.shard = p.shard and r.expires_at > p.after and r.expires_at <= $3
+      where r.shard = p.shard and r.expires_at > p.after and r.expires_at <= $3 and r.shard = any($1::smallint[])
       order by r.expires_at
       fetch first ${DUE_PAGE} rows with ties
     ) ended
@@ -58,17 +59,34 @@ interface Row {
 }
 
 /**
+ * The shards of a cluster with something to read. One statement for all, so that a poll that finds nothing asks each node
+ * once: `$1` the shards, `$2` for each shard from 0 on after what it is read, null for others.
+ */
+const HAVE_DUE = `
+  select h.shard, (
+    select min(r.expires_at) from reservation r
+    where r.shard = h.shard and r.expires_at > ($2::timestamptz[])[h.shard + 1] and r.expires_at <= $3
+  ) as first
+  from shard_head h where h.shard = any($1::smallint[])`
+
+type Walk = readonly (readonly [Shard, EpochMs])[]
+
+/**
  * Reads reservations that expire after a time given for each shard and at `until` at the latest: oldest first, a page
  * of each shard named. Takes no lock.
  */
 export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<DuePage[]> {
   const rows = await db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    return tx.query<Row>({
-      name: 'find-due',
-      text: FIND_DUE,
-      values: [[...after.keys()], Array.from(after.values(), timestampParam), timestampParam(until)],
-    })
+    const walk = tx.isCluster ? await withDue(tx, after, until) : [...after]
+    const found = await inParts(
+      tx,
+      walk,
+      ([shard]) => shard,
+      part => readPages(tx, part, until),
+    )
+    const ended = new Set(found.map(({ shard }) => shard))
+    return [...found, ...[...after.keys()].filter(shard => !ended.has(shard)).map(nothingDue)]
   }, 'snapshot')
   return rows.map(({ shard, reached, first_open, users, ids, expiries }) => ({
     shard,
@@ -80,4 +98,26 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
       expiresAt: expiries[index] ?? Number.NaN,
     })),
   }))
+}
+
+function readPages(tx: Transaction, walk: Walk, until: EpochMs): Promise<Row[]> {
+  return tx.query<Row>({
+    name: 'find-due',
+    text: FIND_DUE,
+    values: [walk.map(([shard]) => shard), walk.map(([, at]) => timestampParam(at)), timestampParam(until)],
+  })
+}
+
+async function withDue(tx: Transaction, after: ReadonlyMap<Shard, EpochMs>, until: EpochMs): Promise<Walk> {
+  const rows = await tx.query<{ shard: Shard; first: EpochMs | null }>({
+    name: 'have-due',
+    text: HAVE_DUE,
+    values: [[...after.keys()], SHARDS.map(shard => timestampParam(after.get(shard) ?? null)), timestampParam(until)],
+  })
+  const have = new Set(rows.filter(({ first }) => first !== null).map(({ shard }) => shard))
+  return [...after].filter(([shard]) => have.has(shard))
+}
+
+function nothingDue(shard: Shard): Row {
+  return { shard, reached: null, first_open: null, users: [], ids: [], expiries: [] }
 }

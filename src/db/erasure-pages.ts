@@ -173,20 +173,28 @@ export function eraseTopUsers(db: Database, erasure: ErasureKey, rows: number): 
  */
 export function eraseEvents(db: Database, erasure: ErasureKey, rows: number): Promise<boolean | typeof TAKEN> {
   return page(db, erasure, async tx => {
-    const found = await pageOf(
-      tx,
-      `with page as materialized (
-         select number from event where shard = $1 and user_id = $2 order by sequence limit $3
-       ), undelivered as (
-         delete from webhook_delivery d using page, webhook w
-         where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1 and d.number = page.number
-       ), removed as (
-         update event e set user_id = null, sequence = null, data = '{"erased": true}'
-         from page where e.shard = $1 and e.number = page.number returning 1
-       ) select (select count(*) from page) as read, (select count(*) from removed) as removed`,
-      [shardOf(erasure.user_id), erasure.user_id, rows],
-    )
-    return { removed: { event: found.removed }, result: isLast(found, rows) }
+    const shard = shardOf(erasure.user_id)
+    const events = await tx.query<{ number: number }>({
+      text: 'select number from event where shard = $1 and user_id = $2 order by sequence limit $3',
+      values: [shard, erasure.user_id, rows],
+    })
+    if (events.length === 0) return { removed: {}, result: true }
+    const numbers = events.map(({ number }) => number)
+    // In the shards of the webhooks, so in a statement of its own.
+    await tx.query({
+      text: `delete from webhook_delivery d using webhook w, unnest($2::bigint[]) k (number)
+             where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1 and d.number = k.number`,
+      values: [shard, numbers],
+    })
+    const removed = await tx.query({
+      text: `update event set user_id = null, sequence = null, data = '{"erased": true}'
+             where shard = $1 and number = any($2::bigint[]) returning 1`,
+      values: [shard, numbers],
+    })
+    return {
+      removed: { event: removed.length },
+      result: isLast({ read: events.length, removed: removed.length }, rows),
+    }
   })
 }
 

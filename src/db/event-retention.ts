@@ -4,6 +4,7 @@ import type { Database, Queryable, Transaction } from './database.ts'
 import type { Positions } from './outbox.ts'
 import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
+import { shardOfWebhook } from './webhooks.ts'
 
 /** Webhooks that may still need events, and how far each shard was fanned out to all of them. */
 export interface HoldingWebhooks {
@@ -39,9 +40,29 @@ export interface RemovedEvents {
 }
 
 /**
+ * The first event of a shard, in its next page, whose delivery is pending: deliveries lie in the shards of their webhooks. The
+ * shard is `$1`, `$2` is how many events a page has.
+ */
+const FIRST_PENDING = `
+  select min(d.number) as number from unnest($3::smallint[], $4::bigint[]) w (shard, id) cross join lateral (
+    select d.number from webhook_delivery d
+    where d.shard = w.shard and d.webhook_id = w.id and d.event_shard = $1
+      and d.number > $5 and d.number <= $5 + $2 and d.status = 'pending'
+    order by d.number limit 1
+  ) d`
+
+/** The same in a cluster, which refuses a limit there. */
+const FIRST_PENDING_IN_CLUSTER = `
+  select min(d.number) as number
+  from unnest($3::smallint[], $4::bigint[]) w (shard, id)
+  join webhook_delivery d on d.shard = w.shard and d.webhook_id = w.id
+  where d.shard = any($3::smallint[]) and d.event_shard = $1
+    and d.number > $5 and d.number <= $5 + $2 and d.status = 'pending'`
+
+/**
  * Removes the shard's oldest events, from the first number that is left on: a page of `$3` at most. It removes an event
  * only if a later one of the shard is as old as the cutoff, too: so the last event that old stays, and a reader that has
- * read up to it keeps its proof. An event whose delivery is pending stays, with all behind it.
+ * read up to it keeps its proof. An event whose delivery is pending stays, with all behind it: `$5` is the first.
  */
 const REMOVE_EVENTS = `
   with head as materialized (
@@ -54,12 +75,7 @@ const REMOVE_EVENTS = `
     select least(
       $4::bigint,
       coalesce((select min(number) from page where at > $2), (select max(number) + 1 from page)) - 2,
-      (select min(d.number) - 1 from head cross join unnest($5::bigint[]) w (id) cross join lateral (
-        select d.number from webhook_delivery d
-        where d.shard = w.id % 64 and d.webhook_id = w.id and d.event_shard = $1
-          and d.number > head.pruned and d.number <= head.pruned + $3 and d.status = 'pending'
-        order by d.number limit 1
-      ) d)
+      $5::bigint - 1
     ) as number
   ), removed as (
     delete from event e using head, bound
@@ -75,7 +91,8 @@ const REMOVE_EVENTS = `
 /** In the order of keys, so that two processes that write the same users cannot deadlock. */
 const KEEP_SEQUENCES = `
   insert into event_sequence (shard, user_id, last)
-  select $1::smallint, * from unnest($2::bigint[], $3::bigint[])
+  select h.shard, k.user_id, k.last from unnest($2::bigint[], $3::bigint[]) k (user_id, last) cross join shard_head h
+  where h.shard = $1 order by k.user_id
   on conflict (shard, user_id) do update set last = greatest(event_sequence.last, excluded.last)`
 
 /**
@@ -91,10 +108,11 @@ export function removeEvents(
 ): Promise<RemovedEvents> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS_IN_ORDER })
+    const pending = ids.length === 0 ? null : await firstPending(tx, shard, ids, limit)
     const [row] = await tx.query<{ removed: number; pruned: number | null; users: number[]; sequences: number[] }>({
       name: 'remove-events',
       text: REMOVE_EVENTS,
-      values: [shard, timestampParam(cutoff), limit, positions[shard] ?? 0, ids],
+      values: [shard, timestampParam(cutoff), limit, positions[shard] ?? 0, pending],
     })
     if (row === undefined) throw new Error('the database returned no row')
     const { removed, pruned, users, sequences } = row
@@ -103,6 +121,25 @@ export function removeEvents(
     await movePruned(tx, shard, pruned)
     return { removed, isFull: removed >= limit }
   })
+}
+
+async function firstPending(
+  tx: Transaction,
+  shard: Shard,
+  ids: readonly number[],
+  limit: number,
+): Promise<number | null> {
+  const [head] = await tx.query<{ pruned: number }>({
+    name: 'pruned-of-shard',
+    text: 'select pruned from shard_head where shard = $1',
+    values: [shard],
+  })
+  const [first] = await tx.query<{ number: number | null }>({
+    name: 'first-pending',
+    text: tx.isCluster ? FIRST_PENDING_IN_CLUSTER : FIRST_PENDING,
+    values: [shard, limit, ids.map(shardOfWebhook), ids, head?.pruned ?? 0],
+  })
+  return first?.number ?? null
 }
 
 async function movePruned(tx: Transaction, shard: Shard, pruned: number): Promise<void> {

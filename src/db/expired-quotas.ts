@@ -10,12 +10,9 @@ import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
 import { timestampParam } from './values.ts'
 
-/** SQL: the next `limit` quotas of the shard of `h` that have expired at `$1`, in order, behind the shard's position. */
-const expiredAfterPosition = (columns: string, limit: string) => `
-  select ${columns} from quota q
-  where q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
-    and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)
-  order by q.expires_at, q.id limit ${limit}`
+/** SQL: that a quota `q` of the shard of `h` has expired at `$1`, and is behind the shard's position. */
+const EXPIRED_AFTER_POSITION = `q.shard = h.shard and q.deleted_at is null and q.expires_at <= $1
+    and (q.expires_at, q.id) > (h.expired_until, h.expired_until_id)`
 
 /** A shard with quotas that have expired and are behind its position. */
 export interface ExpiredShard {
@@ -24,18 +21,26 @@ export interface ExpiredShard {
   since: EpochMs
 }
 
+/** SQL: the first of these quotas of each shard. */
+const SINCE = `
+  select h.shard, q.since from shard_head h cross join lateral (
+    select q.expires_at as since from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit 1
+  ) q`
+
+/** The same in a cluster, which refuses a limit there. On one PostgreSQL, the planner may answer the aggregate by another index. */
+const SINCE_IN_CLUSTER = `
+  select h.shard, (select min(q.expires_at) from quota q where ${EXPIRED_AFTER_POSITION}) as since from shard_head h`
+
 /** The shards with quotas that have expired and are behind the shard's position. Takes no lock. */
 export function findShardsWithExpired(db: Database, now: EpochMs): Promise<ExpiredShard[]> {
-  const next = expiredAfterPosition('q.expires_at as since', '1')
-  return db.transaction(
-    tx =>
-      tx.query<ExpiredShard>({
-        name: 'shards-with-expired',
-        text: `select h.shard, q.since from shard_head h cross join lateral (${next}) q`,
-        values: [timestampParam(now)],
-      }),
-    'keyed snapshot',
-  )
+  return db.transaction(async tx => {
+    const rows = await tx.query<{ shard: Shard; since: EpochMs | null }>({
+      name: 'shards-with-expired',
+      text: tx.isCluster ? SINCE_IN_CLUSTER : SINCE,
+      values: [timestampParam(now)],
+    })
+    return rows.flatMap(({ shard, since }) => (since === null ? [] : { shard, since }))
+  }, 'keyed snapshot')
 }
 
 /**
@@ -47,7 +52,9 @@ export async function readExpired(tx: Transaction, shard: Shard, now: EpochMs, l
   await tx.query({ text: BY_KEYS_IN_ORDER })
   return tx.query<Quota>({
     name: 'expired-quotas',
-    text: `select q.* from shard_head h cross join lateral (${expiredAfterPosition(QUOTA_COLUMNS, '$3')}) q
+    text: `select q.* from shard_head h cross join lateral (
+             select ${QUOTA_COLUMNS} from quota q where ${EXPIRED_AFTER_POSITION} order by q.expires_at, q.id limit $3
+           ) q
            where h.shard = $2`,
     values: [timestampParam(now), shard, limit],
   })

@@ -85,14 +85,13 @@ async function insertDeliveries(
 ): Promise<void> {
   if (ranges.length === 0) return
   // Without a filter the index alone answers.
-  const filter = types === null ? '' : 'and type = any($7)'
+  const filter = types === null ? '' : 'and e.type = any($7)'
   await tx.query({
     text: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
            select $1, $2, r.shard, e.number, 'pending', $6, $6
            from unnest($3::smallint[], $4::bigint[], $5::bigint[]) as r (shard, after, until)
-           cross join lateral (
-             select number from event where shard = r.shard and number > r.after and number <= r.until ${filter}
-           ) e
+           join event e on e.shard = r.shard and e.number > r.after and e.number <= r.until ${filter}
+           where e.shard = any($3::smallint[])
            on conflict (shard, webhook_id, event_shard, number) do nothing`,
     values: [
       shardOfWebhook(id),
@@ -147,18 +146,20 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
       const open = [...low.keys()].filter(shard => (low[shard] ?? 0) < (high[shard] ?? 0))
       if (open.length === 0) return low
       const middle = open.map(shard => Math.floor(((low[shard] ?? 0) + (high[shard] ?? 0)) / 2))
-      const rows = await tx.query<{ shard: Shard; middle: number; is_before: boolean }>({
+      const rows = await tx.query<{ shard: Shard }>({
         name: 'event-halving',
         // An event that is not kept any more counts as the next one that is.
-        text: `select p.shard, p.middle, coalesce((
-                 select e.at < $3 from event e where e.shard = p.shard and e.number >= p.middle order by e.number limit 1
-               ), false) as is_before
-               from unnest($1::smallint[], $2::bigint[]) as p (shard, middle)`,
+        text: `select h.shard
+               from unnest($1::smallint[], $2::bigint[]) as p (shard, middle)
+               join shard_head h on h.shard = p.shard
+               join event e on e.shard = h.shard and e.number = greatest(p.middle, h.pruned + 1)
+               where h.shard = any($1::smallint[]) and e.at < $3`,
         values: [open, middle, timestampParam(since)],
       })
-      for (const row of rows) {
-        if (row.is_before) low[row.shard] = row.middle + 1
-        else high[row.shard] = row.middle
+      const before = new Set<number>(rows.map(({ shard }) => shard))
+      for (const [index, shard] of open.entries()) {
+        if (before.has(shard)) low[shard] = (middle[index] ?? 0) + 1
+        else high[shard] = middle[index] ?? 0
       }
     }
   }, 'snapshot')
@@ -167,19 +168,22 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
 /** Which events a redelivery sends again: all, or those whose delivery has failed. */
 export type RedeliveryScope = 'all' | 'failed'
 
-/** Of the events `e` that happened since a time and that the webhook takes. */
-const IN_RANGE = `e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
-  and ($8::text[] is null or e.type = any($8::text[]))`
+/** The numbers of the events of a shard that happened since a time and that the webhook takes. */
+const EVENTS = `select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
+  and ($5::text[] is null or type = any($5::text[]))`
 
+const FAILED = `select number from webhook_delivery
+  where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
+
+/** Statements of their own for events and for deliveries, which lie in different shards. */
 const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
   all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-        select $1, $2, e.shard, e.number, 'pending', $6, $6 from event e where ${IN_RANGE} order by e.number
+        select h.shard, $2, $3, k.number, 'pending', $5, $5
+        from unnest($4::bigint[]) k (number) cross join shard_head h where h.shard = $1 order by k.number
         on conflict (shard, webhook_id, event_shard, number)
           do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
-  // The range of numbers also bounds the deliveries, because a planner without statistics reads those first.
-  failed: `update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
-           where ${IN_RANGE} and d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.shard and d.number = e.number
-             and d.number > $4 and d.number <= $5 and d.status = 'failed'`,
+  failed: `update webhook_delivery set ${RESTART}, next_attempt_at = $5
+           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = any($4::bigint[]) and status = 'failed'`,
 }
 
 /**
@@ -203,10 +207,28 @@ export function redeliverRange(
       values: [shardOfWebhook(id), id],
     })
     if (webhook === undefined) return undefined
-    const [row] = await tx.query<{ written: number }>({
-      text: `with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
-      values: [shardOfWebhook(id), id, shard, after, until, timestampParam(now), timestampParam(since), webhook.types],
+    const key = [shardOfWebhook(id), id, shard]
+    const range = scope === 'all' ? { after, until } : await rangeOf(tx, [...key, after, until])
+    if (range === undefined) return 0
+    const events = await tx.query<{ number: number }>({
+      text: EVENTS,
+      values: [shard, range.after, range.until, timestampParam(since), webhook.types],
     })
-    return row?.written ?? 0
+    const numbers = events.map(({ number }) => number)
+    const written = await tx.query({
+      text: `${WRITE_DUE[scope]} returning 1`,
+      values: [...key, numbers, timestampParam(now)],
+    })
+    return written.length
   })
+}
+
+/** The range of the failed deliveries in a range; undefined if there are none. */
+async function rangeOf(tx: Transaction, values: number[]): Promise<Omit<EventRange, 'shard'> | undefined> {
+  const [row] = await tx.query<{ first: number | null; last: number | null }>({
+    text: `select min(number) as first, max(number) as last from (${FAILED}) failed`,
+    values,
+  })
+  if (row === undefined || row.first === null || row.last === null) return undefined
+  return { after: row.first - 1, until: row.last }
 }

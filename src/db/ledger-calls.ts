@@ -4,5 +4,10 @@ import type { LedgerCall } from './ledger/statement.ts'
 /** Statements of the ledger, run in a transaction of an administrator's change or of a job. */
 
 export async function runLedgerCalls(tx: Transaction, calls: readonly LedgerCall[]): Promise<void> {
-  for (const { text, values } of calls) await tx.query({ text, values })
+  for (const { text, values } of calls) await tx.query({ text: tx.isCluster ? routed(text) : text, values })
+}
+
+/** A cluster takes no key from an array in VALUES, which costs a server less than a select. */
+function routed(text: string): string {
+  return text.replace(/^(insert into \w+ \([^)]*\))\s+values \((.*)\)$/s, '$1 select $2')
 }

@@ -92,8 +92,20 @@ interface KeysRow {
   times: EpochMs[]
 }
 
-/** Reads `READ_KEYS`, by shard. */
-async function readKeys(
+/** Reads keys of each shard behind its position, by shard. */
+function readKeys(
+  tx: Transaction,
+  positions: readonly (number | null)[],
+  filter: EventFilter,
+  pageSize: number,
+  share: number | null,
+): Promise<ShardKeys[]> {
+  return tx.isCluster
+    ? readKeysOfCluster(tx, positions, filter, pageSize, share)
+    : readKeysOfServer(tx, positions, filter, pageSize, share)
+}
+
+async function readKeysOfServer(
   tx: Transaction,
   positions: readonly (number | null)[],
   { types, userId }: EventFilter,
@@ -119,6 +131,71 @@ async function readKeys(
   for (const one of keys.values()) one.isFull = one.numbers.length >= row.share
   return SHARDS.flatMap(shard => keys.get(shard) ?? [])
 }
+
+/**
+ * The same in two statements. A cluster refuses lateral joins with a limit, and it would read all heads for a share. Numbers
+ * have no gaps, so without a filter a range of them bounds what is read.
+ */
+async function readKeysOfCluster(
+  tx: Transaction,
+  positions: readonly (number | null)[],
+  { types, userId }: EventFilter,
+  pageSize: number,
+  share: number | null,
+): Promise<ShardKeys[]> {
+  const heads = await tx.query<OutboxHead>({
+    text: `select h.shard, h.last_event as "end", h.pruned, e.at as passed_at
+           from shard_head h left join event e on e.shard = h.shard and e.number = ($1::bigint[])[h.shard + 1]
+           order by h.shard`,
+    values: [[...positions]],
+  })
+  const starts = heads.map(({ shard, pruned }) => {
+    const position = positions[shard] ?? null
+    return position === null ? null : Math.max(position, pruned)
+  })
+  const keys = heads.map((head, index): ShardKeys => {
+    const start = starts[index] ?? null
+    const until = start === null ? head.end : Math.min(head.end, start + MAX_SCANNED)
+    return { ...head, until, numbers: [], times: [], isFull: false }
+  })
+  const open = keys.flatMap(({ shard, until }, index) => {
+    const after = starts[index] ?? null
+    return after === null || after >= until ? [] : [{ shard, after, until }]
+  })
+  const count = share ?? Math.min(pageSize, 4 + Math.floor((2 * pageSize) / Math.max(1, open.length)))
+  const isFiltered = types !== undefined || userId !== undefined
+  const found =
+    open.length === 0 || count === 0
+      ? []
+      : await tx.query<EventKey & { at: EpochMs }>({
+          text: KEYS_OF_CLUSTER,
+          values: [
+            open.map(({ shard }) => shard),
+            open.map(({ after }) => after),
+            open.map(({ after, until }) => (isFiltered ? until : Math.min(until, after + count))),
+            types === undefined ? null : [...types],
+            userId ?? null,
+            count,
+          ],
+        })
+  const ofShard = new Map(keys.map(one => [one.shard, one]))
+  for (const { shard, number, at } of found) {
+    ofShard.get(shard)?.numbers.push(number)
+    ofShard.get(shard)?.times.push(at)
+  }
+  for (const one of keys) one.isFull = one.numbers.length >= count
+  return keys
+}
+
+const KEYS_OF_CLUSTER = `
+  select shard, number, at from (
+    select e.shard, e.number, e.at, row_number() over (partition by e.shard order by e.number) as place
+    from unnest($1::smallint[], $2::bigint[], $3::bigint[]) k (shard, after, until)
+    join event e on e.shard = k.shard and e.number > k.after and e.number <= k.until
+    where e.shard = any($1::smallint[]) and ($4::text[] is null or e.type = any($4::text[]))
+      and ($5::bigint is null or e.user_id = $5::bigint)
+  ) numbered
+  where place <= $6 order by shard, number`
 
 /** The outbox at some positions, without events. To be called in a `keyed snapshot`. */
 export function readHeads(tx: Transaction, positions: Positions): Promise<OutboxHead[]> {
@@ -209,7 +286,7 @@ async function readByKeys(tx: Transaction, keys: readonly EventKey[]): Promise<S
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, number, place)
            join event e on e.shard = k.shard and e.number = k.number and ${IS_KEPT}
-           order by k.place`,
+           where e.shard = any($1::smallint[]) order by k.place`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
 }

@@ -8,6 +8,7 @@ import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { addEvents } from './ledger/add-events.ts'
 import { runLedgerCalls } from './ledger-calls.ts'
+import { inParts } from './parts.ts'
 import { timestampParam } from './values.ts'
 
 /** By how much the numbers of quotas in a shard grow, by kind. */
@@ -28,12 +29,18 @@ export async function lockExpiryPositions(
   tx: Transaction,
   shards: readonly Shard[],
 ): Promise<ReadonlyMap<Shard, ExpiryPosition>> {
-  const positions = await tx.query<ExpiryPosition & { shard: Shard }>({
-    name: 'lock-expiry-positions',
-    text: `select shard, expired_until as at, expired_until_id as id from shard_head where shard = any ($1::smallint[])
-           order by shard for update`,
-    values: [shards],
-  })
+  const positions = await inParts(
+    tx,
+    shards,
+    shard => shard,
+    part =>
+      tx.query<ExpiryPosition & { shard: Shard }>({
+        name: 'lock-expiry-positions',
+        text: `select shard, expired_until as at, expired_until_id as id from shard_head where shard = any ($1::smallint[])
+               order by shard for update`,
+        values: [part],
+      }),
+  )
   return new Map(positions.map(({ shard, ...position }) => [shard, position]))
 }
 
@@ -65,7 +72,7 @@ export async function appendSystemEvent(
   await takeNumbers(tx, [{ shard, events: 1, ...UNCHANGED }])
   await tx.query({
     text: `insert into event (shard, number, type, at, data)
-           select $1, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
+           select h.shard, h.last_event, $2, $3, $4 from shard_head h where h.shard = $1`,
     values: [shard, type, timestampParam(now), JSON.stringify(data)],
   })
 }
@@ -82,7 +89,7 @@ async function takeNumbers(tx: Transaction, growths: readonly Growth[]): Promise
              deleted_caps = h.deleted_caps + k.deleted_caps
            from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
              k (shard, events, grants, caps, deleted_grants, deleted_caps)
-           where h.shard = k.shard`,
+           where h.shard = k.shard and h.shard = any($1::smallint[])`,
     values: (['shard', 'events', 'grants', 'caps', 'deleted_grants', 'deleted_caps'] as const).map(column),
   })
 }

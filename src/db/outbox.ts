@@ -2,7 +2,7 @@
 import type { EventKey } from '../domain/event.ts'
 import { SHARD_COUNT, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Queryable } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 
 /** An event as its transaction wrote it. One that concerns no user (`webhook.disabled`) has no user and no sequence. */
 export interface StoredEvent extends EventKey {
@@ -62,16 +62,19 @@ export async function isStandby(db: Queryable): Promise<boolean> {
  * From which positions a reader gets the last `count` events before the ends. Within a shard the order of numbers
  * counts. Where the order of time differs, because clocks of processes do, the reader gets a few more.
  */
-export async function readPositionsBefore(db: Queryable, ends: Positions, count: number): Promise<Positions> {
-  const rows = await db.query<{ shard: Shard; position: number }>({
+export async function readPositionsBefore(tx: Transaction, ends: Positions, count: number): Promise<Positions> {
+  // A cluster refuses lateral joins with a limit. Numbers have no gaps, so a range of them is the same.
+  const events = tx.isCluster
+    ? 'join event e on e.shard = u.shard and e.number <= u.last and e.number > u.last - $3 where e.shard = any($1::smallint[])'
+    : `cross join lateral (
+         select * from event e where e.shard = u.shard and e.number <= u.last order by e.number desc limit $3
+       ) e`
+  const rows = await tx.query<{ shard: Shard; position: number }>({
     name: 'outbox-positions-before',
     text: `select shard, min(number) - 1 as position
            from (
              select e.shard, e.number
-             from unnest($1::smallint[], $2::bigint[]) as u (shard, last)
-             cross join lateral (
-               select * from event e where e.shard = u.shard and e.number <= u.last order by e.number desc limit $3
-             ) e
+             from unnest($1::smallint[], $2::bigint[]) as u (shard, last) ${events}
              order by e.at desc, e.shard, e.number desc limit $3
            ) newest
            group by shard`,
@@ -100,7 +103,8 @@ export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<St
     name: 'outbox-find',
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) as u (shard, number)
-           join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}`,
+           join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}
+           where e.shard = any($1::smallint[])`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
 }

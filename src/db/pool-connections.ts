@@ -1,9 +1,9 @@
 import type pg from 'pg'
-import { configureSession, disconnect, LostSessions, type Session } from './session.ts'
+import { configureSession, disconnect, LostSessions, type OpenSession } from './session.ts'
 
 /** What is known about the connections of a pool, while it uses them and while they are idle. */
 export class PoolConnections {
-  private readonly sessions = new WeakMap<pg.ClientBase, Session>()
+  private readonly sessions = new WeakMap<pg.ClientBase, OpenSession>()
   /** Connections that must not be used again. */
   private readonly lost = new WeakSet<pg.ClientBase>()
   /** Connections that have answered since one was lost. */
@@ -31,6 +31,10 @@ export class PoolConnections {
     if (this.lost.has(client)) return
     this.abandon(client)
     this.alive = new WeakSet()
+  }
+
+  isOfCluster(client: pg.ClientBase): boolean {
+    return this.sessions.get(client)?.isCluster ?? false
   }
 
   isLost(client: pg.ClientBase): boolean {

@@ -3,6 +3,7 @@ import { type ClosedWindow, roll } from '../domain/quota.ts'
 import { shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
+import { inParts } from './parts.ts'
 import { findQuota } from './quotas.ts'
 import { type Slice, sliceOf } from './slice.ts'
 import { timestampParam } from './values.ts'
@@ -45,14 +46,18 @@ export async function changedByRequest(
   quotaIds: readonly number[],
   requestId: string,
 ): Promise<Set<number>> {
-  const rows = await tx.query<{ quota_id: number }>({
-    text: `select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
-           where exists (
-             select from (select request_id from quota_change where shard = of_shard and quota_id = of_quota offset 0) c
-             where c.request_id = $3
-           )`,
-    values: [quotaIds.map(shardOfQuota), quotaIds, requestId],
-  })
+  const rows = await inParts(tx, quotaIds, shardOfQuota, part =>
+    tx.query<{ quota_id: number }>({
+      text: `select k.of_quota as quota_id from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_quota)
+             where exists (
+               select from (
+                 select request_id from quota_change
+                 where shard = of_shard and quota_id = of_quota and shard = any($1::smallint[]) offset 0
+               ) c where c.request_id = $3
+             )`,
+      values: [part.map(shardOfQuota), part, requestId],
+    }),
+  )
   return new Set(rows.map(({ quota_id }) => quota_id))
 }
 

@@ -1,8 +1,9 @@
 import type { Quota } from '../domain/quota.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database, SqlValue } from './database.ts'
+import type { Database, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
+import { inParts } from './parts.ts'
 import { presenceOf, type QuotaFilter, selectionOf } from './quota-conditions.ts'
 
 /** What a filter selects of users' quotas as of `now`, by user and id. It reads all quotas of these users. */
@@ -12,12 +13,19 @@ export function selectQuotasOfUsers(
   filter: QuotaFilter,
   now: EpochMs,
 ): Promise<Pick<Quota, 'id' | 'created_at'>[]> {
-  const values: SqlValue[] = []
-  const users = `unnest(${bind(values, userIds.map(shardOf))}::smallint[], ${bind(values, userIds)}::bigint[])`
-  const text = `select q.id, q.created_at from ${users} k (of_shard, of_user) cross join lateral (
-                  select id, created_at from quota
-                  where ${presenceOf(filter)} and shard = of_shard and user_id = of_user
-                    and ${selectionOf(filter, now, values)} offset 0
-                ) q order by of_user, q.id`
-  return db.transaction(tx => tx.query({ text, values }), 'keyed snapshot')
+  const select = (tx: Transaction, users: readonly number[]) => {
+    const values: SqlValue[] = []
+    const shards = `${bind(values, users.map(shardOf))}::smallint[]`
+    const text = `select of_user as user_id, q.id, q.created_at
+                  from unnest(${shards}, ${bind(values, users)}::bigint[]) k (of_shard, of_user) cross join lateral (
+                    select id, created_at from quota
+                    where ${presenceOf(filter)} and shard = of_shard and user_id = of_user and shard = any(${shards})
+                      and ${selectionOf(filter, now, values)} offset 0
+                  ) q order by of_user, q.id`
+    return tx.query<Pick<Quota, 'user_id' | 'id' | 'created_at'>>({ text, values })
+  }
+  return db.transaction(async tx => {
+    const quotas = await inParts(tx, userIds, shardOf, part => select(tx, part))
+    return quotas.sort((one, other) => one.user_id - other.user_id || one.id - other.id)
+  }, 'keyed snapshot')
 }

@@ -3,6 +3,7 @@ import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, SqlValue, Transaction } from './database.ts'
+import { inParts } from './parts.ts'
 import { NOT_DELETED } from './quota-conditions.ts'
 import { fencedSince, unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
@@ -86,7 +87,7 @@ export async function findQuota(db: Queryable, id: number): Promise<Quota | unde
 export function findQuotas(tx: Transaction, ids: readonly number[]): Promise<Quota[]> {
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
-           where (shard, id) in (select * from unnest($1::smallint[], $2::bigint[]))`,
+           where shard = any($1::smallint[]) and (shard, id) in (select * from unnest($1::smallint[], $2::bigint[]))`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -114,7 +115,9 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
 export async function lockAccounts(tx: Transaction, userIds: readonly number[]): Promise<void> {
   await tx.query({
     text: `insert into account (shard, user_id)
-           select shard, user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) order by user_id
+           select h.shard, k.user_id
+           from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) join shard_head h on h.shard = k.shard
+           where h.shard = any($1::smallint[]) order by k.user_id
            on conflict (shard, user_id) do update set live = account.live`,
     values: [userIds.map(shardOf), userIds],
   })
@@ -165,14 +168,17 @@ export interface QuotaReference {
  * an import, the table is many times as large as its statistics say.
  */
 export function quotasByReference(tx: Transaction, references: readonly QuotaReference[]): Promise<Quota[]> {
-  return tx.query<Quota>({
-    text: `select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref)
-           cross join lateral (
-             select ${QUOTA_COLUMNS} from quota
-             where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null offset 0
-           ) q`,
-    values: referenceValues(references),
-  })
+  return inParts(tx, references, shardOfRow, part =>
+    tx.query<Quota>({
+      text: `select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref)
+             cross join lateral (
+               select ${QUOTA_COLUMNS} from quota
+               where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null
+                 and shard = any($1::smallint[]) offset 0
+             ) q`,
+      values: referenceValues(part),
+    }),
+  )
 }
 
 /**
@@ -187,25 +193,30 @@ export function quotasOfUsers(
   now: EpochMs,
   mode: 'lock' | 'read',
 ): Promise<Quota[]> {
-  return tx.query<Quota>({
-    text: `select ${QUOTA_COLUMNS} from quota where (shard, id) in (
-             select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
-               select shard, id from quota
-               where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} offset 0
-             ) q
-             union
-             select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
-               select shard, id from quota
-               where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null offset 0
-             ) q
-             union
-             select k.* from unnest($1::smallint[], $4::bigint[]) k (of_shard, of_id) cross join lateral (
-               select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} offset 0
-             ) q
-           ) order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
-    values: [...referenceValues(concerned), concerned.map(({ id = null }) => id), timestampParam(fencedSince(now))],
-  })
+  const isInPart = 'shard = any($1::smallint[])'
+  return inParts(tx, concerned, shardOfRow, part =>
+    tx.query<Quota>({
+      text: `select ${QUOTA_COLUMNS} from quota where ${isInPart} and (shard, id) in (
+               select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
+                 select shard, id from quota
+                 where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} and ${isInPart} offset 0
+               ) q
+               union
+               select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
+                 select shard, id from quota
+                 where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null and ${isInPart} offset 0
+               ) q
+               union
+               select k.* from unnest($1::smallint[], $4::bigint[]) k (of_shard, of_id) cross join lateral (
+                 select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} and ${isInPart} offset 0
+               ) q
+             ) order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
+      values: [...referenceValues(part), part.map(({ id = null }) => id), timestampParam(fencedSince(now))],
+    }),
+  )
 }
+
+const shardOfRow = ({ user_id }: Pick<Quota, 'user_id'>) => shardOf(user_id)
 
 function referenceValues(references: readonly (Concerned & Pick<Quota, 'user_id'>)[]): SqlValue[] {
   return [
@@ -227,8 +238,9 @@ export async function insertQuotas(tx: Transaction, quotas: readonly Quota[]): P
 export async function replaceQuotas(tx: Transaction, quotas: readonly Quota[]): Promise<void> {
   await tx.query({
     text: `update quota q set (${QUOTA_COLUMNS}) = row (${quoted.map(name => `k.${name}`).join(', ')}), seq = q.seq + 1
-           from json_populate_recordset(null::quota, $1::json) k where q.shard = k.shard and q.id = k.id`,
-    values: [rowsOf(quotas)],
+           from json_populate_recordset(null::quota, $1::json) k
+           where q.shard = k.shard and q.id = k.id and q.shard = any($2::smallint[])`,
+    values: [rowsOf(quotas), quotas.map(({ id }) => shardOfQuota(id))],
   })
 }
 
@@ -242,7 +254,7 @@ export async function fenceQuotas(tx: Transaction, quotas: readonly Quota[], now
   const ids = fenced.map(({ id }) => id)
   await tx.query({
     text: `update quota q set seq = q.seq + 1 from unnest($1::smallint[], $2::bigint[]) k (shard, id)
-           where q.shard = k.shard and q.id = k.id`,
+           where q.shard = k.shard and q.id = k.id and q.shard = any($1::smallint[])`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -252,7 +264,7 @@ export async function setLiveQuotas(tx: Transaction, live: ReadonlyMap<number, n
   await tx.query({
     text: `update account a set live = k.live, live_at = $4
            from unnest($1::smallint[], $2::bigint[], $3::int[]) k (shard, user_id, live)
-           where a.shard = k.shard and a.user_id = k.user_id`,
+           where a.shard = k.shard and a.user_id = k.user_id and a.shard = any($1::smallint[])`,
     values: [[...live.keys()].map(shardOf), [...live.keys()], [...live.values()], timestampParam(now)],
   })
 }

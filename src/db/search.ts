@@ -3,8 +3,9 @@ import { MAX_INTEGER } from '../domain/bounds.ts'
 import type { Quota } from '../domain/quota.ts'
 import type { Reservation } from '../domain/reservation.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, Queryable, SqlValue } from './database.ts'
 import { drawsOf, RESERVATION_COLUMNS } from './ledger/reservation-rows.ts'
+import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { beginningWith, orderBy } from './quota-streams.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
@@ -71,15 +72,13 @@ async function byId(
   which: 'live' | 'deleted',
 ): Promise<Quota[]> {
   if (ranges.length === 0) return []
-  return tx.query<Quota>({
-    name: `search-${which}-quotas-by-id`,
-    text: `select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
-             select ${QUOTA_COLUMNS} from quota
-             where id between range.low and range.high and deleted_at is ${which === 'live' ? 'null' : 'not null'}
-             order by id limit $3
-           ) found order by found.id limit $3`,
-    values: [ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+  const values: SqlValue[] = [size]
+  const within = ranges.map(({ low, high }) => {
+    const range = `id between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
+    return `(select ${QUOTA_COLUMNS} from quota
+      where ${range} and deleted_at is ${which === 'live' ? 'null' : 'not null'} order by id limit $1)`
   })
+  return tx.query<Quota>({ text: `${within.join(' union all ')} order by id limit $1`, values })
 }
 
 /** By the indexes of the lists over all users, which hold no deleted quotas. */

@@ -27,9 +27,11 @@ export interface Session {
   readonly began: string
 }
 
-interface OpenSession extends Session {
+export interface OpenSession extends Session {
   /** Whether it cannot write: the server is a standby, or is set so. */
   readonly isReadOnly: boolean
+  /** Whether the tables may be distributed over a cluster. */
+  readonly isCluster: boolean
 }
 
 /**
@@ -68,6 +70,7 @@ export async function configureSession(
   // A confirmed commit is durable: `on`, or more if the operator configured more.
   const text = `select pid::text, extract(epoch from backend_start)::text as began,
       current_setting('transaction_read_only') = 'on' as "isReadOnly",
+      exists (select from pg_extension where extname = 'citus') as "isCluster",
       (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as t (name, value)),
       case when current_setting('synchronous_commit') <> 'remote_apply'
         then set_config('synchronous_commit', 'on', false) end

@@ -57,7 +57,9 @@ interface ArchivedWindows {
 /** In the order of keys, so that two processes that add to the same windows cannot deadlock. */
 const ARCHIVE = `
   insert into archive (shard, quota_id, window_no, used, forced)
-  select $1::smallint, * from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+  select h.shard, k.quota_id, k.window_no, k.used, k.forced
+  from unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[]) k (quota_id, window_no, used, forced)
+  cross join shard_head h where h.shard = $1 order by k.quota_id, k.window_no
   on conflict (shard, quota_id, window_no) do update
   set used = archive.used + excluded.used, forced = archive.forced + excluded.forced`
 

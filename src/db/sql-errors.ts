@@ -27,3 +27,8 @@ export function endsConnection(error: unknown): boolean {
 export function leavesCommitOpen(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !/^(23|40)/.test(error.code ?? '')
 }
+
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}

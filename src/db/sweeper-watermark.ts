@@ -27,6 +27,12 @@ const SAVE = `
   update sweeper_watermark w set closed_until = given.until from given
   where w.shard = given.shard and (w.closed_until < given.until or w.closed_until > $3)`
 
+/** A cluster locks rows of one shard at a time. It ends deadlocks, and the transaction is repeated. */
+const SAVE_IN_CLUSTER = `
+  update sweeper_watermark w set closed_until = given.until
+  from unnest($1::smallint[], $2::timestamptz[]) given (shard, until)
+  where w.shard = given.shard and w.shard = any($1::smallint[]) and (w.closed_until < given.until or w.closed_until > $3)`
+
 /**
  * Raises the watermark of the shards given. It lowers it only where it is later than `now`: a clock was wrong. The
  * commit waits neither for the disk nor for a standby, because a watermark that is lost costs reading only, and one
@@ -37,7 +43,7 @@ export async function saveWatermark(db: Database, watermark: ReadonlyMap<Shard, 
     await tx.query({ text: 'set local synchronous_commit = off' })
     await tx.query({
       name: 'save-watermark',
-      text: SAVE,
+      text: tx.isCluster ? SAVE_IN_CLUSTER : SAVE,
       values: [[...watermark.keys()], Array.from(watermark.values(), timestampParam), timestampParam(now)],
     })
   })

@@ -1,6 +1,7 @@
 import { SHARDS, shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Database, Queryable } from './database.ts'
+import { inParts } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { entriesOf, REPORTED, type UsageSums } from './usage-columns.ts'
 import { usageOf } from './usage-sums.ts'
@@ -42,11 +43,12 @@ const CANDIDATES = `
   from summed s left join missed m on m.shard = s.shard
   order by most desc, s.user_id limit $4`
 
-const EXACT = `
-  select k.user_id, ${REPORTED}
-  from unnest($3::smallint[], $4::bigint[]) k (shard, user_id),
-    lateral (${usageOf({ shard: 'k.shard', user: 'k.user_id' }, true)}) u
+const exact = (keys: string, shard: string) => `
+  select k.user_id, ${REPORTED} from ${keys}, lateral (${usageOf({ shard, user: 'k.user_id' }, true)}) u
   group by k.user_id`
+const EXACT = exact('unnest($3::smallint[], $4::bigint[]) k (shard, user_id)', 'k.shard')
+/** Of one shard, which the statement names: a cluster joins so in one shard only. */
+const EXACT_IN_SHARD = exact('unnest($4::bigint[]) k (user_id)', '$3::smallint')
 
 /** Users whose sums are read, for each day of the period. */
 const READ_PER_DAY = 4_000
@@ -88,14 +90,12 @@ async function candidatesOf(tx: Queryable, from: EpochMs, to: EpochMs, max: numb
 }
 
 function sumsOf(tx: Queryable, users: readonly Candidate[], from: EpochMs, to: EpochMs): Promise<TopUsers['users']> {
-  return tx.query({
-    name: 'top-user-sums',
-    text: EXACT,
-    values: [
-      timestampParam(from),
-      timestampParam(to),
-      users.map(({ user_id }) => shardOf(user_id)),
-      users.map(({ user_id }) => user_id),
-    ],
+  const period = [timestampParam(from), timestampParam(to)]
+  const ids = users.map(({ user_id }) => user_id)
+  return inParts(tx, ids, shardOf, part => {
+    const shards = part.map(shardOf)
+    return tx.isCluster
+      ? tx.query({ text: EXACT_IN_SHARD, values: [...period, shards[0] ?? 0, part] })
+      : tx.query({ name: 'top-user-sums', text: EXACT, values: [...period, shards, part] })
   })
 }

@@ -1,6 +1,6 @@
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { type Database, isDataError, type Queryable } from './database.ts'
+import { type Database, isDataError, type Queryable, type SqlValue } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { additionsTo, DIMENSIONS, sumsOf, TOTAL_COUNTS, USAGE_COUNTS } from './usage-columns.ts'
 import { usersFrom, walk } from './usage-upkeep.ts'
@@ -22,16 +22,27 @@ const SPANS = { day: { from: 0, to: 1 }, month: { from: 1, to: 2 } }
 
 /** The beginning of the oldest usage that is to be compacted: of users, or in the totals; null if there is none. */
 export async function oldestUsage(db: Database, level: Level, before: EpochMs): Promise<EpochMs | null> {
-  const [row] = await db.query<{ oldest: EpochMs | null }>({
+  const values = [timestampParam(before)]
+  // Statements of their own: in a cluster, only the first table is in shards.
+  const [users] = await db.query<Oldest>({
     name: `oldest-${TABLES[level].from}`,
-    text: `select least((select bucket from ${TABLES[level].from} where bucket < $1 order by bucket fetch first 1 row only),
-      (select min(t.bucket) from unnest('{${Object.values(DIMENSIONS).join(',')}}'::smallint[]) d (dimension), lateral (
-        select bucket from usage_total u where u.span = ${SPANS[level].from} and u.dimension = d.dimension and u.bucket < $1
-        order by u.bucket fetch first 1 row only) t))
-      as oldest`,
-    values: [timestampParam(before)],
+    text: `select min(bucket) as oldest from ${TABLES[level].from} where bucket < $1`,
+    values,
   })
-  return row?.oldest ?? null
+  const [totals] = await db.query<Oldest>({
+    name: `oldest-total-${level}`,
+    text: `select min(t.bucket) as oldest
+      from unnest('{${Object.values(DIMENSIONS).join(',')}}'::smallint[]) d (dimension), lateral (
+        select bucket from usage_total u where u.span = ${SPANS[level].from} and u.dimension = d.dimension and u.bucket < $1
+        order by u.bucket fetch first 1 row only) t`,
+    values,
+  })
+  const found = [users, totals].flatMap(row => row?.oldest ?? [])
+  return found.length === 0 ? null : Math.min(...found)
+}
+
+interface Oldest {
+  oldest: EpochMs | null
 }
 
 /**
@@ -70,6 +81,27 @@ function moveStatement(level: Level): string {
 }
 
 const MOVE = { day: moveStatement('day'), month: moveStatement('month') }
+
+/** The same in a cluster, which inserts nothing in a part of a statement: the rows are locked, added and deleted. */
+function moveInCluster(level: Level) {
+  const { from, to } = TABLES[level]
+  const isOnPage = 'shard = $1 and ctid = any($2::text[]::tid[])'
+  return {
+    page: `select r.user_id, r.place::text from unnest($2::bigint[]) k (user_id), lateral (
+        select u.user_id, u.ctid as place from ${from} u
+        where u.shard = $1 and u.user_id = k.user_id and u.bucket < $3 and u.${isIn('$4')} order by u.bucket limit $5 for update
+      ) r limit $5`,
+    add: `insert into ${to} (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
+      select shard, user_id, ${periodOf('$3')}, quota_id, country, message_type, ${sumsOf(USAGE_COUNTS)}
+      from ${from} where ${isOnPage} group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+      on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
+      set ${additionsTo(to, USAGE_COUNTS)}
+      returning bucket`,
+    remove: `delete from ${from} where ${isOnPage}`,
+  }
+}
+
+const MOVE_IN_CLUSTER = { day: moveInCluster('day'), month: moveInCluster('month') }
 
 /** A busy user's sums hold only as long as the rows that they repeat. */
 const FORGET_SUMS = {
@@ -153,14 +185,28 @@ async function movePage(
   if (step.level === 'day') {
     for (const [name, text] of Object.entries(FORGET_SUMS)) await tx.query({ name, text, values: keys })
   }
-  const [page] = await tx.query<MovedPage>({
-    name: `compact-${step.level}`,
-    text: MOVE[step.level],
-    values: [...keys, startsOf(step), rows],
-  })
-  if (page === undefined) throw new Error('the database returned no row')
+  const values = [...keys, startsOf(step), rows]
+  const page = tx.isCluster ? await moveByParts(tx, step, values) : await moveAtOnce(tx, step, values)
   await addPeriods(tx, step, page.periods)
   return page
+}
+
+async function moveAtOnce(tx: Queryable, { level }: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
+  const [page] = await tx.query<MovedPage>({ name: `compact-${level}`, text: MOVE[level], values })
+  if (page === undefined) throw new Error('the database returned no row')
+  return page
+}
+
+async function moveByParts(tx: Queryable, step: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
+  const { page, add, remove } = MOVE_IN_CLUSTER[step.level]
+  const rows = await tx.query<{ user_id: number; place: string }>({ text: page, values })
+  if (rows.length === 0) return { rows: 0, last: null, periods: [] }
+  const [shard = null] = values
+  const places = rows.map(({ place }) => place)
+  const added = await tx.query<{ bucket: EpochMs }>({ text: add, values: [shard, places, startsOf(step)] })
+  await tx.query({ text: remove, values: [shard, places] })
+  const periods = [...new Set(added.map(({ bucket }) => bucket))].sort((one, other) => one - other)
+  return { rows: rows.length, last: Math.max(...rows.map(({ user_id }) => user_id)), periods }
 }
 
 const startsOf = ({ starts }: CompactionStep) => starts.map(start => timestampParam(start))

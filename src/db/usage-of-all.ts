@@ -51,8 +51,9 @@ export async function sumByKey(
   maxRows: number,
   maxRead: number,
 ): Promise<UsageRow[] | null> {
-  const rowsOf = (table: string) => `
-    select user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table} where bucket >= $1 and bucket < $2`
+  // A limit for each table, because a cluster would read all of it to cut their union.
+  const columns = `user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS}`
+  const rowsOf = (table: string) => `(select ${columns} from ${table} where bucket >= $1 and bucket < $2 limit $5)`
   const rows = await db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
     return tx.query<UsageRow & { read: number }>({
@@ -60,7 +61,7 @@ export async function sumByKey(
         select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}, sum(count(*)) over ()::bigint as read
         from (
           ${rowsOf('usage')} union all ${rowsOf('usage_day')} union all ${rowsOf('usage_month')}
-          union all select user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending
+          union all (select ${columns} from (${PENDING}) pending limit $5)
           limit $5
         ) u group by 1, 2 order by 1, 2 limit $4`,
       values: [...intervalParams(intervals), maxRows, maxRead + 1],

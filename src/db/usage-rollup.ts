@@ -21,8 +21,7 @@ export const TOP_LIST = 128
 export async function findPendingUsage(db: Database): Promise<Shard[]> {
   const rows = await db.query<{ shard: Shard }>({
     name: 'find-pending-usage',
-    text: `select s.shard from generate_series(0, 63) s (shard)
-      where exists (select from usage_pending p where p.shard = s.shard)`,
+    text: `select h.shard from shard_head h where exists (select from usage_pending p where p.shard = h.shard)`,
   })
   return rows.map(({ shard }) => shard)
 }
@@ -82,63 +81,80 @@ const TAKE = `
  * `missed`. Of the users of both, those who can have committed most are kept, and the first who is dropped says what the
  * new list has missed.
  */
-const ADD = `
-  with k as materialized (
+const KEYS = `k as materialized (
     select user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.map(column).join(', ')}
     from unnest($2::bigint[], $3::timestamptz[], $4::bigint[], $5::text[], $6::text[],
       ${USAGE_COUNTS.map((_, index) => `$${7 + index}::bigint[]`).join(', ')})
       k (user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
-  ), accounts as (
-    insert into account (shard, user_id)
-    select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
-    on conflict do nothing
-  ), top as (
-    insert into usage_top (shard, bucket, users, units, missed)
-    select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-      coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
+  )`
+
+const ADD_ACCOUNTS = `
+  insert into account (shard, user_id)
+  select $1::smallint, user_id from (select distinct user_id from k) u order by user_id
+  on conflict do nothing`
+
+const ADD_TOP = `
+  insert into usage_top (shard, bucket, users, units, missed)
+  select $1::smallint, day, array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+    array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+    coalesce(max(units) filter (where place > ${TOP_LIST}), 0)
+  from (
+    select *, row_number() over (partition by day order by units desc, user_id) as place
     from (
-      select *, row_number() over (partition by day order by units desc, user_id) as place
+      select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
+      from k where committed > 0 group by 1, 2
+    ) summed
+  ) ranked
+  group by day order by day
+  on conflict (shard, bucket) do update set (users, units, missed) = (
+    select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
+      array_agg(units order by place) filter (where place <= ${TOP_LIST}),
+      coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
+    from (
+      select user_id, units, row_number() over (order by units desc, user_id) as place
       from (
-        select user_id, date_bin('1 day', bucket, timestamptz 'epoch') as day, sum(committed)::bigint as units
-        from k where committed > 0 group by 1, 2
-      ) summed
-    ) ranked
-    group by day order by day
-    on conflict (shard, bucket) do update set (users, units, missed) = (
-      select array_agg(user_id order by place) filter (where place <= ${TOP_LIST}),
-        array_agg(units order by place) filter (where place <= ${TOP_LIST}),
-        coalesce(max(units) filter (where place > ${TOP_LIST}), usage_top.missed + excluded.missed)
-      from (
-        select user_id, units, row_number() over (order by units desc, user_id) as place
+        select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
         from (
-          select user_id, (sum(more) + usage_top.missed + excluded.missed)::bigint as units
-          from (
-            select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
-            union all
-            select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
-          ) of_both
-          group by user_id
-        ) bounds
-      ) ranked
-    )
-  ), paired as (
+          select user_id, units - usage_top.missed as more from unnest(usage_top.users, usage_top.units) h (user_id, units)
+          union all
+          select user_id, units - excluded.missed from unnest(excluded.users, excluded.units) n (user_id, units)
+        ) of_both
+        group by user_id
+      ) bounds
+    ) ranked
+  )`
+
+const PAIRED = `paired as (
     select bucket, country, message_type, ${sumsOf(USAGE_COUNTS)},
       coalesce(sum(committed) filter (where quota_id is null), 0) as unfunded,
       coalesce(sum(committed_messages) filter (where quota_id is null), 0) as unfunded_messages
     from k group by bucket, country, message_type
-  ), total as (
-    insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
-    select 0, case grouping(country, message_type) when 3 then ${DIMENSIONS.none} when 1 then ${DIMENSIONS.country}
-        else ${DIMENSIONS.message_type} end, bucket,
-      case grouping(country, message_type) when 1 then country when 2 then message_type end, ${sumsOf(TOTAL_COUNTS)}
-    from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
-    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
-  )
+  )`
+
+const ADD_TOTALS = `
+  insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
+  select 0, case grouping(country, message_type) when 3 then ${DIMENSIONS.none} when 1 then ${DIMENSIONS.country}
+      else ${DIMENSIONS.message_type} end, bucket,
+    case grouping(country, message_type) when 1 then country when 2 then message_type end, ${sumsOf(TOTAL_COUNTS)}
+  from paired group by grouping sets ((bucket), (bucket, country), (bucket, message_type)) order by 2, 3, 4
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
+
+const ADD_USAGE = `
   insert into usage (shard, user_id, bucket, quota_id, country, message_type, ${USAGE_COUNTS.join(', ')})
   select $1::smallint, * from k
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${additionsTo('usage', USAGE_COUNTS)}`
+
+/** One statement, so that the arrays are read once. */
+const ADD = `with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
+
+/** A cluster inserts by itself, and not in a part of a statement; the totals are in no shard. */
+const ADD_IN_CLUSTER = {
+  'add-accounts': `with ${KEYS} ${ADD_ACCOUNTS}`,
+  'add-top-users': `with ${KEYS} ${ADD_TOP}`,
+  'add-usage-totals': `with ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
+  'add-usage': `with ${KEYS} ${ADD_USAGE}`,
+}
 
 export interface RolledUp {
   batches: number
@@ -181,7 +197,9 @@ export function rollUpUsage(
     const { batches, first, rows } = taken
     try {
       if (taken.users !== null) {
-        await tx.query({ name: 'add-usage-sums', text: ADD, values: [shard, ...SUMMED.map(name => taken[name])] })
+        const values = [shard, ...SUMMED.map(name => taken[name])]
+        const statements = tx.isCluster ? ADD_IN_CLUSTER : { 'add-usage-sums': ADD }
+        for (const [name, text] of Object.entries(statements)) await tx.query({ name, text, values })
       }
     } catch (error) {
       if (first === null || !isDataError(error)) throw error

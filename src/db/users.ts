@@ -1,7 +1,8 @@
 /** Users: who has data here, and since when each has been active. */
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, Queryable, SqlValue } from './database.ts'
+import { bind } from './parameters.ts'
 import { IN_INDEX_ORDER } from './planner-settings.ts'
 import { type Slice, sliceOf } from './slice.ts'
 import { unexpiredAt } from './unexpired.ts'
@@ -19,16 +20,15 @@ export interface UserRecord extends Omit<ListedUser, 'quotas'> {
   quotas: { unexpired: number; expired: number; deleted: number }
 }
 
-const newestIn = (table: string) => `(select u.bucket from ${table} u where u.shard = a.shard and u.user_id = a.user_id
-     order by u.bucket desc limit 1)`
+const newestIn = (table: string) =>
+  `(select max(u.bucket) from ${table} u where u.shard = a.shard and u.user_id = a.user_id)`
 
-/** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. */
+/** SQL: what a list shows of the accounts `a`, each number by an index; `$1` is the time. The order of ids is in the words of their index. */
 const SHOWN = `
-  a.user_id,
+  a.user_id + 0 as user_id,
   (select count(*) from quota q where q.shard = a.shard and q.user_id = a.user_id and ${unexpiredAt('$1')}) as quotas,
   greatest(
-    (select r.created_at from reservation r where r.shard = a.shard and -r.user_id = -a.user_id
-     order by r.created_at desc limit 1),
+    (select max(r.created_at) from reservation r where r.shard = a.shard and -r.user_id = -a.user_id),
     -- Compaction moves the oldest, so no day is later than what is left in detail.
     coalesce(${newestIn('usage')}, ${newestIn('usage_day')}, ${newestIn('usage_month')})) as last_activity_at`
 
@@ -38,9 +38,7 @@ export function listUsers(db: Database, after: number, size: number, now: EpochM
     await tx.query({ text: IN_INDEX_ORDER })
     const rows = await tx.query<ListedUser>({
       name: 'list-users',
-      text: `select ${SHOWN} from (
-               select shard, user_id from account where user_id + 0 > $2 order by user_id + 0 limit $3
-             ) a order by a.user_id`,
+      text: `select ${SHOWN} from account a where a.user_id + 0 > $2 order by a.user_id + 0 limit $3`,
       values: [timestampParam(now), after, size + 1],
     })
     return sliceOf(rows, size)
@@ -60,16 +58,12 @@ export function findUsersIn(
   size: number,
   now: EpochMs,
 ): Promise<ListedUser[]> {
-  return tx.query<ListedUser>({
-    name: 'find-users-in',
-    text: `select ${SHOWN} from (
-             select found.* from unnest($2::bigint[], $3::bigint[]) range (low, high) cross join lateral (
-               select shard, user_id from account where user_id + 0 between range.low and range.high
-               order by user_id + 0 limit $4
-             ) found order by found.user_id limit $4
-           ) a order by a.user_id`,
-    values: [timestampParam(now), ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+  const values: SqlValue[] = [timestampParam(now), size]
+  const within = ranges.map(({ low, high }) => {
+    const range = `a.user_id + 0 between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
+    return `(select ${SHOWN} from account a where ${range} order by a.user_id + 0 limit $2)`
   })
+  return tx.query<ListedUser>({ text: `${within.join(' union all ')} order by user_id limit $2`, values })
 }
 
 /** Whether anything is stored of a user, an empty account included. The record of a finished erasure does not count. */

@@ -45,7 +45,7 @@ export function restartPage(db: Database, id: number, now: EpochMs, limit: numbe
              ), restarted as (
                update webhook_delivery d set ${RESTART}, next_attempt_at = $4
                from page p join webhook w on w.shard = p.shard and w.id = p.webhook_id
-               where ${sameDelivery('d', 'p')} and ${IS_PENDING} and d.began_at <= w.restarted_at
+               where ${sameDelivery('d', 'p')} and d.shard = $1 and w.shard = $1 and ${IS_PENDING} and d.began_at <= w.restarted_at
                returning 1
              )
              select count(*) as read, max(next_attempt_at) as reached, (select count(*) from restarted) as restarted
@@ -119,9 +119,9 @@ export function removeEnded(
            ), ended as materialized (
              select d.shard, d.webhook_id, d.event_shard, d.number
              from page p join webhook_delivery d on ${sameDelivery('d', 'p')}
-             where d.status <> 'pending' for update of d skip locked
+             where d.shard = $1 and d.status <> 'pending' for update of d skip locked
            ), removed as (
-             delete from webhook_delivery d using ended e where ${sameDelivery('d', 'e')}
+             delete from webhook_delivery d using ended e where ${sameDelivery('d', 'e')} and d.shard = $1
              returning 1
            ), last as (
              select * from page order by created_at desc, event_shard desc, number desc limit 1
@@ -157,7 +157,7 @@ export function removeDeliveries(
              where shard = $1 and webhook_id = $2 and (event_shard, number) > ($3::smallint, $4::bigint)
              order by event_shard, number limit $5
            ), removed as (
-             delete from webhook_delivery d using page p where ${sameDelivery('d', 'p')}
+             delete from webhook_delivery d using page p where ${sameDelivery('d', 'p')} and d.shard = $1
              returning 1
            ), last as (
              select * from page order by event_shard desc, number desc limit 1

@@ -39,12 +39,12 @@ export async function lockWebhook(tx: Transaction, id: number): Promise<Webhook 
 
 /** An id for a webhook to be created, and how many webhooks there are. */
 export async function nextWebhookId(tx: Transaction): Promise<{ id: number; present: number }> {
-  const [row] = await tx.query<{ number: number; present: number }>({
-    text: `select nextval('webhook_number') as number,
-             (select count(*) from webhook where deleted_at is null) as present`,
+  const [next] = await tx.query<{ number: number }>({ text: `select nextval('webhook_number') as number` })
+  const [all] = await tx.query<{ present: number }>({
+    text: 'select count(*) as present from webhook where deleted_at is null',
   })
-  if (row === undefined) throw new Error('nextval returned no row')
-  return { id: quotaIdOf(row.number, shardFrom(row.number % SHARD_COUNT)), present: row.present }
+  if (next === undefined || all === undefined) throw new Error('the database returned no row')
+  return { id: quotaIdOf(next.number, shardFrom(next.number % SHARD_COUNT)), present: all.present }
 }
 
 /**

@@ -34,7 +34,10 @@ export function shardOf(userId: number): Shard {
 
 /** The id of the `sequence`-th quota (from 1). It holds the shard, so that the id alone is enough to find the row. */
 export function quotaIdOf(sequence: number, shard: Shard): number {
-  return sequence * SHARD_COUNT + shard
+  const id = sequence * SHARD_COUNT + shard
+  // A sequence on a worker of a cluster begins at 2^48.
+  if (!Number.isSafeInteger(id)) throw new RangeError(`the number ${sequence} is too large for an id`)
+  return id
 }
 
 /** The shard that a quota's id holds. */

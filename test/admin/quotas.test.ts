@@ -3,8 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { adjustQuotaOnce, updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuotaOnce } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
+import { importStep } from '../../src/admin/import-quotas.ts'
+import { createWebhookOnce } from '../../src/admin/webhooks-once.ts'
 import { shardOfKey } from '../../src/db/idempotency.ts'
 import { findQuota, lockQuotasOfUser } from '../../src/db/quotas.ts'
+import { secretKeys } from '../../src/db/secret-keys.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createBench, openTransaction, someone, untilWaiting } from '../support/engine.ts'
@@ -119,6 +122,38 @@ describe('a change', () => {
       values: [id],
     })
     expect(windows).toEqual([{ window_no: 0, used: 0, carried: 1_000 }])
+  })
+})
+
+describe('numbers that are given again', () => {
+  /** As the coordinator of a cluster may do after a crash. */
+  const repeat = (sequence: string, id: number) =>
+    db.query({ text: 'select setval($1::regclass, $2, false)', values: [sequence, Math.floor(id / 64)] })
+
+  test('make no creation fail', async () => {
+    const user = someone()
+    const first = await bench.quota({ user_id: user })
+    await bench.quota({ user_id: user })
+    await repeat('quota_number', first.id)
+    const created = await createQuotaOnce(db, { user_id: user, limit: 5 }, bench.author(), undefined)
+    expect(created.outcome).toBe('created')
+    expect((await writtenFor(user)).quotas).toHaveLength(3)
+  })
+
+  test('make no import fail', async () => {
+    const user = someone()
+    const { id } = await bench.quota({ user_id: user })
+    await repeat('quota_number', id)
+    const row = { user_id: user, limit: 5, external_ref: 'imported' }
+    expect(await importStep(db, [row], bench.author())).toEqual([{ outcome: 'created' }])
+  })
+
+  test('make no new webhook fail', async () => {
+    const secret = { secret: new Uint8Array(32), keys: secretKeys(new Uint8Array(32), []) }
+    const create = () => createWebhookOnce(db, { url: 'https://example.com' }, secret, bench.author(), undefined)
+    const first = await create()
+    await repeat('webhook_number', 'webhook' in first ? first.webhook.id : 0)
+    expect((await create()).outcome).toBe('changed')
   })
 })
 

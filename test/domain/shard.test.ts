@@ -73,6 +73,10 @@ describe('the id of a quota', () => {
     expect(quotaIdOf(sequence, shardFrom(shard))).toBe(id)
   })
 
+  test('is refused beyond what a number can hold', () => {
+    expect(() => quotaIdOf(2 ** 48, shardOf(1))).toThrow(RangeError)
+  })
+
   test('holds its shard and is unique', () => {
     const place = fc.tuple(fc.integer({ min: 1, max: 2 ** 47 - 1 }), fc.constantFrom(...SHARDS))
     fc.assert(

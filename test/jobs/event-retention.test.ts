@@ -239,7 +239,7 @@ describe('a page is read by keys', async () => {
     values: [new Date(START - 30 * DAY_MS).toISOString()],
   })
 
-  async function statement(): Promise<Statement> {
+  async function statements(): Promise<Statement[]> {
     const sent: Statement[] = []
     const tx: Queryable = {
       async query(one) {
@@ -249,21 +249,20 @@ describe('a page is read by keys', async () => {
     }
     const webhooks = { ids: [64], positions: SHARDS.map(() => 5_000) }
     await removeEvents({ ...db, transaction: work => work(tx) }, shard, START, webhooks, 100).catch(() => {})
-    const [first] = sent
-    if (first === undefined) throw new Error('nothing was sent')
-    return first
+    return sent
   }
 
   test.each([false, true])('with statistics: %s', async analyzed => {
     if (analyzed) await db.query({ text: 'analyze event' })
-    const { text, values = [] } = await statement()
+    const sent = await statements()
     const rolledBack = db.transaction(async tx => {
       await tx.query({ text: BY_KEYS_IN_ORDER })
-      const nodes = nodesOf(await planOf(tx, { text, values }))
+      const nodes: ReturnType<typeof nodesOf> = []
+      for (const { text, values = [] } of sent) nodes.push(...nodesOf(await planOf(tx, { text, values })))
       const scans = nodes.filter(node => ['event', 'webhook_delivery'].includes(node['Relation Name'] ?? ''))
       const accesses = scans.filter(node => node['Index Name'] !== undefined || node['Node Type'].endsWith('Scan'))
       throw new Error(accesses.map(node => `${node['Index Name']} ${node['Actual Rows']}`).join(', '))
     })
-    await expect(rolledBack).rejects.toThrow(/^event_pkey 101, webhook_delivery_pkey 0, event_pkey 100$/)
+    await expect(rolledBack).rejects.toThrow(/^webhook_delivery_pkey 0, event_pkey 101, event_pkey 100$/)
   })
 })

@@ -38,13 +38,13 @@ export const addNumberedEvents = ledgerStatement<NumberedEvent>(
     data: jsons(event => event.data),
   },
   // A user's events are removed from the first on, so the last sequence of those that are left, if any, is the last one.
-  ({ k, bind }) => `insert into event (shard, number, user_id, sequence, type, at, data)
+  ({ k, shards, bind }) => `insert into event (shard, number, user_id, sequence, type, at, data)
     select h.shard, h.last_event + k.relative_number, k.user_id,
       k.nth + coalesce(
-        (select max(e.sequence) from event e where e.shard = k.shard and e.user_id = k.user_id),
-        (select s.last from event_sequence s where s.shard = k.shard and s.user_id = k.user_id), 0),
+        (select max(e.sequence) from event e where e.shard = h.shard and e.user_id = k.user_id),
+        (select s.last from event_sequence s where s.shard = h.shard and s.user_id = k.user_id), 0),
       k.type, ${bind(NOW)}::timestamptz, k.data::jsonb
-    from ${k} join shard_head h on h.shard = k.shard`,
+    from ${k} join shard_head h on h.shard = k.shard where h.shard = any(${shards})`,
 )
 
 /**

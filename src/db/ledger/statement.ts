@@ -40,6 +40,8 @@ export interface Parameters {
   readonly arrays: string
   /** The rows as a table `k` with the columns' names. */
   readonly k: string
+  /** The array of the rows' shards. */
+  readonly shards: string
   /** The columns as a select list that returns one row per element. */
   readonly unnested: string
   /** Binds a single value. */
@@ -59,6 +61,7 @@ export function ledgerStatement<Row>(
   const text = write({
     names,
     arrays: arrays.join(', '),
+    shards: arrays[Object.keys(columns).indexOf('shard')] ?? '',
     k: `unnest(${arrays.join(', ')}) k (${names})`,
     unnested: arrayColumns
       .map(({ elementType }, index) => `unnest(${arrays[index]})${elementType === undefined ? '' : `::${elementType}`}`)

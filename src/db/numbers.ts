@@ -1,0 +1,40 @@
+/** Numbers of new rows, which come from sequences. */
+import type { Database } from './database.ts'
+import { violatedUnique } from './sql-errors.ts'
+
+/** The tables that are numbered, by the key that a number violates which is taken. Each has a sequence of its own. */
+const NUMBERED: ReadonlyMap<string | undefined, 'quota' | 'webhook'> = new Map([
+  ['quota_pkey', 'quota'],
+  ['webhook_pkey', 'webhook'],
+])
+
+const ATTEMPTS = 3
+
+/**
+ * Runs a change that takes numbers for new rows. If one of them is taken, the sequence goes on behind the highest number, and
+ * the change runs again. The coordinator of a cluster may give numbers again after a crash: commits on other nodes do not
+ * write its log to the disk.
+ */
+export async function withNumbers<T>(db: Pick<Database, 'query'>, change: () => Promise<T>): Promise<T> {
+  for (let n = 1; ; n++) {
+    try {
+      return await change()
+    } catch (error) {
+      const table = NUMBERED.get(violatedUnique(error))
+      if (table === undefined || n === ATTEMPTS) throw error
+      await advance(db, table)
+    }
+  }
+}
+
+/** An id is its number × 64 + shard. Two partial indexes have the highest ids. */
+async function advance(db: Pick<Database, 'query'>, table: 'quota' | 'webhook'): Promise<void> {
+  const highest = (state: string) => `(select max(id) from ${table} where deleted_at is ${state}) / 64`
+  const [row] = await db.query<{ number: number }>({
+    text: `select coalesce(greatest(${highest('null')}, ${highest('not null')}), 1) as number`,
+  })
+  await db.query({
+    text: `select setval('${table}_number', greatest(nextval('${table}_number'), $1::bigint))`,
+    values: [row?.number ?? 1],
+  })
+}
