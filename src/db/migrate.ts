@@ -4,8 +4,10 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { VERSION } from '../version.ts'
+import { distributeTables, undistributedTables } from './cluster/tables.ts'
 import { type Database, type Log, openDatabase, type Queryable, sqlStateOf } from './database.ts'
 import { type ConcurrentIndex, isOlder, type Migration, readMigrations } from './migration-files.ts'
+import { findStore } from './store.ts'
 
 export interface MigrateOptions {
   readonly url: string
@@ -188,10 +190,13 @@ function failureOf({ name }: Migration, error: unknown, mustWait: boolean, lockW
   return new Error(`migration ${name} failed: ${reason}${advice}`, { cause: error })
 }
 
+/** On a cluster, the tables that it makes are distributed with it. */
 function apply(db: Database, migration: Migration): Promise<void> {
   return db.transaction(async tx => {
     await tx.query({ text: `set local lock_timeout = ${LOCK_TIMEOUT_MS}` })
-    await tx.query({ text: migration.sql })
+    for (const text of migration.statements) await tx.query({ text })
+    const { isDistributed } = await findStore(tx)
+    if (isDistributed) await distributeTables(tx, await undistributedTables(tx))
     await record(tx, migration)
   })
 }
@@ -207,7 +212,7 @@ async function applyConcurrently(
   { creates, index }: ConcurrentIndex,
 ): Promise<void> {
   const isMade = creates && (await dropInvalid(db, index))
-  if (!isMade) await db.query({ text: migration.sql })
+  if (!isMade) for (const text of migration.statements) await db.query({ text })
   await record(db, migration)
 }
 

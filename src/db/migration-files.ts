@@ -14,7 +14,8 @@ export interface Migration {
   /** The file's name, `0001_baseline.sql`. */
   readonly name: string
   readonly checksum: string
-  readonly sql: string
+  /** In their order. A cluster takes one statement at a time. */
+  readonly statements: readonly string[]
   /**
    * The oldest version of the service that may run on the schema that this migration leaves (`-- serves: 0.1.0`).
    * Null for the first migrations: version 0.1.0 counts them, and runs on no others.
@@ -67,10 +68,22 @@ function parseMigration(number: number, name: string, sql: string): Migration {
     number,
     name,
     checksum: createHash('sha256').update(sql).digest('hex'),
-    sql,
+    statements: statementsOf(sql),
     servesFrom,
     concurrent,
   }
+}
+
+/** Text in which a semicolon ends nothing: comments, strings, quoted names, and bodies between dollars. */
+const OPAQUE = /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|(\$\w*\$)[\s\S]*?\1/
+
+const PARTS = new RegExp(`(?:${OPAQUE.source}|[^;])+`, 'g')
+
+/** The statements of a text, without those that are empty or only a comment. */
+export function statementsOf(sql: string): string[] {
+  return [...sql.matchAll(PARTS)]
+    .map(([statement]) => statement.trim())
+    .filter(statement => statement.replaceAll(/--[^\n]*|\/\*[\s\S]*?\*\//g, '').trim() !== '')
 }
 
 /** Only statements that can be repeated after a crash, one a file: nothing rolls back what ran before it. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { assertMigrated, type MigrateOptions, migrate, pendingMigrations } from '../../src/db/migrate.ts'
+import { statementsOf } from '../../src/db/migration-files.ts'
 import { emptyDatabase } from '../support/database.ts'
 
 const ONE = 'create table one (id integer); insert into one values (1);'
@@ -176,4 +177,18 @@ describe('migrations that say which versions they serve', async () => {
     const directory = await migrations({ ...files, '0007_seven.sql': sql })
     await expect(migrate({ url, directory, version: '0.3.0' })).rejects.toThrow(fault)
   })
+})
+
+test('a text is split into its statements, which a semicolon in a string, a name, a comment or a body does not end', () => {
+  const text = `-- one; not two
+create table "a;b" (c text default 'd;''e'); /* ; */
+do $body$ begin perform 1; end $body$;
+select $$;$$;
+-- nothing; more
+`
+  expect(statementsOf(text)).toEqual([
+    `-- one; not two\ncreate table "a;b" (c text default 'd;''e')`,
+    '/* ; */\ndo $body$ begin perform 1; end $body$',
+    'select $$;$$',
+  ])
 })

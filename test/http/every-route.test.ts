@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
-import { withDatabase } from '../support/cluster.ts'
+import { withDatabase } from '../support/database-url.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
 
 interface Route {

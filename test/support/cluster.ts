@@ -1,6 +1,6 @@
 /**
- * The database server of a test run: that of DATABASE_URL, or an embedded one in a temporary folder. One template
- * database is migrated, and the database of every test file is a copy of it.
+ * The database server of a test run: that of DATABASE_URL, the cluster of TEST_CLUSTER_URL, or an embedded one in a
+ * temporary folder. One template database is migrated, and the database of every test file is a copy of it.
  *
  * For tests that need a server of their own, one embedded database is created and migrated, and each takes a copy of its
  * folder: a tenth of a second instead of three seconds.
@@ -15,11 +15,15 @@ import type { TestProject } from 'vitest/node'
 import { type Database, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { migrate } from '../../src/db/migrate.ts'
+import { createTemplate, dropOn, nodesOf } from './citus.ts'
+import { withDatabase } from './database-url.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** A database of the server, from which others can be created. */
     serverUrl: string
+    /** The URLs of that database on all nodes of a cluster; null: the server is one PostgreSQL. */
+    nodes: [string, ...string[]] | null
     templateName: string
     /** The data folder of a migrated embedded database that does not run. Copy it with `copyDataFolder`. */
     preparedFolder: string
@@ -30,22 +34,31 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { folder, remove } = await scratchFolder()
   const prepared = await prepareDataFolder(folder)
   project.provide('preparedFolder', prepared)
-  const server = await openServer(process.env.DATABASE_URL, prepared, join(folder, 'server'))
+  const clusterUrl = process.env.TEST_CLUSTER_URL
+  const server = await openServer(clusterUrl ?? process.env.DATABASE_URL, prepared, join(folder, 'server'))
   const templateName = `sms_quota_template_${process.pid}`
   const admin = openDatabase({ url: server.url, maxConnections: 1, statementTimeout: 60_000 })
+  const nodes = clusterUrl === undefined ? null : await nodesOf(clusterUrl)
+  const drop = () => dropOn(nodes ?? [server.url], templateName)
   try {
-    await admin.query({ text: `create database ${templateName}` })
-    await migrate({ url: withDatabase(server.url, templateName) })
+    if (nodes === null) {
+      await admin.query({ text: `create database ${templateName}` })
+      await migrate({ url: withDatabase(server.url, templateName) })
+    } else {
+      await createTemplate(nodes, templateName)
+    }
   } catch (error) {
+    await drop()
     await admin.close()
     await server.stop()
     await remove()
     throw error
   }
   project.provide('serverUrl', server.url)
+  project.provide('nodes', nodes)
   project.provide('templateName', templateName)
   return async () => {
-    await admin.query({ text: `drop database ${templateName} with (force)` })
+    await drop()
     await admin.close()
     await server.stop()
     await remove()
@@ -111,10 +124,3 @@ rm -rf -- "$1"`
 
 /** Shows warnings and errors only. */
 const quiet = { info: () => {}, warn: console.warn, error: console.error }
-
-/** The URL of another database on the same server. */
-export function withDatabase(url: string, name: string): string {
-  const changed = new URL(url)
-  changed.pathname = `/${name}`
-  return changed.href
-}

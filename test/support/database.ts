@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { afterAll, inject } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
-import { copyDataFolder, disableAutovacuum, scratchFolder, withDatabase } from './cluster.ts'
+import { createCopy, dropOn } from './citus.ts'
+import { copyDataFolder, disableAutovacuum, scratchFolder } from './cluster.ts'
+import { withDatabase } from './database-url.ts'
 
 export interface FreshDatabase {
   readonly url: string
@@ -18,12 +20,15 @@ export interface FreshDatabase {
  * for a machine with other work.
  */
 export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
-  return makeDatabase(`template ${inject('templateName')}`, options)
+  const [nodes, template] = [inject('nodes'), inject('templateName')]
+  const create = (name: string) =>
+    nodes === null ? administer(`create database ${name} template ${template}`) : createCopy(nodes, name, template)
+  return makeDatabase(create, options)
 }
 
-/** A database without a schema, dropped after the caller's tests. */
+/** A database without a schema, dropped after the caller's tests. On a cluster it is one of the coordinator alone. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
-  return makeDatabase("template template0 encoding 'UTF8'")
+  return makeDatabase(name => administer(`create database ${name} template template0 encoding 'UTF8'`))
 }
 
 /** The data folder of a migrated embedded database that does not run, removed after the caller's tests. */
@@ -55,15 +60,18 @@ export async function databaseOnOwnServer(): Promise<FreshDatabase> {
   return { url, db }
 }
 
-async function makeDatabase(source: string, options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
+async function makeDatabase(
+  create: (name: string) => Promise<void>,
+  options: Partial<DatabaseOptions> = {},
+): Promise<FreshDatabase> {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
   const db = openDatabase({ connectTimeout: 60_000, statementTimeout: 60_000, ...options, url })
   afterAll(async () => {
     await db.close()
-    await administer(`drop database ${name} with (force)`)
+    await dropOn(inject('nodes') ?? [inject('serverUrl')], name)
   })
-  await administer(`create database ${name} ${source}`)
+  await create(name)
   return { url, db }
 }
 

@@ -1,0 +1,90 @@
+/** Distributes the tables of a database over a cluster. It can be repeated, and goes on where it was interrupted. */
+import { SHARD_COUNT } from '../../domain/shard.ts'
+import { type Database, type Log, openDatabase, type Queryable } from '../database.ts'
+import { migrate } from '../migrate.ts'
+import { findStore } from '../store.ts'
+import { type ClusterFault, clusterFaults, prepareNodes } from './nodes.ts'
+import { distributeTables, type Table, undistributedTables } from './tables.ts'
+
+interface DistributeOptions {
+  readonly url: string
+  /** How many Citus shards: 1 to 64, fixed once the tables are distributed. Null: as many as there are. */
+  readonly shards: number | null
+  /** Whether to do it; otherwise it only looks. */
+  readonly isConfirmed: boolean
+  /** Further settings of sessions on workers. */
+  readonly workerSettings?: Readonly<Record<string, string>>
+  readonly log?: Log
+}
+
+type Distribution =
+  /** The cluster must be mended first. */
+  | { readonly outcome: 'faults'; readonly faults: readonly ClusterFault[] }
+  /** What would be done. */
+  | { readonly outcome: 'planned'; readonly shards: number; readonly tables: readonly string[] }
+  | { readonly outcome: 'done'; readonly shards: number; readonly tables: readonly string[] }
+
+/** @throws Error if the number of shards does not fit, or the service runs on tables that are not distributed yet */
+export async function distribute(options: DistributeOptions): Promise<Distribution> {
+  const { url, isConfirmed, workerSettings, log } = options
+  // To copy a large table to the workers may take long.
+  const db = openDatabase({ url, maxConnections: 1, statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 })
+  try {
+    const faults = await clusterFaults(db)
+    if (faults.length > 0) return { outcome: 'faults', faults }
+    const { isDistributed } = await findStore(db)
+    const shards = shardsFor(options.shards, isDistributed ? await countShards(db) : null)
+    if (!isDistributed) await assertIdle(db)
+    if (!isConfirmed) return { outcome: 'planned', shards, tables: namesOf(await undistributedTables(db)) }
+    await migrate({ url, ...(log === undefined ? {} : { log }) })
+    const tables = await distributeMissing(db, shards)
+    await prepareNodes(db, workerSettings)
+    return { outcome: 'done', shards, tables: namesOf(tables) }
+  } finally {
+    await db.close()
+  }
+}
+
+const namesOf = (tables: readonly Table[]) => tables.map(({ name }) => name)
+
+function shardsFor(wanted: number | null, present: number | null): number {
+  if (present !== null) {
+    if (wanted === null || wanted === present) return present
+    throw new Error(`the tables are distributed over ${present} shards, which stays; leave out --shards`)
+  }
+  if (wanted === null) throw new Error(`say over how many shards, with --shards (1 to ${SHARD_COUNT})`)
+  return wanted
+}
+
+async function countShards(db: Queryable): Promise<number> {
+  const [row] = await db.query<{ shards: number }>({
+    text: `select count(*) as shards from pg_dist_shard where logicalrelid = to_regclass('account')`,
+  })
+  return row?.shards ?? 0
+}
+
+/** A running service found its lanes when it started: on one PostgreSQL, they are wrong after this. */
+async function assertIdle(db: Queryable): Promise<void> {
+  const [row] = await db.query<{ sessions: number }>({
+    text: `select count(*) as sessions from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sms-quota%'`,
+  })
+  const sessions = row?.sessions ?? 0
+  if (sessions > 0) throw new Error(`the service is running (${sessions} connections); stop it first`)
+}
+
+/** All or nothing. Rows that were there move to the workers, and what is left of them on the coordinator is removed. */
+async function distributeMissing(db: Database, shards: number): Promise<Table[]> {
+  return db.transaction(async tx => {
+    const tables = await undistributedTables(tx)
+    await distributeTables(tx, tables, shards)
+    for (const { name, placement } of tables) {
+      if (placement !== 'sharded') continue
+      await tx.query({
+        text: 'select truncate_local_data_after_distributing_table($1::text::regclass)',
+        values: [name],
+      })
+    }
+    return tables
+  })
+}

@@ -1,0 +1,67 @@
+/** Databases on the nodes of a Citus cluster, that of TEST_CLUSTER_URL: the coordinator's, which knows the workers. */
+import { distribute } from '../../src/db/cluster/distribute.ts'
+import { prepareNodes } from '../../src/db/cluster/nodes.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { withDatabase } from './database-url.ts'
+
+const SHARDS = 8
+
+/** As the engines of tests, which wait for a lock longer than those of the product. */
+const WORKER_SETTINGS = { lock_timeout: '900' }
+
+/** The URLs of the database on each node, the coordinator's first. */
+export async function nodesOf(url: string): Promise<[string, ...string[]]> {
+  const nodes = await on(url, `select nodename as host, nodeport as port from pg_dist_node where groupid > 0`)
+  const others = nodes.map(({ host, port }) => {
+    const node = new URL(url)
+    node.host = `${host}:${port}`
+    return node.href
+  })
+  return [url, ...others]
+}
+
+/** Creates a database on every node, migrates and distributes it. Databases can be copied from it afterwards. */
+export async function createTemplate(nodes: readonly [string, ...string[]], name: string): Promise<void> {
+  await Promise.all(
+    nodes.map(async node => {
+      await on(node, `create database ${name}`)
+      await on(withDatabase(node, name), 'create extension citus')
+    }),
+  )
+  const [coordinator, ...workers] = nodes.map(node => new URL(withDatabase(node, name)))
+  if (coordinator === undefined) return
+  await on(coordinator.href, `select citus_set_coordinator_host('${coordinator.hostname}', ${coordinator.port})`)
+  for (const { hostname, port } of workers) await on(coordinator.href, `select citus_add_node('${hostname}', ${port})`)
+  const made = await distribute({
+    url: coordinator.href,
+    shards: SHARDS,
+    isConfirmed: true,
+    workerSettings: WORKER_SETTINGS,
+  })
+  if (made.outcome !== 'done') throw new Error(`the cluster of the tests is not fit: ${JSON.stringify(made)}`)
+  // A database with a connection cannot be copied, and Citus keeps one of its own open.
+  for (const node of nodes) {
+    await on(node, `alter database ${name} with allow_connections false`)
+    await on(node, `select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = '${name}'`)
+  }
+}
+
+/** Copies a template on every node. Its settings are those of the database, not of what is in it. */
+export async function createCopy(nodes: readonly string[], name: string, template: string): Promise<void> {
+  await Promise.all(nodes.map(node => on(node, `create database ${name} template ${template}`)))
+  const db = openDatabase({ url: withDatabase(nodes[0] ?? '', name), maxConnections: 1, statementTimeout: 60_000 })
+  await prepareNodes(db, WORKER_SETTINGS).finally(() => db.close())
+}
+
+export async function dropOn(nodes: readonly string[], name: string): Promise<void> {
+  await Promise.all(nodes.map(node => on(node, `drop database if exists ${name} with (force)`)))
+}
+
+async function on(url: string, text: string): Promise<{ host: string; port: number }[]> {
+  const db = openDatabase({ url, maxConnections: 1, connectTimeout: 60_000, statementTimeout: 60_000, lockTimeout: 0 })
+  try {
+    return await db.query({ text })
+  } finally {
+    await db.close()
+  }
+}
