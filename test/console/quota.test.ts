@@ -94,7 +94,7 @@ test('adjusts a limit by keyboard, and below the usage only after a confirmation
   await keyboard.press('Tab')
   await keyboard.type('500')
   await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
-  await dialog.getByText('0 are then left instead of 400').waitFor()
+  await dialog.getByText('0 are then left now instead of 400').waitFor()
   await keyboard.press('Enter')
   await dialog.getByText('Enter a reason of 1 to 500 characters.').waitFor()
   await dialog.getByRole('textbox', { name: 'Reason' }).focus()
@@ -125,13 +125,13 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   await dialog.getByRole('button', { name: '-500' }).click()
   await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
   await dialog.getByRole('button', { name: '+500' }).click()
-  await dialog.getByText('It counts in this window and in every later one.').waitFor()
-  await dialog.getByLabel('This window only').check()
-  await dialog.getByText('This adds a one-time grant of 500 units that ends with this window on 1 April 2026').waitFor()
+  await dialog.getByText('It counts this month and in every later one.').waitFor()
+  await dialog.getByLabel('This month only').check()
+  await dialog.getByText('This adds a one-time grant of 500 units that ends on 1 April 2026').waitFor()
   await dialog.getByRole('button', { name: 'Goodwill' }).click()
   await expectAccessible(page)
-  await dialog.getByRole('button', { name: 'Add for this window' }).click()
-  await page.getByRole('status').filter({ hasText: '500 units added for this window' }).waitFor()
+  await dialog.getByRole('button', { name: 'Add units', exact: true }).click()
+  await page.getByRole('status').filter({ hasText: '500 units added, as a grant of their own.' }).waitFor()
   const list = (await site.call('GET', '/api/sms/admin/quota/list?user_id=36')).body.items
   expect(list).toMatchObject([
     {
@@ -147,6 +147,67 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   ])
 })
 
+test('raises a cap for today only, also over a break, with a limit at all times and one entry in the changes', async () => {
+  const user_id = 38
+  await make({ user_id, name: 'Bundle', limit: 10_000 })
+  const cap = await make({ user_id, name: 'Daily', kind: 'cap', limit: 100, period: 'day', external_ref: 'D-38' })
+  const sendable = async () => (await site.call('GET', `${QUOTA}/summary?user_id=${user_id}`)).body.available
+  await consume(user_id, 'm1', 90)
+  const page = await site.visit(`/quotas/${cap.id}`)
+  await press(page, 'Adjust limit')
+  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByRole('button', { name: '+500' }).click()
+  await dialog.getByText('It counts today and on every later day.').waitFor()
+  await dialog.getByLabel('Today only').check()
+  await dialog.getByText('The limit is 600 until 16 March 2026 at 01:00').waitFor()
+  await dialog.getByText('and then 100 again.').waitFor()
+  await dialog.getByRole('button', { name: 'Goodwill' }).click()
+  await expectAccessible(page)
+
+  // The last step does not reach the service: the old limit holds, now and tomorrow.
+  await page.route('**/adjust', route => route.abort(), { times: 1 })
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await dialog.getByRole('alert').waitFor()
+  expect(await sendable()).toBe(10)
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByText('The limit is 600 until 16 March 2026 at 01:00, and then 100 again.').waitFor()
+  expect(await sendable()).toBe(510)
+  await page.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
+  await page.getByText('Followed by the cap:').waitFor()
+
+  await page.goto(`${site.url}/console/users/${user_id}/changes`)
+  await expect
+    .poll(() => page.getByRole('row').allTextContents())
+    .toMatchObject([
+      expect.anything(),
+      expect.stringMatching(
+        /^DailyRaised to 600 until 16 Mar 2026, 01:00, then 100 againand 3 more changes at once.+Goodwill/,
+      ),
+      expect.stringMatching(/^DailyCreated/),
+      expect.stringMatching(/^BundleCreated/),
+    ])
+  await expectAccessible(page)
+  await page.goto(`${site.url}/console/quotas?user_id=${user_id}`)
+  const rows = page.getByRole('row')
+  await rows.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
+  await rows.getByText('From 16 Mar 2026, 01:00, after the raised limit').waitFor()
+
+  const clock = site.clock.now
+  site.clock.now += DAY_MS
+  expect(await sendable()).toBe(100)
+  const { items } = (await site.call('GET', `${QUOTA}/list?user_id=${user_id}&kind=cap`)).body
+  expect(items).toMatchObject([
+    { limit: 100, status: 'active', external_ref: 'D-38', metadata: { continues_quota: String(cap.id) } },
+    { id: cap.id, limit: 600, status: 'expired', external_ref: null },
+  ])
+  site.clock.now = clock
+  const [{ id: next }] = items
+  await page.goto(`${site.url}/console/quotas/${next}`)
+  await page.getByRole('link', { name: `Quota ${cap.id}` }).click()
+  await page.waitForURL(`${site.url}/console/quotas/${cap.id}`)
+})
+
 test('support staff adjust within their bound, and auditors change nothing', async () => {
   const { id } = await make({ name: 'Supported', period: 'month' })
   const page = await site.visit(`/quotas/${id}`, {
@@ -155,7 +216,7 @@ test('support staff adjust within their bound, and auditors change nothing', asy
   await press(page, 'Adjust limit')
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
   await dialog.getByText('Your role may change the limit by up to 1,000 units at a time.').waitFor()
-  expect(await dialog.getByLabel('This window only').count()).toBe(0)
+  expect(await dialog.getByLabel('This month only').count()).toBe(0)
   await dialog.getByRole('textbox', { name: 'Units' }).fill('1001')
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('too much')
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
@@ -291,8 +352,8 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   expect((await site.call('GET', `${QUOTA}/${id}`)).status).toBe(404)
   expect(await page.getByRole('listitem').filter({ hasText: 'Version' }).count()).toBe(3)
   await page.getByText('5 unused units lost').waitFor()
-  await page.getByRole('link', { name: 'Past windows' }).click()
-  await page.getByText('No past windows').waitFor()
+  await page.getByRole('link', { name: 'Past periods' }).click()
+  await page.getByText('No past periods').waitFor()
   await expectAccessible(page)
 
   await page.goto(`${site.url}/console/quotas/999999`)
@@ -316,7 +377,7 @@ test('pages through past windows, with the cursor in the URL', async () => {
       site.clock.now += DAY_MS
     }
     const page = await site.visit(`/quotas/${id}?view=windows`)
-    const rows = page.getByRole('table', { name: 'Past windows' }).locator('tbody').getByRole('row')
+    const rows = page.getByRole('table', { name: 'Past periods' }).locator('tbody').getByRole('row')
     await rows.nth(19).waitFor()
     await rows.first().getByText('121 used · 979 left').waitFor()
     await press(page, 'Older')
@@ -340,11 +401,11 @@ test('is accessible and fits 1280 and 360 px with hostile text', async () => {
     body: { delta: 1, reason: 'z'.repeat(500), allow_below_usage: true },
   })
   const page = await site.visit(`/quotas/${id}`)
-  for (const view of ['Settings', 'History', 'Past windows', 'Edit']) {
+  for (const view of ['Settings', 'History', 'Past periods', 'Edit']) {
     await page.getByRole('link', { name: view, exact: true }).click()
     await heading(page, /<script>/)
     await page
-      .getByText(/z{500}|No past windows|Save changes/)
+      .getByText(/z{500}|No past periods|Save changes/)
       .or(page.getByText('key: y'))
       .first()
       .waitFor()

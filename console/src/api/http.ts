@@ -14,6 +14,8 @@ export interface RequestOptions {
   ifMatch?: number
   /** Makes a POST safe to retry. */
   idempotencyKey?: string
+  /** The same for the calls of one change, so that the history shows them as one. */
+  requestId?: string
   signal?: AbortSignal
 }
 
@@ -79,13 +81,15 @@ function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }
 
-function headersOf({ body, lines, ifMatch, idempotencyKey }: RequestOptions, token: string): Record<string, string> {
+function headersOf(options: RequestOptions, token: string): Record<string, string> {
+  const { body, lines, ifMatch, idempotencyKey, requestId } = options
   return {
     authorization: `Bearer ${token}`,
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     ...(lines === undefined ? {} : { 'content-type': 'application/x-ndjson' }),
     ...(ifMatch === undefined ? {} : { 'if-match': `"${ifMatch}"` }),
     ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
   }
 }
 

@@ -2,11 +2,12 @@ import { Anchor, Table, UnstyledButton } from '@mantine/core'
 import { memo, type ReactNode, useMemo } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
-import { countryName, formatDistance, formatList } from '../formats.ts'
+import { countryName, formatDistance, formatList, formatTimestamp } from '../formats.ts'
 import { texts } from '../texts/texts.ts'
 import { Kind } from './kind.tsx'
 import { isSortedByUse, quotaName, type Sort, type SortedBy } from './quota-labels.ts'
 import classes from './quota-table.module.css'
+import { CONTINUES, currentRaise } from './raised-cap.ts'
 import { StatusBadge } from './status-badge.tsx'
 import { UsageBar } from './usage-bar.tsx'
 import { Timestamp, Units } from './values.tsx'
@@ -245,8 +246,19 @@ function About({ quota, owner }: { quota: Quota; owner: Owner }) {
       {owner === 'own' ? texts.quotas.ownKinds[kind] : <Kind kind={kind} />} ·{' '}
       {period === null ? texts.quotas.oneTime : texts.quotas.each[period]}
       {isScoped && <> · {scopeText(quota)}</>}
+      <RaiseNote quota={quota} />
     </div>
   )
+}
+
+/** What becomes of a limit that is raised for a while. */
+function RaiseNote({ quota }: { quota: Quota }) {
+  const raise = currentRaise(quota)
+  const { raised, follows } = texts.quotas
+  if (raise !== null) return <div>{raised(raise.to, formatTimestamp(raise.until), raise.from)}</div>
+  return CONTINUES in quota.metadata && quota.status === 'scheduled' ? (
+    <div>{follows(formatTimestamp(quota.starts_at))}</div>
+  ) : null
 }
 
 /** Countries that a scope names before it only counts the rest. */

@@ -3,6 +3,7 @@ import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { CONTINUED_BY, followingCap, RAISED_FROM } from '../components/raised-cap.ts'
 
 /** One quota: what its page, forms and dialogs read and change. */
 
@@ -126,6 +127,52 @@ export function useAdjustQuota(id: number, key: string, onDone: (quota: Quota) =
       void refetchDependents(queryClient)
       onDone(quota)
     },
+  })
+}
+
+interface CapRaise {
+  /** As it was when the user first asked for it; an attempt after a break goes on from there. */
+  cap: Quota
+  delta: number
+  reason: string
+}
+
+/**
+ * Raises a cap until its window ends. After each step the old limit holds, now and later, so a break leaves nothing
+ * without a limit: first a cap with the old limit is to follow, then this one ends before it, and then it is raised.
+ */
+async function raiseForWindow({ cap, delta, reason }: CapRaise, key: string): Promise<Quota> {
+  const requestId = `raise-${key}`
+  const path = `/admin/quota/${cap.id}`
+  const next = await request<Quota>('/admin/quota', {
+    method: 'POST',
+    body: followingCap(cap),
+    idempotencyKey: `${key}-next`,
+    requestId,
+  })
+  const { metadata, version } = await request<Quota>(path)
+  const marks = { [RAISED_FROM]: String(cap.limit), [CONTINUED_BY]: String(next.id) }
+  await request(path, {
+    method: 'PUT',
+    body: { expires_at: cap.window_end, external_ref: null, metadata: { ...metadata, ...marks } },
+    ifMatch: version,
+    requestId,
+  })
+  // Other systems know the limit by its reference: it goes on with the cap that stays.
+  if (cap.external_ref !== null)
+    await request(`/admin/quota/${next.id}`, { method: 'PUT', body: { external_ref: cap.external_ref }, requestId })
+  const body = { delta, reason }
+  return request<Quota>(`${path}/adjust`, { method: 'POST', body, idempotencyKey: key, requestId })
+}
+
+/** Raises a cap for its current window only. */
+export function useRaiseCap(key: string, onDone: (cap: Quota) => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (raise: CapRaise) => raiseForWindow(raise, key),
+    onSuccess: onDone,
+    // Also after an error: some of the steps may have been taken.
+    onSettled: () => refetchDependents(queryClient),
   })
 }
 

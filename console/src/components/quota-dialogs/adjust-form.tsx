@@ -1,8 +1,8 @@
 import { Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { newIdempotencyKey } from '../../api/idempotency-key.ts'
-import { formatChange } from '../../formats.ts'
-import { isBelowUsage, useAdjustQuota, useCreateQuota } from '../../queries/quota.ts'
+import { formatChange, formatLong } from '../../formats.ts'
+import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
@@ -10,6 +10,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors } from '../field-errors.ts'
 import { useFocusFirstError } from '../focus-first-error.ts'
 import { quotaName } from '../quota-labels.ts'
+import { canRaiseForWindow } from '../raised-cap.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
 import { DistantTime } from '../values.tsx'
 import { BelowUsage } from './below-usage.tsx'
@@ -29,12 +30,15 @@ interface Input {
 
 const EMPTY: Input = { units: '', isDecrease: false, reason: '', isThisWindowOnly: false }
 
-/** Changes a limit by a number of units, or adds a grant that ends with the current window. */
-export default function AdjustForm({ quota, onClose, onDone }: QuotaFormProps) {
+/** Changes a limit by a number of units, for good or for the current window only. */
+export default function AdjustForm({ quota: latest, onClose, onDone }: QuotaFormProps) {
   const [input, setInput] = useState(EMPTY)
+  // Raising a cap takes several steps: after a break they go on with the cap as it was.
+  const [begun, setBegun] = useState<Quota | null>(null)
+  const quota = begun ?? latest
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
-  const canBeThisWindowOnly = useCanAddToWindow(quota) && !input.isDecrease
+  const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease
   const isThisWindowOnly = canBeThisWindowOnly && input.isThisWindowOnly
   const saving = useSaving(quota, (message: string) => {
     onDone(message)
@@ -46,6 +50,7 @@ export default function AdjustForm({ quota, onClose, onDone }: QuotaFormProps) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
+    if (isThisWindowOnly && quota.kind === 'cap') setBegun(quota)
     saving.save(delta, input.reason, isThisWindowOnly)
   }
   return (
@@ -58,54 +63,60 @@ export default function AdjustForm({ quota, onClose, onDone }: QuotaFormProps) {
           </ErrorNotice>
         )}
         <AmountFields input={input} onChange={change} error={errors.at('delta')} />
-        {canBeThisWindowOnly && (
+        {canBeThisWindowOnly && quota.period !== null && (
           <Radio.Group
             label={TEXTS.windows}
             value={isThisWindowOnly ? 'this' : 'every'}
             onChange={value => change({ isThisWindowOnly: value === 'this' })}
           >
             <Stack gap={6} mt={6}>
-              <Radio value="every" label={TEXTS.everyWindow} />
-              <Radio value="this" label={TEXTS.thisWindow} />
+              <Radio value="every" label={TEXTS.everyWindow[quota.period]} />
+              <Radio value="this" label={TEXTS.thisWindow[quota.period]} />
             </Stack>
           </Radio.Group>
         )}
         <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
         <ReasonField
-          about={isThisWindowOnly ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
+          about={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
           value={input.reason}
           onChange={reason => change({ reason })}
           error={errors.at('reason')}
         />
         <Button type="submit" loading={saving.isPending}>
-          {isThisWindowOnly ? TEXTS.submitGrant : TEXTS.submit}
+          {isThisWindowOnly && quota.kind === 'grant' ? TEXTS.submitGrant : TEXTS.submit}
         </Button>
       </Stack>
     </form>
   )
 }
 
-/** Only grants add up, so only a grant can get units for one window: as another grant, which support staff cannot create. */
-function useCanAddToWindow(quota: Quota): boolean {
+/** Grants add up, so a grant gets units by another grant. A cap is raised and followed by another cap. Support staff create neither. */
+function useCanBeThisWindowOnly(quota: Quota): boolean {
   const caller = useCaller()
-  return quota.kind === 'grant' && quota.period !== null && isLive(quota) && changesQuotas(caller)
+  const fits = quota.kind === 'grant' ? quota.period !== null : canRaiseForWindow(quota)
+  return fits && isLive(quota) && changesQuotas(caller)
 }
 
 function useSaving(quota: Quota, onSaved: (message: string) => void) {
   const [key] = useState(newIdempotencyKey)
   const adjusting = useAdjustQuota(quota.id, key, ({ limit }) => onSaved(TEXTS.done(limit ?? 0)))
   const creating = useCreateQuota(({ limit }) => onSaved(TEXTS.grantDone(limit ?? 0)))
+  const raising = useRaiseCap(key, ({ limit, window_end }) =>
+    onSaved(TEXTS.raiseDone(limit ?? 0, formatLong(window_end ?? ''), quota.limit ?? 0)),
+  )
+  const isPending = adjusting.isPending || creating.isPending || raising.isPending
   return {
-    error: adjusting.error ?? creating.error,
-    isPending: adjusting.isPending || creating.isPending,
+    error: adjusting.error ?? creating.error ?? raising.error,
+    isPending,
     save(delta: number | string, reason: string, isThisWindowOnly: boolean) {
-      if (adjusting.isPending || creating.isPending) return
+      if (isPending) return
       adjusting.reset()
       creating.reset()
+      raising.reset()
       // Without a number and a reason the adjustment is sent in any case: the service names what is missing.
-      if (isThisWindowOnly && typeof delta === 'number' && reason.trim() !== '')
-        creating.mutate({ body: extraGrant(quota, delta, reason), key })
-      else adjusting.mutate({ delta, reason })
+      if (!isThisWindowOnly || typeof delta !== 'number' || reason.trim() === '') adjusting.mutate({ delta, reason })
+      else if (quota.kind === 'cap') raising.mutate({ cap: quota, delta, reason })
+      else creating.mutate({ body: extraGrant(quota, delta, reason), key })
     },
     saveBelowUsage: (delta: number | string, reason: string) =>
       adjusting.mutate({ delta, reason, allow_below_usage: true }),
@@ -181,16 +192,18 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
   const from = limit ?? 0
   const leftAt = (of: number) => Math.max(0, of + rolled_over - used - reserved)
   if (typeof delta === 'string') return <Text size="sm">{TEXTS.limitNow(from, leftAt(from))}</Text>
+  const to = from + delta
   if (isThisWindowOnly && window_end !== null)
     return (
       <Text size="sm" role="status">
-        {TEXTS.addsGrant(delta, <DistantTime at={window_end} />, from)}
+        {quota.kind === 'cap'
+          ? TEXTS.raises(from, to, <DistantTime at={window_end} />)
+          : TEXTS.addsGrant(delta, <DistantTime at={window_end} />, from)}
       </Text>
     )
-  const to = from + delta
   return (
     <Text size="sm" role="status">
-      {TEXTS.limitGoes(from, to)} {period !== null && TEXTS.inEveryWindow}{' '}
+      {TEXTS.limitGoes(from, to)} {period !== null && TEXTS.inEveryWindow[period]}{' '}
       {TEXTS.leftInWindow(leftAt(from), leftAt(to))}
     </Text>
   )

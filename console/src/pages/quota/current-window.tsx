@@ -1,14 +1,19 @@
+import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Actor } from '../../components/actor.tsx'
+import { CONTINUED_BY, CONTINUES, currentRaise } from '../../components/raised-cap.ts'
 import { StatusBadge } from '../../components/status-badge.tsx'
+import { uint } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { DistantTime, Timestamp, Units } from '../../components/values.tsx'
-import { formatDistance, LOCAL_ZONE } from '../../formats.ts'
+import { formatDistance, formatTimestamp, LOCAL_ZONE } from '../../formats.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { hasStarted } from './form-values.ts'
 import classes from './quota.module.css'
-import { describe, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
+import { describe, metadataLabel, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -23,6 +28,7 @@ interface CurrentWindowProps {
 /** Status and usage of a quota in its current window. */
 export function CurrentWindow({ quota, message }: CurrentWindowProps) {
   const { status, window_start, window_end } = quota
+  const raise = currentRaise(quota)
   const terms = { ...quota, starts_at: hasStarted(quota) ? null : quota.starts_at }
   return (
     <section className={classes.card} aria-label={TEXTS.label}>
@@ -36,6 +42,11 @@ export function CurrentWindow({ quota, message }: CurrentWindowProps) {
       </div>
       <UsageBar {...quota} isLarge />
       <Figures quota={quota} />
+      {raise !== null && (
+        <p className={classes.description}>
+          <strong>{texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)}</strong>
+        </p>
+      )}
       <p className={classes.description}>
         <bdi>{describe(terms)}</bdi>
       </p>
@@ -83,8 +94,30 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function SettingValue({ name, quota }: { name: Setting; quota: Quota }) {
+  if (name === 'metadata') return <Metadata metadata={quota.metadata} />
   const at = name === 'starts_at' || name === 'expires_at' ? quota[name] : null
   return at === null ? <bdi>{settingText(name, quota)}</bdi> : <DistantTime at={at} />
+}
+
+/** Keys whose value is the id of another quota. */
+const QUOTA_KEYS: ReadonlySet<string> = new Set(['extends_quota', CONTINUED_BY, CONTINUES])
+
+/** Metadata, with words for the keys that the console itself writes, and links to the quotas they name. */
+function Metadata({ metadata }: Pick<Quota, 'metadata'>) {
+  const entries = Object.entries(metadata)
+  if (entries.length === 0) return quotaTexts.settings.none
+  return entries.map(([key, value]) => (
+    <div key={key}>
+      <bdi>{metadataLabel(key)}</bdi>:{' '}
+      {QUOTA_KEYS.has(key) && uint(value) !== null ? (
+        <Anchor component={Link} href={`/quotas/${value}`} inherit underline="always">
+          {quotaTexts.title(Number(value))}
+        </Anchor>
+      ) : (
+        <bdi>{value}</bdi>
+      )}
+    </div>
+  ))
 }
 
 /** The settings of a quota as text. */

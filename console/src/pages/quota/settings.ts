@@ -56,10 +56,15 @@ export function settingText(name: Setting, quota: Shown): string {
     case 'enabled':
       return value === true ? TEXTS.no : TEXTS.yes
     case 'metadata':
-      return listOf(Object.entries(quota.metadata ?? {}).map(([key, text]) => `${key}: ${text}`))
+      return listOf(Object.entries(quota.metadata ?? {}).map(([key, text]) => `${metadataLabel(key)}: ${text}`))
     default:
       return value === null ? TEXTS.none : String(value)
   }
+}
+
+/** What a key of the metadata means, if the console writes it. */
+export function metadataLabel(key: string): string {
+  return Object.entries(TEXTS.metadata).find(([known]) => known === key)?.[1] ?? key
 }
 
 function listOf(lines: string[]): string {

@@ -8,13 +8,17 @@ import { Kind } from '../../components/kind.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
+import { raiseOf } from '../../components/raised-cap.ts'
 import classes from '../../components/record-table.module.css'
 import { matching, useUrlState } from '../../components/url-state.ts'
 import { Timestamp } from '../../components/values.tsx'
+import { formatTimestamp } from '../../formats.ts'
 import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { isSame } from '../quota/form-values.ts'
 import { SETTING_LABELS, SETTINGS, settingText } from '../quota/settings.ts'
+
+type Change = Api['AuditEntry']
 
 const STATE = { cursor: matching(/^[A-Za-z0-9_-]{1,5000}$/) }
 
@@ -44,7 +48,7 @@ export default function Changes({ user }: { user: ViewedUser }) {
 }
 
 interface ChangeTableProps {
-  changes: readonly Api['AuditEntry'][]
+  changes: readonly Change[]
   user: ViewedUser
   /** Whether newer rows are being loaded. */
   isStale: boolean
@@ -65,22 +69,43 @@ function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
         </Table.Tr>
       </Table.Thead>
       <Table.Tbody>
-        {changes.map(change => (
-          <Row
-            key={`${change.resource} ${change.quota_id} ${change.version} ${change.at}`}
-            change={change}
-            names={names}
-          />
+        {requestsOf(changes).map(({ head, others }) => (
+          <Row key={keyOf(head)} change={head} others={others} names={names} />
         ))}
       </Table.Tbody>
     </Table>
   )
 }
 
-function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<number, string> }) {
-  const { quota_id, action, version, reason, actor, at } = change
-  const { columns, version: versionText } = texts.user.changes
-  const { kind, name } = recordedQuota(change)
+/** What one request changed: the change that tells most, and the others. */
+interface RequestChanges {
+  head: Change
+  others: readonly Change[]
+}
+
+/** Puts the changes of each request together, in the order of the list. A bulk change counts as one, too. */
+function requestsOf(changes: readonly Change[]): RequestChanges[] {
+  const groups = Map.groupBy(changes, change => change.request_id ?? keyOf(change))
+  return [...groups.values()].flatMap(group => {
+    const head = group.find(({ reason }) => reason !== null) ?? group[0]
+    return head === undefined ? [] : [{ head, others: group.filter(change => change !== head) }]
+  })
+}
+
+function keyOf({ resource, quota_id, version, at }: Change): string {
+  return `${resource} ${quota_id} ${version} ${at}`
+}
+
+interface RowProps {
+  change: Change
+  others: readonly Change[]
+  names: ReadonlyMap<number, string>
+}
+
+function Row({ change, others, names }: RowProps) {
+  const { quota_id, reason, actor, at } = change
+  const { columns } = texts.user.changes
+  const { kind } = recordedQuota(change)
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label={columns.quota}>
@@ -89,16 +114,24 @@ function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<
         ) : (
           <Kind kind={kind}>
             <Anchor component={Link} href={`/quotas/${quota_id}`} size="sm" className={classes.name ?? ''}>
-              <bdi>{names.get(quota_id) ?? quotaName({ id: quota_id, kind, name })}</bdi>
+              <bdi>{nameIn(names, change)}</bdi>
             </Anchor>
           </Kind>
         )}
       </Table.Th>
       <Table.Td data-label={columns.change}>
         <div>
-          {labelOf(action)}
-          {version !== null && <span className={classes.about}> · {versionText(version)}</span>}
-          {action === 'updated' && <ChangedSettings change={change} />}
+          <WhatChanged change={change} />
+          {others.length > 0 && (
+            <details className={classes.about}>
+              <summary>{texts.user.changes.others(others.length)}</summary>
+              {others.map(other => (
+                <div key={keyOf(other)}>
+                  <bdi>{nameIn(names, other)}</bdi>: <WhatChanged change={other} />
+                </div>
+              ))}
+            </details>
+          )}
         </div>
       </Table.Td>
       <Table.Td data-label={columns.reason} className={classes.name ?? ''}>
@@ -114,8 +147,27 @@ function Row({ change, names }: { change: Api['AuditEntry']; names: ReadonlyMap<
   )
 }
 
+function WhatChanged({ change }: { change: Change }) {
+  const { action, version, reason, after } = change
+  const raise = reason === null ? null : raiseOf(after ?? {})
+  // The steps of raising a cap for a while are other changes of the same request.
+  if (raise !== null) return texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)
+  return (
+    <>
+      {labelOf(action)}
+      {version !== null && <span className={classes.about}> · {texts.user.changes.version(version)}</span>}
+      {action === 'updated' && <ChangedSettings change={change} />}
+    </>
+  )
+}
+
+function nameIn(names: ReadonlyMap<number, string>, change: Change): string {
+  const { quota_id } = change
+  return quota_id === null ? '–' : (names.get(quota_id) ?? quotaName({ id: quota_id, ...recordedQuota(change) }))
+}
+
 /** The settings that an update changed, each with its old and its new value. */
-function ChangedSettings({ change: { before, after } }: { change: Api['AuditEntry'] }) {
+function ChangedSettings({ change: { before, after } }: { change: Change }) {
   const old: Api['QuotaAsShown'] = before ?? {}
   const current: Api['QuotaAsShown'] = after ?? {}
   const names = SETTINGS.filter(name => !isSame(old[name] ?? null, current[name] ?? null))
@@ -128,13 +180,13 @@ function ChangedSettings({ change: { before, after } }: { change: Api['AuditEntr
 }
 
 /** The list has changes of quotas and erasures only. */
-function labelOf(action: Api['AuditEntry']['action']): string {
+function labelOf(action: Change['action']): string {
   const { actions } = texts.user.changes
   return Object.entries(actions).find(([name]) => name === action)?.[1] ?? action
 }
 
 /** The quota at the time of the change: all that is known of a deleted one. */
-function recordedQuota({ before, after }: Api['AuditEntry']): { kind: 'grant' | 'cap'; name: string | null } {
+function recordedQuota({ before, after }: Change): { kind: 'grant' | 'cap'; name: string | null } {
   const shown: { kind?: unknown; name?: unknown } = after ?? before ?? {}
   return { kind: shown.kind === 'cap' ? 'cap' : 'grant', name: typeof shown.name === 'string' ? shown.name : null }
 }

@@ -32,18 +32,35 @@ export const dialogs: typeof english = {
     units: 'Einheiten',
     quickAmounts: 'Häufige Mengen',
     bound: units => `Die eigene Rolle darf das Limit um bis zu ${values.units(units)} auf einmal ändern.`,
-    windows: 'Für welche Zeiträume',
-    everyWindow: 'Jeder Zeitraum ab jetzt',
-    thisWindow: 'Nur dieser Zeitraum',
-    limitNow: (limit, left) =>
-      `Das Limit ist ${formatUnits(limit)}; in diesem Zeitraum sind ${formatUnits(left)} übrig.`,
+    windows: 'Wie lange',
+    everyWindow: {
+      hour: 'Ab jetzt jede Stunde',
+      day: 'Ab jetzt jeden Tag',
+      week: 'Ab jetzt jede Woche',
+      month: 'Ab jetzt jeden Monat',
+      year: 'Ab jetzt jedes Jahr',
+    },
+    thisWindow: {
+      hour: 'Nur diese Stunde',
+      day: 'Nur heute',
+      week: 'Nur diese Woche',
+      month: 'Nur diesen Monat',
+      year: 'Nur dieses Jahr',
+    },
+    limitNow: (limit, left) => `Das Limit ist ${formatUnits(limit)}; ${formatUnits(left)} sind übrig.`,
     limitGoes: (from, to) => `Das Limit geht von ${formatUnits(from)} auf ${formatUnits(to)}.`,
-    inEveryWindow: 'Das gilt in diesem Zeitraum und in jedem späteren.',
-    leftInWindow: (from, to) => `In diesem Zeitraum sind dann ${formatUnits(to)} übrig statt ${formatUnits(from)}.`,
+    inEveryWindow: {
+      hour: 'Das gilt jetzt und in jeder späteren Stunde.',
+      day: 'Das gilt heute und an jedem späteren Tag.',
+      week: 'Das gilt in dieser Woche und in jeder späteren.',
+      month: 'Das gilt in diesem Monat und in jedem späteren.',
+      year: 'Das gilt in diesem Jahr und in jedem späteren.',
+    },
+    leftInWindow: (from, to) => `Jetzt sind dann ${formatUnits(to)} übrig statt ${formatUnits(from)}.`,
     addsGrant: (units, end, limit) => (
       <>
-        Das fügt ein einmaliges Paket mit {values.units(units)} hinzu, das mit diesem Zeitraum endet: {end}. Das Limit
-        bleibt {formatUnits(limit)}, und der Rest der zusätzlichen Einheiten geht nicht über.
+        Das fügt ein einmaliges Paket mit {values.units(units)} hinzu, das am {end} endet. Das Limit bleibt{' '}
+        {formatUnits(limit)}, und der Rest der zusätzlichen Einheiten geht nicht über.
       </>
     ),
     grantName: name => `Zusätzlich: ${name}`,
@@ -53,9 +70,16 @@ export const dialogs: typeof english = {
     commonReasons: 'Häufige Gründe',
     reasons: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
     submit: 'Limit anpassen',
-    submitGrant: 'Für diesen Zeitraum hinzufügen',
+    submitGrant: 'Einheiten hinzufügen',
     done: limit => `Das Limit ist jetzt ${formatUnits(limit)}.`,
-    grantDone: units => `${values.units(units)} für diesen Zeitraum hinzugefügt, als eigenes Paket.`,
+    grantDone: units => `${values.units(units)} hinzugefügt, als eigenes Paket.`,
+    raises: (from, to, until) => (
+      <>
+        Das Limit ist {formatUnits(to)} bis {until}, und danach wieder {formatUnits(from)}.
+      </>
+    ),
+    raiseDone: (to, until, from) =>
+      `Das Limit ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
     errors: {
       delta: `Eine ganze Zahl ab 1 eingeben. Das Limit muss von 0 bis ${formatUnits(10 ** 12)} bleiben.`,
       reason: 'Einen Grund mit 1 bis 500 Zeichen eingeben.',

@@ -7,7 +7,7 @@ import { values } from './values.tsx'
 export const quota: typeof english = {
   ...dialogs,
   user: id => `Benutzer ${id}`,
-  windowEnds: 'Zeitraum endet',
+  windowEnds: 'bis',
   title: id => `Kontingent ${id}`,
 
   page: {
@@ -40,7 +40,7 @@ export const quota: typeof english = {
     label: 'Aktueller Zeitraum',
     fromTo: (from, to) => (
       <>
-        Zeitraum {from} – {to}
+        {from} – {to}
       </>
     ),
     noEnd: 'kein Ende',
@@ -72,6 +72,13 @@ export const quota: typeof english = {
       priority: 'Priorität',
       external_ref: 'Externe Referenz',
       metadata: 'Metadaten',
+    },
+    metadata: {
+      extends_quota: 'Zusätzliche Einheiten zu',
+      continues_quota: 'Folgt auf die erhöhte Obergrenze',
+      continued_by: 'Gefolgt von der Obergrenze',
+      raised_from: 'Limit vor der Erhöhung',
+      reason: 'Grund',
     },
     periods: {
       hour: 'Jede Stunde',

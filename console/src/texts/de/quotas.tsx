@@ -25,6 +25,8 @@ export const quotas: Texts['quotas'] = {
   ownKinds: { grant: 'Paket', cap: 'Obergrenze' },
   oneTime: 'einmalig',
   each: { hour: 'stündlich', day: 'täglich', week: 'wöchentlich', month: 'monatlich', year: 'jährlich' },
+  raised: (to, until, from) => `Bis ${until} auf ${formatUnits(to)} erhöht, dann wieder ${formatUnits(from)}`,
+  follows: from => `Ab ${from}, nach dem erhöhten Limit`,
   doesNotReset: 'Keiner',
   never: 'Nie',
   scope: { everything: 'Alles', more: count => `${formatUnits(count)} weitere` },

@@ -200,6 +200,7 @@ export const user: Texts['user'] = {
     columns: { quota: 'Kontingent', change: 'Änderung', reason: 'Grund', by: 'Von', at: 'Am' },
     actions: { created: 'Angelegt', updated: 'Geändert', deleted: 'Gelöscht', erased: 'Daten gelöscht' },
     version: version => `Version ${version}`,
+    others: count => `und ${formatUnits(count)} weitere ${count === 1 ? 'Änderung' : 'Änderungen'} zugleich`,
     fromTo: (from, to) => (
       <>
         {from} → {to}

@@ -163,7 +163,7 @@ export const denials = {
     ownUnfunded: (units: string) => `${units} were not in a package`,
     draw: (units: string, windowStart: ReactNode) => (
       <>
-        {units}, in the window from {windowStart}
+        {units}, in the period from {windowStart}
       </>
     ),
     by: (sender: ReactNode) => <>by sender {sender}</>,

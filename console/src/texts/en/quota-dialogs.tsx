@@ -28,19 +28,35 @@ export const dialogs = {
     units: 'Units',
     quickAmounts: 'Quick amounts',
     bound: (units: number) => `Your role may change the limit by up to ${values.units(units)} at a time.`,
-    windows: 'Which windows',
-    everyWindow: 'Every window from now',
-    thisWindow: 'This window only',
-    limitNow: (limit: number, left: number) =>
-      `The limit is ${formatUnits(limit)}; ${formatUnits(left)} are left in this window.`,
+    windows: 'For how long',
+    everyWindow: {
+      hour: 'Every hour from now on',
+      day: 'Every day from now on',
+      week: 'Every week from now on',
+      month: 'Every month from now on',
+      year: 'Every year from now on',
+    },
+    thisWindow: {
+      hour: 'This hour only',
+      day: 'Today only',
+      week: 'This week only',
+      month: 'This month only',
+      year: 'This year only',
+    },
+    limitNow: (limit: number, left: number) => `The limit is ${formatUnits(limit)}; ${formatUnits(left)} are left.`,
     limitGoes: (from: number, to: number) => `The limit goes from ${formatUnits(from)} to ${formatUnits(to)}.`,
-    inEveryWindow: 'It counts in this window and in every later one.',
-    leftInWindow: (from: number, to: number) =>
-      `In this window, ${formatUnits(to)} are then left instead of ${formatUnits(from)}.`,
+    inEveryWindow: {
+      hour: 'It counts now and in every later hour.',
+      day: 'It counts today and on every later day.',
+      week: 'It counts this week and in every later one.',
+      month: 'It counts this month and in every later one.',
+      year: 'It counts this year and in every later one.',
+    },
+    leftInWindow: (from: number, to: number) => `${formatUnits(to)} are then left now instead of ${formatUnits(from)}.`,
     addsGrant: (units: number, end: ReactNode, limit: number) => (
       <>
-        This adds a one-time grant of {values.units(units)} that ends with this window on {end}. The limit stays at{' '}
-        {formatUnits(limit)}, and what is left of the added units does not roll over.
+        This adds a one-time grant of {values.units(units)} that ends on {end}. The limit stays at {formatUnits(limit)},
+        and what is left of the added units does not roll over.
       </>
     ),
     grantName: (name: string) => `Extra units: ${name}`,
@@ -50,21 +66,28 @@ export const dialogs = {
     commonReasons: 'Common reasons',
     reasons: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
     submit: 'Adjust limit',
-    submitGrant: 'Add for this window',
+    submitGrant: 'Add units',
     done: (limit: number) => `The limit is now ${formatUnits(limit)}.`,
-    grantDone: (units: number) => `${values.units(units)} added for this window, as a grant of its own.`,
+    grantDone: (units: number) => `${values.units(units)} added, as a grant of their own.`,
+    raises: (from: number, to: number, until: ReactNode) => (
+      <>
+        The limit is {formatUnits(to)} until {until}, and then {formatUnits(from)} again.
+      </>
+    ),
+    raiseDone: (to: number, until: string, from: number) =>
+      `The limit is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
     errors: {
       delta: `Enter a whole number of at least 1. The limit must stay from 0 to ${formatUnits(10 ** 12)}.`,
       reason: 'Enter a reason of 1 to 500 characters.',
     },
   },
   belowUsage: {
-    text: 'You can still set this limit. Units already used stay used, and the quota is exhausted until its window ends or the limit is raised.',
+    text: 'You can still set this limit. Units already used stay used, and the quota is exhausted until it starts anew or the limit is raised.',
     confirm: 'Set limit anyway',
   },
   suspend: {
     about: {
-      grant: 'Its windows go on while it is suspended. You can resume it at any time.',
+      grant: 'Its periods go on while it is suspended. You can resume it at any time.',
       cap: 'While it is suspended, the cap limits nothing, and what is sent then does not count in it. You can resume it at any time.',
     },
     consent: (user: number) => `Lift this limit of user ${user}`,

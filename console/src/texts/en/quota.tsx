@@ -8,7 +8,7 @@ import { values } from './values.tsx'
 export const quota = {
   ...dialogs,
   user: (id: number) => `user ${id}`,
-  windowEnds: 'window ends',
+  windowEnds: 'until',
   title: (id: number) => `Quota ${id}`,
 
   page: {
@@ -25,7 +25,7 @@ export const quota = {
     resumed: { grant: 'Resumed.', cap: 'Resumed: the cap limits again.' },
     delete: 'Delete',
     sections: 'Sections',
-    tabs: { settings: 'Settings', windows: 'Past windows', history: 'History' },
+    tabs: { settings: 'Settings', windows: 'Past periods', history: 'History' },
     notFound: (id: number) => `Quota ${id} not found`,
     noSuchId: 'No quota has this id.',
     toList: 'Go to the quota list',
@@ -38,10 +38,10 @@ export const quota = {
   },
 
   window: {
-    label: 'Current window',
+    label: 'Current period',
     fromTo: (from: ReactNode, to: ReactNode) => (
       <>
-        Window {from} – {to}
+        {from} – {to}
       </>
     ),
     noEnd: 'no end',
@@ -73,6 +73,13 @@ export const quota = {
       priority: 'Priority',
       external_ref: 'External reference',
       metadata: 'Metadata',
+    },
+    metadata: {
+      extends_quota: 'Extra units for',
+      continues_quota: 'Follows the raised cap',
+      continued_by: 'Followed by the cap',
+      raised_from: 'Limit before the raise',
+      reason: 'Reason',
     },
     periods: { hour: 'Each hour', day: 'Each day', week: 'Each week', month: 'Each month', year: 'Each year' },
     oneTime: 'One-time (does not reset)',
@@ -132,7 +139,7 @@ export const quota = {
     rolloverGroup: 'Rollover and overage',
     rollOver: (units: string) => `${units} roll over`,
     overage: (units: string) => `${units} overage`,
-    rolloverAbout: 'Maximum of unused units added to the next window.',
+    rolloverAbout: 'Maximum of unused units carried into the next period.',
     rolloverNotHere: 'Only for quotas that reset.',
     overageAbout: 'Units allowed beyond the limit.',
     scheduleGroup: 'Schedule',
@@ -158,7 +165,7 @@ export const quota = {
     priorityAbout: '0 to 255; lower is used first.',
     referenceAbout: 'The id in your own systems.',
     alreadyUsed: 'Already used',
-    alreadyUsedAbout: 'Units used elsewhere in this window.',
+    alreadyUsedAbout: 'Units of the current period that were used elsewhere.',
     metadataAbout: (max: number) => `Custom data for your own systems, up to ${max} keys.`,
     key: 'Key',
     value: 'Value',
@@ -202,7 +209,7 @@ export const quota = {
     noWindow: 'It expires before it starts.',
     /** @param local the user's time zone @param zone the time zone of the quota, if it is another one */
     caption: (count: number, local: string, zone: string | null) =>
-      `${count === 1 ? 'Window' : `Next ${count} windows`}, ${zone === null ? `times in ${local}` : `times in ${zone} and below in ${local}`}`,
+      `${count === 1 ? 'Period' : `Next ${count} periods`}, ${zone === null ? `times in ${local}` : `times in ${zone} and below in ${local}`}`,
     from: 'From',
     until: 'Until',
     noEnd: 'No end',
@@ -246,9 +253,9 @@ export const quota = {
   },
 
   windows: {
-    label: 'Past windows',
-    empty: 'No past windows',
-    emptyHint: 'Windows with usage appear here after they end.',
+    label: 'Past periods',
+    empty: 'No past periods',
+    emptyHint: 'Periods with usage appear here after they end.',
     from: 'From',
     until: 'Until',
     usage: 'Usage',

@@ -27,6 +27,9 @@ export const quotas = {
   ownKinds: { grant: 'Package', cap: 'Limit' },
   oneTime: 'one-time',
   each: { hour: 'each hour', day: 'each day', week: 'each week', month: 'each month', year: 'each year' },
+  raised: (to: number, until: string, from: number) =>
+    `Raised to ${formatUnits(to)} until ${until}, then ${formatUnits(from)} again`,
+  follows: (from: string) => `From ${from}, after the raised limit`,
   doesNotReset: 'Does not reset',
   never: 'Never',
   scope: { everything: 'Everything', more: (count: number) => `${formatUnits(count)} more` },

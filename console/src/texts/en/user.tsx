@@ -213,6 +213,7 @@ export const user = {
     columns: { quota: 'Quota', change: 'Change', reason: 'Reason', by: 'By', at: 'At' },
     actions: { created: 'Created', updated: 'Changed', deleted: 'Deleted', erased: 'Data erased' },
     version: (version: number) => `Version ${version}`,
+    others: (count: number) => `and ${formatUnits(count)} more ${count === 1 ? 'change' : 'changes'} at once`,
     fromTo: (from: ReactNode, to: ReactNode) => (
       <>
         {from} → {to}

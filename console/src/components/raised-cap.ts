@@ -1,0 +1,57 @@
+import type { Api } from '../api/types.ts'
+
+/**
+ * A cap that is raised for its current window only. It ends with the window, and another cap with the old limit follows
+ * it: decision 50 says why. The metadata of both hold what the console tells of them.
+ */
+
+type Quota = Api['SmsQuota']
+
+/** The limit before, in the metadata of the raised cap. */
+export const RAISED_FROM = 'raised_from'
+/** The id of the cap that follows, in the metadata of the raised cap. */
+export const CONTINUED_BY = 'continued_by'
+/** The id of the raised cap, in the metadata of the cap that follows. */
+export const CONTINUES = 'continues_quota'
+
+/** The API accepts 16, and raising adds two. */
+const MAX_KEYS = 14
+
+/** Whether the limit of a cap can be raised for its current window only. */
+export function canRaiseForWindow({ kind, limit, period, window_end, expires_at, metadata }: Quota): boolean {
+  const endsLater = window_end !== null && expires_at !== window_end
+  return kind === 'cap' && limit !== null && period !== null && endsLater && Object.keys(metadata).length <= MAX_KEYS
+}
+
+/** The cap that follows, as the API creates it: the same cap from the end of the window on. */
+export function followingCap(cap: Quota): object {
+  const { user_id, kind, name, limit, period, time_zone, expires_at, priority } = cap
+  const { countries, message_types, alert_at, metadata, window_end, id } = cap
+  return {
+    ...{ user_id, kind, name, limit, period, time_zone, expires_at, priority, countries, message_types, alert_at },
+    starts_at: window_end,
+    metadata: { ...metadata, [CONTINUES]: String(id) },
+  }
+}
+
+export interface Raise {
+  from: number
+  to: number
+  until: string
+}
+
+/** The raise that a cap has now; null if it has none. */
+export function currentRaise(quota: Quota): Raise | null {
+  return quota.status === 'expired' || quota.status === 'deleted' ? null : raiseOf(quota)
+}
+
+/** The raise that a change made; null if it made none. */
+export function raiseOf({
+  limit,
+  metadata,
+  expires_at,
+}: Pick<Api['QuotaAsShown'], 'limit' | 'metadata' | 'expires_at'>) {
+  const from = metadata?.[RAISED_FROM]
+  if (from === undefined || limit == null || expires_at == null || limit <= Number(from)) return null
+  return { from: Number(from), to: limit, until: expires_at } satisfies Raise
+}
