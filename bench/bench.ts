@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util'
 import type { Bench, Findings, Settings } from './cases/bench.ts'
 import { callersCase } from './cases/callers.ts'
 import { clientsCase } from './cases/clients.ts'
+import { clusterCase } from './cases/cluster.ts'
 import { consoleCase } from './cases/console.ts'
 import { denialOverheadCase } from './cases/denial-overhead.ts'
 import { engineCase } from './cases/engine.ts'
@@ -64,6 +65,7 @@ const CASES: Record<string, (bench: Bench) => Promise<Findings>> = {
   events: eventsCase,
   years: yearsCase,
   import: importCase,
+  cluster: clusterCase,
 }
 /** The cases of a run without --case. `lists` takes minutes to load and compare. */
 const QUICK_CASES = ['http', 'callers', 'ledger', 'engine', 'mixed']
@@ -77,6 +79,7 @@ const HELP = `npm run bench -- [options]
   --quick            fewer and shorter rounds; the cases ${DEFAULT_CASES.quick.join(', ')} only
   --case NAME        one case only: ${Object.keys(CASES).join(', ')}
   --minutes N        length of the case soak (10)
+  --cluster-url URL  the coordinator of a Citus cluster, as a superuser, for the case cluster
   --profile FOLDER   write CPU profiles of the processes to FOLDER
   --help             print this text
 `
@@ -87,6 +90,7 @@ const { values: options } = parseArgs({
     case: { type: 'string' },
     minutes: { type: 'string', default: '10' },
     profile: { type: 'string' },
+    'cluster-url': { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 })
@@ -136,6 +140,7 @@ try {
   const began = performance.now()
   const bench: Bench = {
     settings,
+    clusterUrl: options['cluster-url'] ?? null,
     cleanup,
     postgres: await startPostgres(cleanup),
     now: Date.now(),

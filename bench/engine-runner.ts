@@ -2,6 +2,7 @@
 import { openDatabase } from '../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../src/db/ledger/statements.ts'
 import { connectPipelined } from '../src/db/pipelined-connection.ts'
+import { findCluster } from '../src/db/store.ts'
 import { type Shard, shardOf } from '../src/domain/shard.ts'
 import { createEngine } from '../src/engine/engine.ts'
 import { createJobRunner } from '../src/jobs/runner.ts'
@@ -18,6 +19,7 @@ export interface EngineJob {
   users: number
   stride: number
   connections: number
+  batchSize?: number
   /** Commands in flight (engine), rows of a batch (bulk). */
   width: number
   warmupMs: number
@@ -36,11 +38,12 @@ const silent = { info: () => {}, warn: console.warn, error: console.error }
 
 /** Runs `width` senders in a closed loop: each submits its next command when the last one is answered. */
 async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
-  const { keepsUsage = true } = job
-  const engine = createEngine({ url: job.url, now: Date.now, log: silent, connections: job.connections, keepsUsage })
-  const db = keepsUsage ? openDatabase({ url: job.url, maxConnections: 2 }) : undefined
-  const rollup = db && createJobRunner([createUsageRollup({ db, log: silent })], { log: silent })
-  rollup?.start()
+  const { url, connections, batchSize = 256, keepsUsage = true } = job
+  const db = openDatabase({ url, maxConnections: 2 })
+  const cluster = await findCluster(db)
+  const engine = createEngine({ url, cluster, now: Date.now, log: silent, connections, batchSize, keepsUsage })
+  const rollup = keepsUsage && createJobRunner([createUsageRollup({ db, log: silent })], { log: silent })
+  if (rollup) rollup.start()
   const counter = createOperationCounter(job, note)
   const active = Math.floor(job.users / job.stride)
   let made = 0
@@ -66,8 +69,8 @@ async function runEngine(job: EngineJob, note: Note): Promise<Counts> {
   }
   await Promise.all(Array.from({ length: job.width }, sender))
   await engine.close()
-  await rollup?.stop()
-  await db?.close()
+  if (rollup) await rollup.stop()
+  await db.close()
   return counter.counts()
 }
 

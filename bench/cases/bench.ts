@@ -22,6 +22,8 @@ export interface Settings {
 export interface Bench {
   settings: Settings
   postgres: Postgres
+  /** The coordinator of a Citus cluster; null: none was named. */
+  clusterUrl: string | null
   cleanup: Cleanup
   /** When the run began; the loaded data is as of this time. */
   now: number

@@ -19,7 +19,7 @@ export interface Postgres {
   checkpoint(): Promise<void>
 }
 
-interface Made {
+export interface Made {
   readonly url: string
   readonly db: Database
 }
