@@ -59,6 +59,33 @@ export const COMMANDS: readonly Command[] = [
     },
   },
   {
+    name: 'distribute',
+    summary: 'Distributes the tables of a Citus cluster over its nodes. The service must be stopped.',
+    more: () => `DATABASE_URL names the coordinator. The nodes are checked first; for each fault, the statement that mends it is printed. It
+can be repeated, and must be after a node was added. Without --yes, it only checks, and the exit code is 1.`,
+    options: {
+      shards: { value: 'N', means: 'over how many shards, 1 to 64; later it cannot be changed' },
+      yes: { means: 'do it' },
+      ...COMMON,
+    },
+    examples: ['sms-quota distribute --shards 32', 'sms-quota distribute --shards 32 --yes'],
+    async run(args) {
+      const { distribute } = await import('./distribute.ts')
+      return distribute(args)
+    },
+  },
+  {
+    name: 'cluster',
+    summary: 'Shows the nodes of a Citus cluster, the shards with their sizes, and how even they are.',
+    more: () => 'Exit codes: 0 all nodes can be used, 1 otherwise (the table says why).',
+    options: { json: { means: 'print it as a line of JSON' }, ...COMMON },
+    examples: ['sms-quota cluster', 'sms-quota cluster --json'],
+    async run(args, terminal) {
+      const { cluster } = await import('./cluster.ts')
+      return cluster(args, terminal)
+    },
+  },
+  {
     name: 'discard-secrets',
     summary: 'Replaces the secrets of webhooks that no key can decrypt any more, and disables these webhooks.',
     more: () => 'For a lost SECRETS_KEY. Without --yes, it only lists the webhooks, and the exit code is 1.',

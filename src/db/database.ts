@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { EpochMs } from '../domain/time.ts'
+import { beginningOf, type TransactionMode } from './beginning.ts'
 import { clientsOf, Hosts } from './hosts.ts'
-import { BY_KEYS_IN_ORDER } from './planner-settings.ts'
 import { PoolConnections } from './pool-connections.ts'
-import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, withDeadline } from './session.ts'
+import { CONNECT_TIMEOUT_MS, KEEP_ALIVE, LOCK_TIMEOUT_MS, withDeadline } from './session.ts'
 import { endsConnection, leavesCommitOpen, reasonOf } from './sql-errors.ts'
 import { getTypeParser } from './values.ts'
 
@@ -37,12 +37,6 @@ export interface PoolUse {
   waiting: number
   max: number
 }
-
-/**
- * A `snapshot` only reads, and all its statements see the same state of the database. A `keyed snapshot` is planned by
- * keys, too, without a round trip for the settings.
- */
-type TransactionMode = 'write' | 'snapshot' | 'keyed snapshot'
 
 export interface Database extends Queryable {
   /**
@@ -88,14 +82,6 @@ export interface DatabaseOptions {
   readonly onWait?: (ms: number) => void
 }
 
-const SNAPSHOT = 'begin isolation level repeatable read read only'
-
-const BEGIN: Record<TransactionMode, string> = {
-  write: 'begin isolation level read committed read write',
-  snapshot: SNAPSHOT,
-  'keyed snapshot': `${SNAPSHOT}; ${BY_KEYS_IN_ORDER}`,
-}
-
 const ATTEMPTS = 4
 
 /**
@@ -139,7 +125,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   function attempt<T>(work: (tx: Transaction) => Promise<T>, mode: TransactionMode): Promise<T> {
     return withConnection(async connection => {
       try {
-        await connection.send({ text: BEGIN[mode] })
+        for (const text of beginningOf(mode, connection.isCluster)) await connection.send({ text })
         const answer = await work(connection)
         await connection.commit()
         return answer
@@ -194,7 +180,7 @@ function createPool(
   const { connectTimeout = CONNECT_TIMEOUT_MS, log } = options
   const settings = {
     statement_timeout: String(options.statementTimeout),
-    lock_timeout: String(options.lockTimeout ?? 1_000),
+    lock_timeout: String(options.lockTimeout ?? LOCK_TIMEOUT_MS),
     idle_in_transaction_session_timeout: String(options.idleTransactionTimeout ?? 5_000),
   }
   const HostClient = clientsOf(hosts)

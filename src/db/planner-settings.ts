@@ -36,23 +36,6 @@ export const LISTS = without(
 /** For a transaction of both kinds of statements: the first rows of many keys, each in the order of an index. */
 export const BY_KEYS_IN_ORDER = `${BY_KEYS}; ${IN_INDEX_ORDER}`
 
-/**
- * For the engine's sessions. Every statement finds rows by their keys. A planner that does not know how large a table has grown may read a whole
- * shard of it instead (seen: 1.5 s instead of 1 ms, for a ledger that was never analyzed), so all other plans are
- * disabled. Pages cost next to nothing in these settings; at the usual costs PostgreSQL would plan every small batch
- * again, which takes a third of its time, because a plan for its few rows seems to be worth that.
- */
-export const ENGINE_PLANNER = {
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_seqscan: 'off',
-  enable_bitmapscan: 'off',
-  enable_material: 'off',
-  jit: 'off',
-  seq_page_cost: '0.1',
-  random_page_cost: '0.1',
-}
-
 function without(...settings: string[]): string {
   return settings.map(setting => `set local ${setting} = off`).join('; ')
 }

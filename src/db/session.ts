@@ -5,6 +5,9 @@ import pg from 'pg'
 /** Longest to wait for a connection, and then for its setup, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 3_000
 
+/** Longest a statement of the pool waits for a lock, in milliseconds, unless its database or transaction says otherwise. */
+export const LOCK_TIMEOUT_MS = 1_000
+
 /** What both kinds of connections tell `pg`: the machine probes an idle connection after that time. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 5_000 } as const
 

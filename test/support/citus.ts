@@ -6,9 +6,6 @@ import { withDatabase } from './database-url.ts'
 
 const SHARDS = 8
 
-/** As the engines of tests, which wait for a lock longer than those of the product. */
-const WORKER_SETTINGS = { lock_timeout: '900' }
-
 /** The URLs of the database on each node, the coordinator's first. */
 export async function nodesOf(url: string): Promise<[string, ...string[]]> {
   const nodes = await on(url, `select nodename as host, nodeport as port from pg_dist_node where groupid > 0`)
@@ -20,8 +17,8 @@ export async function nodesOf(url: string): Promise<[string, ...string[]]> {
   return [url, ...others]
 }
 
-/** Creates a database on every node, migrates and distributes it. Databases can be copied from it afterwards. */
-export async function createTemplate(nodes: readonly [string, ...string[]], name: string): Promise<void> {
+/** Creates a database on every node, and makes them a cluster. Returns the URL of the coordinator's. */
+export async function createOnNodes(nodes: readonly [string, ...string[]], name: string): Promise<string> {
   await Promise.all(
     nodes.map(async node => {
       await on(node, `create database ${name}`)
@@ -29,14 +26,19 @@ export async function createTemplate(nodes: readonly [string, ...string[]], name
     }),
   )
   const [coordinator, ...workers] = nodes.map(node => new URL(withDatabase(node, name)))
-  if (coordinator === undefined) return
+  if (coordinator === undefined) throw new Error('there is no coordinator')
   await on(coordinator.href, `select citus_set_coordinator_host('${coordinator.hostname}', ${coordinator.port})`)
   for (const { hostname, port } of workers) await on(coordinator.href, `select citus_add_node('${hostname}', ${port})`)
+  return coordinator.href
+}
+
+/** Creates a database on every node, migrates and distributes it. Databases can be copied from it afterwards. */
+export async function createTemplate(nodes: readonly [string, ...string[]], name: string): Promise<void> {
+  const url = await createOnNodes(nodes, name)
   const made = await distribute({
-    url: coordinator.href,
+    url,
     shards: SHARDS,
     isConfirmed: true,
-    workerSettings: WORKER_SETTINGS,
   })
   if (made.outcome !== 'done') throw new Error(`the cluster of the tests is not fit: ${JSON.stringify(made)}`)
   // A database with a connection cannot be copied, and Citus keeps one of its own open.
@@ -50,7 +52,7 @@ export async function createTemplate(nodes: readonly [string, ...string[]], name
 export async function createCopy(nodes: readonly string[], name: string, template: string): Promise<void> {
   await Promise.all(nodes.map(node => on(node, `create database ${name} template ${template}`)))
   const db = openDatabase({ url: withDatabase(nodes[0] ?? '', name), maxConnections: 1, statementTimeout: 60_000 })
-  await prepareNodes(db, WORKER_SETTINGS).finally(() => db.close())
+  await prepareNodes(db).finally(() => db.close())
 }
 
 export async function dropOn(nodes: readonly string[], name: string): Promise<void> {

@@ -12,12 +12,10 @@ interface DistributeOptions {
   readonly shards: number | null
   /** Whether to do it; otherwise it only looks. */
   readonly isConfirmed: boolean
-  /** Further settings of sessions on workers. */
-  readonly workerSettings?: Readonly<Record<string, string>>
   readonly log?: Log
 }
 
-type Distribution =
+export type Distribution =
   /** The cluster must be mended first. */
   | { readonly outcome: 'faults'; readonly faults: readonly ClusterFault[] }
   /** What would be done. */
@@ -26,7 +24,7 @@ type Distribution =
 
 /** @throws Error if the number of shards does not fit, or the service runs on tables that are not distributed yet */
 export async function distribute(options: DistributeOptions): Promise<Distribution> {
-  const { url, isConfirmed, workerSettings, log } = options
+  const { url, isConfirmed, log } = options
   // To copy a large table to the workers may take long.
   const db = openDatabase({ url, maxConnections: 1, statementTimeout: 0, lockTimeout: 0, idleTransactionTimeout: 0 })
   try {
@@ -38,7 +36,7 @@ export async function distribute(options: DistributeOptions): Promise<Distributi
     if (!isConfirmed) return { outcome: 'planned', shards, tables: namesOf(await undistributedTables(db)) }
     await migrate({ url, ...(log === undefined ? {} : { log }) })
     const tables = await distributeMissing(db, shards)
-    await prepareNodes(db, workerSettings)
+    await prepareNodes(db)
     return { outcome: 'done', shards, tables: namesOf(tables) }
   } finally {
     await db.close()

@@ -1,8 +1,8 @@
 /** The nodes of a cluster: what they are, what their settings must be, and what the service's sessions need there. */
 import type { Queryable } from '../database.ts'
-import { ENGINE_PLANNER } from '../planner-settings.ts'
+import { LOCK_TIMEOUT_MS } from '../session.ts'
 
-interface ClusterNode {
+export interface ClusterNode {
   /** `host:port`. */
   readonly name: string
   readonly isCoordinator: boolean
@@ -36,21 +36,13 @@ export interface ClusterFault {
 }
 
 /**
- * How long the engine's statements wait for a lock on a worker, where a session's `lock_timeout` does not reach. Other
- * transactions set their own.
+ * Of sessions that the coordinator opens on workers: the service's own settings stay on the coordinator. The engine connects
+ * to the workers itself, with its own settings.
  */
-const LOCK_TIMEOUT_MS = 100
-
-/**
- * Of every session on a worker: settings of the service's sessions stay on the coordinator, where no statement reads a
- * row. What transactions set with `set local` follows them there.
- */
-const ON_WORKERS: Readonly<Record<string, string>> = {
-  ...ENGINE_PLANNER,
-  lock_timeout: String(LOCK_TIMEOUT_MS),
-}
+const ON_WORKERS = { lock_timeout: String(LOCK_TIMEOUT_MS) }
 
 const ON_COORDINATOR: Readonly<Record<string, string>> = {
+  // What a transaction sets for itself, such as how statements are planned, counts where its rows are.
   'citus.propagate_set_commands': 'local',
   // Half a minute is the default: so long would a call wait for a node that does not answer.
   'citus.node_connection_timeout': '3000',
@@ -65,12 +57,12 @@ function settingsStatement(settings: Readonly<Record<string, string>>): string {
 }
 
 /** Sets for this database, on every node, what sessions of the service need there. New sessions have it. */
-export async function prepareNodes(db: Queryable, further: Readonly<Record<string, string>> = {}): Promise<void> {
+export async function prepareNodes(db: Queryable): Promise<void> {
   await db.query({ text: settingsStatement(ON_COORDINATOR) })
   const rows = await db.query<{ node: string; success: boolean; result: string }>({
     text: `select n.nodename || ':' || n.nodeport as node, r.success, r.result
       from run_command_on_workers($1) r join pg_dist_node n on n.nodename = r.nodename and n.nodeport = r.nodeport`,
-    values: [settingsStatement({ ...ON_WORKERS, ...further })],
+    values: [settingsStatement(ON_WORKERS)],
   })
   const failed = rows.find(({ success }) => !success)
   if (failed !== undefined) throw new Error(`the node ${failed.node} refused its settings: ${failed.result}`)
@@ -85,11 +77,11 @@ const STATE = `select json_build_object(
     'connections', (select count(*) from pg_stat_activity where backend_type = 'client backend'),
     'isPrepared', exists (select from pg_db_role_setting s, unnest(s.setconfig) e
       where s.setrole = 0 and s.setdatabase = (select oid from pg_database where datname = current_database())
-        and e in ('enable_seqscan=off', 'citus.propagate_set_commands=local'))
+        and e in ('lock_timeout=${LOCK_TIMEOUT_MS}', 'citus.propagate_set_commands=local'))
   )::text`
 
 /** All nodes, the coordinator first. A node that cannot be reached is in the list. */
-async function readNodes(db: Queryable): Promise<ClusterNode[]> {
+export async function readNodes(db: Queryable): Promise<ClusterNode[]> {
   const rows = await db.query<Omit<ClusterNode, 'state'> & { state: string | null }>({
     text: `select n.nodename || ':' || n.nodeport as name, n.groupid = 0 as "isCoordinator", n.isactive as "isActive",
         n.shouldhaveshards as "holdsShards",

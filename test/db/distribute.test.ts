@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import { distribute } from '../../src/db/cluster/distribute.ts'
+import { readOverview } from '../../src/db/cluster/overview.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { migrate } from '../../src/db/migrate.ts'
+import { findLanes } from '../../src/db/store.ts'
+import { createOnNodes, dropOn } from '../support/citus.ts'
+import { databaseOnOwnServer } from '../support/database.ts'
+
+test('one PostgreSQL is told what is missing, and left as it is', async () => {
+  const { url, db } = await single
+  const result = await distribute({ url, shards: 8, isConfirmed: true })
+  expect(result).toEqual({
+    outcome: 'faults',
+    faults: [
+      {
+        where: 'this database',
+        fault: 'it is one PostgreSQL, without the extension citus',
+        fix: expect.stringContaining('create extension citus'),
+      },
+    ],
+  })
+  expect(await readOverview(db)).toBeNull()
+})
+
+const single = databaseOnOwnServer()
+const nodes = inject('nodes')
+if (nodes !== null) describe('on a cluster', () => ofCluster(nodes))
+
+function ofCluster(nodes: [string, ...string[]]): void {
+  const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
+  afterAll(() => dropOn(nodes, name))
+
+  test('tables are distributed with their rows, which can be repeated, and later migrations distribute theirs', async () => {
+    const url = await createOnNodes(nodes, name)
+    await migrate({ url })
+    const db = openDatabase({ url, statementTimeout: 60_000 })
+    await db.query({ text: 'insert into account (shard, user_id) values (1, 7), (2, 8)' })
+    await expect(distribute({ url, shards: 4, isConfirmed: true })).rejects.toThrow('the service is running')
+    await db.close()
+
+    const planned = await distribute({ url, shards: 4, isConfirmed: false })
+    expect(planned).toMatchObject({ outcome: 'planned', tables: expect.arrayContaining(['account', 'principal']) })
+    expect(await distribute({ url, shards: 4, isConfirmed: true })).toMatchObject({ outcome: 'done', shards: 4 })
+    expect(await distribute({ url, shards: null, isConfirmed: true })).toEqual({
+      outcome: 'done',
+      shards: 4,
+      tables: [],
+    })
+    await expect(distribute({ url, shards: 5, isConfirmed: true })).rejects.toThrow('over 4 shards')
+
+    const distributed = openDatabase({ url, statementTimeout: 60_000 })
+    expect(await distributed.query({ text: 'select shard, user_id from account order by shard' })).toEqual([
+      { shard: 1, user_id: 7 },
+      { shard: 2, user_id: 8 },
+    ])
+    expect((await findLanes(distributed)).flatMap(({ buckets }) => buckets)).toHaveLength(64)
+    const overview = await readOverview(distributed)
+    expect(overview?.nodes.map(({ state }) => state?.isPrepared)).toEqual(nodes.map(() => true))
+    expect(overview?.shards.every(({ bytes }) => bytes !== null && bytes > 0)).toBe(true)
+
+    const directory = await withLaterMigration()
+    expect(await migrate({ url, directory })).toHaveLength(1)
+    await rm(directory, { recursive: true })
+    expect(await distributed.query({ text: 'select shard from later' })).toEqual([{ shard: 3 }])
+    const kinds = `select partmethod as kind from pg_dist_partition where logicalrelid = 'later'::regclass`
+    expect(await distributed.query({ text: kinds })).toEqual([{ kind: 'h' }])
+    await distributed.close()
+  })
+}
+
+/** The folder of the migrations, with one more. */
+async function withLaterMigration(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'sms-quota-migrations-'))
+  const own = join(import.meta.dirname, '../../migrations')
+  await cp(own, directory, { recursive: true })
+  const count = (await readdir(own)).filter(name => name.endsWith('.sql')).length
+  const sql = `-- serves: 0.1.0
+    create table later (shard smallint not null, id bigint not null, primary key (shard, id));
+    insert into later values (3, 1);
+    create index later_by_id on later (id);
+    alter table account add column later text;`
+  await writeFile(join(directory, `${String(count + 1).padStart(4, '0')}_later.sql`), sql)
+  return directory
+}
