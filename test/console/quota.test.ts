@@ -393,6 +393,30 @@ test('pages through past windows, with the cursor in the URL', async () => {
   }
 })
 
+test('the list and the page of a quota are read again when a window ends', async () => {
+  const user_id = 39
+  for (const period of ['hour', 'day']) {
+    await make({ user_id, kind: 'cap', name: `Each ${period}`, limit: 10, period })
+  }
+  await make({ user_id })
+  await consume(user_id, 'm1', 10)
+  const start = site.clock.now
+  const page = await site.visit(`/quotas?user_id=${user_id}&kind=cap`, { now: start })
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+  await row('Each hour').getByText('Exhausted', { exact: true }).waitFor()
+  await row('Each day').getByText('Exhausted', { exact: true }).waitFor()
+  site.clock.now = start + 3_600_000
+  await page.clock.fastForward(3_602_000)
+  await row('Each hour').getByText('Active', { exact: true }).waitFor()
+  await row('Each day').getByText('Exhausted', { exact: true }).waitFor()
+  await row('Each day').getByRole('link').first().click()
+  await page.getByText(/^10 used/).waitFor()
+  site.clock.now = start + 86_400_000
+  await page.clock.fastForward(86_402_000)
+  await page.getByText(/^0 used/).waitFor()
+  site.clock.now = start
+})
+
 test('is accessible and fits 1280 and 360 px with hostile text', async () => {
   const name = `\u202E${SCRIPT} שלום 😀${'x'.repeat(80)}`
   const metadata = { key: `${'y'.repeat(500)} 😀` }

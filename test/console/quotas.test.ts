@@ -150,8 +150,19 @@ test('keeps the choice of columns and the density', async () => {
   expect(await page.getByRole('table').getAttribute('data-density')).toBe('compact')
 })
 
-test('ignores invalid parameters in the URL', async () => {
-  const page = await site.visit(`${LIST}?page=-1&page_size=9999&status=odd&user_id=x&sort=odd&ends_within=2`)
+test('a filter in the URL that does not exist is named, instead of a list of all', async () => {
+  const page = await site.visit(`${LIST}?status=odd&user_id=x&kind=cap`)
+  await page.getByText('The address has filters that do not exist: user_id=x and status=odd').waitFor()
+  expect(await page.getByRole('table').count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Export CSV' }).count()).toBe(0)
+  await page.getByRole('link', { name: 'Show the list without filters' }).click()
+  await untilListed(page, down(45, 21))
+  await page.goto(`${site.url}/console/denials?reason=odd`)
+  await page.getByText('The address has a filter that does not exist: reason=odd').waitFor()
+})
+
+test('ignores other invalid parameters in the URL', async () => {
+  const page = await site.visit(`${LIST}?page=-1&page_size=9999&sort=odd`)
   await untilListed(page, down(45, 21))
   await page.goto(`${site.url}/console/quotas?page=99`)
   await page.getByText('This page is past the end of the list.').waitFor()

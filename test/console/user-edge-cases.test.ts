@@ -112,8 +112,10 @@ test('shows hostile text as text, without horizontal scrolling', async () => {
   await expectAccessible(page)
   await page.goto(`${site.url}/console/users/66?days=${encodeURIComponent(HOSTILE)}&from=2026-02-30&measure=x&page=0`)
   await page.getByText('Last 90 days').waitFor({ state: 'attached' })
-  await page.goto(`${site.url}/console/users/66/reservations?cursor=bm90IG91cnM&state=odd`)
+  await page.goto(`${site.url}/console/users/66/reservations?cursor=bm90IG91cnM`)
   await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
+  await page.goto(`${site.url}/console/users/66/reservations?state=odd`)
+  await page.getByText('The address has a filter that does not exist: state=odd').waitFor()
 })
 
 test('shows an outage where data was requested, and keeps the other sections', async () => {

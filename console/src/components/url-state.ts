@@ -73,3 +73,15 @@ export function useUrlState<R extends Readers>(readers: R): [StateOf<R>, (change
   }
   return [state, change]
 }
+
+/**
+ * The parameters in the query string whose value means nothing, with that value: a list that silently left such a filter
+ * out would show, and change, more than was asked for.
+ */
+export function useMeaningless<R extends Readers>(readers: R): readonly [name: keyof R & string, value: string][] {
+  const query = new URLSearchParams(useSearch())
+  return Object.entries(readers).flatMap(([name, read]) => {
+    const value = query.get(name)
+    return value !== null && value !== '' && read(value) === null ? [[name, value] as const] : []
+  })
+}

@@ -1,9 +1,10 @@
 import { keepPreviousData, type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { request } from '../api/client.ts'
-import { ApiProblem } from '../api/problem.ts'
+import { ApiProblem, retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { CONTINUED_BY, followingCap, RAISED_FROM } from '../components/raised-cap.ts'
+import { untilNextWindow } from './next-window.ts'
 
 /** One quota: what its page, forms and dialogs read and change. */
 
@@ -21,6 +22,8 @@ export function quotaQuery(id: number) {
   return queryOptions({
     queryKey: ['quotas', id],
     queryFn: ({ signal }) => request<Quota>(`/admin/quota/${id}`, { signal }),
+    refetchInterval: ({ state: { data, error } }) =>
+      retryDelayOf(error) ?? untilNextWindow(data === undefined ? [] : [data], Date.now()),
   })
 }
 

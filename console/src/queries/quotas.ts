@@ -2,8 +2,10 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { SearchResult } from '../../../src/contract/search.ts'
 import type { UserPage } from '../../../src/contract/users.ts'
 import { request } from '../api/client.ts'
+import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { type Filters, filterOf, type ListState } from '../pages/quotas/list-state.ts'
+import { untilNextWindow } from './next-window.ts'
 
 /** Every list of quotas begins its key so. */
 const QUOTAS = 'quotas'
@@ -19,6 +21,8 @@ export const quotaListQuery = (state: ListState) =>
       return request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
     },
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data, error } }) =>
+      retryDelayOf(error) ?? untilNextWindow(data?.items ?? [], Date.now()),
   })
 
 /** A page of the directory of users, by id. */

@@ -6,6 +6,7 @@ import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { Sort } from '../components/quota-labels.ts'
 import { texts } from '../texts/texts.ts'
+import { untilNextWindow } from './next-window.ts'
 
 /** What is read of one user. Users read it on paths of their own, without naming themselves. */
 
@@ -55,6 +56,8 @@ export function userQuotasQuery(user: ViewedUser, page: { sort: Sort; page: numb
     queryFn: ({ signal }) => requestOfUser(user, 'list', { ...page }, signal),
     // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data, error } }) =>
+      retryDelayOf(error) ?? untilNextWindow(data?.items ?? [], Date.now()),
     // The list of one user always has a total.
     select: ({ items, total }) => ({ items, total: total ?? 0 }),
   })

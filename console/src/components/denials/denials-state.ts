@@ -9,7 +9,7 @@ export const messageId = matching(new RegExp(RESERVATION_ID_PATTERN))
 export const messageType = matching(/^[a-z0-9][a-z0-9_-]{0,63}$/)
 
 /** The filters of the log, named like the API parameters. `user_id` is only for the denials of all users. */
-const FILTERS = {
+export const FILTERS = {
   user_id: uint,
   id: messageId,
   reason: oneOf(DENIAL_REASONS, null),

@@ -4,13 +4,14 @@ import type { ViewedUser } from '../../queries/user.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { CursorPager } from '../cursor-pager.tsx'
 import { EmptyState } from '../empty-state.tsx'
+import { KnownFilters } from '../known-filters.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { useUrlState } from '../url-state.ts'
 import { DenialDialog } from './denial-dialog.tsx'
 import { DenialFilterFields } from './denial-filters.tsx'
 import { DenialTable } from './denial-table.tsx'
-import { DENIALS_STATE, type DenialsState, isFiltered } from './denials-state.ts'
+import { DENIALS_STATE, type DenialsState, FILTERS, isFiltered } from './denials-state.ts'
 import { FoundMessages } from './found-messages.tsx'
 
 /** The denials of one user. */
@@ -31,27 +32,29 @@ export function Denials({ scope }: { scope: Scope }) {
         onChange={parts => change({ cursor: null, ...parts })}
       />
       {state.id !== null && <FoundMessages id={state.id} scope={scope} />}
-      <Loaded query={list} loading={<Loading rows={8} height={44} />}>
-        {({ items, next_cursor }) => (
-          <>
-            {items.length === 0 ? (
-              <NoDenials state={state} hasMore={next_cursor !== null} />
-            ) : (
-              <DenialTable
-                denials={items}
-                scope={scope}
-                isStale={list.isPlaceholderData}
-                onExplain={denial => change({ denial })}
+      <KnownFilters readers={FILTERS}>
+        <Loaded query={list} loading={<Loading rows={8} height={44} />}>
+          {({ items, next_cursor }) => (
+            <>
+              {items.length === 0 ? (
+                <NoDenials state={state} hasMore={next_cursor !== null} />
+              ) : (
+                <DenialTable
+                  denials={items}
+                  scope={scope}
+                  isStale={list.isPlaceholderData}
+                  onExplain={denial => change({ denial })}
+                />
+              )}
+              <CursorPager
+                cursor={state.cursor}
+                next={list.isPlaceholderData ? null : next_cursor}
+                onCursor={cursor => change({ cursor })}
               />
-            )}
-            <CursorPager
-              cursor={state.cursor}
-              next={list.isPlaceholderData ? null : next_cursor}
-              onCursor={cursor => change({ cursor })}
-            />
-          </>
-        )}
-      </Loaded>
+            </>
+          )}
+        </Loaded>
+      </KnownFilters>
       <DenialDialog scope={scope} denialId={state.denial} onClose={() => change({ denial: null })} />
     </>
   )

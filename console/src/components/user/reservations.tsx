@@ -12,6 +12,7 @@ import { denialsUrl } from '../denials/denials-state.ts'
 import { EmptyState } from '../empty-state.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import classes from '../filters.module.css'
+import { KnownFilters } from '../known-filters.tsx'
 import { Loading } from '../loading.tsx'
 import { RESERVATION_STATE_LABELS } from '../reservation-badge.tsx'
 import { cursor, day, oneOf, type StateOf, uint, useUrlState } from '../url-state.ts'
@@ -19,7 +20,8 @@ import { ReservationTable } from './reservation-table.tsx'
 
 const PAGE_SIZE = 25
 
-const RESERVATIONS_STATE = { state: oneOf(RESERVATION_STATES, null), quota_id: uint, from: day, to: day, cursor }
+const FILTERS = { state: oneOf(RESERVATION_STATES, null), quota_id: uint, from: day, to: day }
+const RESERVATIONS_STATE = { ...FILTERS, cursor }
 type ReservationsState = StateOf<typeof RESERVATIONS_STATE>
 
 /** A user's reservations, newest first. */
@@ -49,22 +51,24 @@ export default function Reservations({ user }: { user: ViewedUser }) {
         // A changed filter starts at the newest.
         onChange={parts => change({ cursor: null, ...parts })}
       />
-      {list.error !== null && <ErrorNotice variant="load" error={list.error} onRetry={list.refetch} />}
-      {list.data === undefined && list.error === null && <Loading rows={8} height={44} />}
-      {list.data !== undefined && !isRejected(list.error) && (
-        <>
-          {list.data.items.length === 0 ? (
-            <NoReservations state={state} hasMore={list.data.next_cursor !== null} />
-          ) : (
-            <ReservationTable reservations={list.data.items} user={user} isStale={list.isPlaceholderData} />
-          )}
-          <CursorPager
-            cursor={state.cursor}
-            next={list.isPlaceholderData ? null : list.data.next_cursor}
-            onCursor={next => change({ cursor: next })}
-          />
-        </>
-      )}
+      <KnownFilters readers={FILTERS}>
+        {list.error !== null && <ErrorNotice variant="load" error={list.error} onRetry={list.refetch} />}
+        {list.data === undefined && list.error === null && <Loading rows={8} height={44} />}
+        {list.data !== undefined && !isRejected(list.error) && (
+          <>
+            {list.data.items.length === 0 ? (
+              <NoReservations state={state} hasMore={list.data.next_cursor !== null} />
+            ) : (
+              <ReservationTable reservations={list.data.items} user={user} isStale={list.isPlaceholderData} />
+            )}
+            <CursorPager
+              cursor={state.cursor}
+              next={list.isPlaceholderData ? null : list.data.next_cursor}
+              onCursor={next => change({ cursor: next })}
+            />
+          </>
+        )}
+      </KnownFilters>
     </>
   )
 }

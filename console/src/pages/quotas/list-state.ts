@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000
 const upTo120 = matching(/^.{1,120}$/su)
 
 /** The filters, named like the API parameters but for `ends_within`. */
-const FILTERS = {
+export const FILTERS = {
   user_id: uint,
   name: upTo120,
   external_ref: upTo120,

@@ -5,13 +5,14 @@ import { Link } from 'wouter'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { KnownFilters } from '../../components/known-filters.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { Pager } from '../../components/pager.tsx'
 import panel from '../../components/panel-table.module.css'
 import { useStored } from '../../components/stored.ts'
-import { useUrlState } from '../../components/url-state.ts'
+import { useMeaningless, useUrlState } from '../../components/url-state.ts'
 import { quotaListQuery } from '../../queries/quotas.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -21,7 +22,7 @@ import type { Confirmed } from './bulk/bulk-preview.tsx'
 import { forgetUnfinished, type Unfinished, unfinishedOf } from './bulk/unfinished.ts'
 import { ExportButton } from './export-button.tsx'
 import { QuotaFilters } from './filters.tsx'
-import { filterCount, filtersOf, LIST_STATE, type ListState } from './list-state.ts'
+import { FILTERS, filterCount, filtersOf, LIST_STATE, type ListState } from './list-state.ts'
 import { readOptions, type TableOptions } from './options.ts'
 import classes from './quotas.module.css'
 import { Rows } from './rows.tsx'
@@ -70,10 +71,12 @@ export default function Quotas() {
           </Suspense>
         </div>
       )}
-      <List
-        {...{ state, select, options, selection }}
-        onBulk={bulk === null ? action => setBulk({ action, selection: selection.current }) : null}
-      />
+      <KnownFilters readers={FILTERS}>
+        <List
+          {...{ state, select, options, selection }}
+          onBulk={bulk === null ? action => setBulk({ action, selection: selection.current }) : null}
+        />
+      </KnownFilters>
     </>
   )
 }
@@ -119,6 +122,7 @@ interface HeadProps {
 function Head({ state, options, onOptions }: HeadProps) {
   const [isChoosing, setChoosing] = useState(false)
   const caller = useCaller()
+  const hasUnknown = useMeaningless(FILTERS).length > 0
   return (
     <>
       <PageTitle title={texts.quotas.title} about={texts.quotas.about}>
@@ -131,7 +135,7 @@ function Head({ state, options, onOptions }: HeadProps) {
         >
           {texts.quotas.options.open}
         </Button>
-        {may(caller, 'export') && <ExportButton filters={filtersOf(state)} />}
+        {may(caller, 'export') && !hasUnknown && <ExportButton filters={filtersOf(state)} />}
         {may(caller, 'change') && (
           <>
             <Button

@@ -2,6 +2,11 @@ import { formatUnits } from '../../formats.ts'
 import type { Texts } from '../en/en.ts'
 
 export const components: Texts['components'] = {
+  unknownFilters: {
+    title: (filters, count) =>
+      `Die Adresse enthält ${count === 1 ? 'einen Filter, den' : 'Filter, die'} es nicht gibt: ${filters}`,
+    without: 'Liste ohne Filter anzeigen',
+  },
   statuses: {
     active: 'Aktiv',
     exhausted: 'Aufgebraucht',

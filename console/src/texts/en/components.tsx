@@ -3,6 +3,11 @@ import { formatUnits } from '../../formats.ts'
 
 /** Parts that several pages share: tables, badges, notices, dialogs. */
 export const components = {
+  unknownFilters: {
+    title: (filters: string, count: number) =>
+      `The address has ${count === 1 ? 'a filter that does' : 'filters that do'} not exist: ${filters}`,
+    without: 'Show the list without filters',
+  },
   statuses: {
     active: 'Active',
     exhausted: 'Exhausted',
