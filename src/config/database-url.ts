@@ -17,6 +17,16 @@ export function changeUrl(url: string, change: (url: URL) => void): string {
   return `${before}${hosts.join()}${behind}`
 }
 
+/** The URL with the host and the port of a node. User, password, database and the rest are the same on all nodes. */
+export function nodeUrl(url: string, { host, port }: { readonly host: string; readonly port: number }): string {
+  const changed = new URL(hostUrls(url)[0])
+  changed.hostname = host.includes(':') ? `[${host}]` : host
+  changed.port = String(port)
+  changed.searchParams.delete('host')
+  changed.searchParams.delete('port')
+  return changed.href
+}
+
 /** The part before the hosts ends with the last @ before the path; a password can contain a comma. */
 function partsOf(url: string): { before: string; hosts: string[]; behind: string } {
   const [, before = '', hosts = '', behind = ''] = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^@/?#]*)(.*)$/is.exec(url) ?? [

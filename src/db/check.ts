@@ -1,5 +1,6 @@
 /** Checks whether the service can run on a database. It changes nothing there. */
 import { isBeyondThisMachine, isUnencrypted } from '../config/database-url.ts'
+import { checkCluster } from './cluster/check.ts'
 import { type Database, isUnavailable, openDatabase, type Queryable } from './database.ts'
 import { pendingMigrations } from './migrate.ts'
 import { sharingFault } from './own-sessions.ts'
@@ -47,6 +48,7 @@ export async function checkDatabase(options: CheckOptions): Promise<Check[]> {
       await checkTls(db, url),
       await checkWrites(db),
       schema,
+      ...(await checkNodes(db, options)),
       await checkRole(db, migrates),
       await checkClock(() => db.ping()),
     ]
@@ -126,6 +128,13 @@ async function checkSchema(url: string, migrates: boolean): Promise<Check> {
     if (isUnavailable(error) || !(error instanceof Error)) throw error
     return wrong('schema', error.message)
   }
+}
+
+/** No line on one PostgreSQL. */
+async function checkNodes(db: Queryable, options: CheckOptions): Promise<Check[]> {
+  const cluster = await checkCluster(db, options)
+  if (cluster === null) return []
+  return [checked('cluster', cluster.faults.length === 0 ? null : cluster.faults.join('; '), cluster.found)]
 }
 
 interface Rights {

@@ -18,14 +18,21 @@ export async function assertTrustworthy(db: Queryable): Promise<void> {
 
 /** The settings on which confirmed commits depend. */
 export async function readTrust(db: Queryable): Promise<TrustedSetting[]> {
-  // `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`).
-  const settings = await db.query<{ name: string; value: string }>({
-    text: `select name, reset_val as value from pg_settings
-      where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')
-      order by name`,
-  })
-  return settings.map(({ name, value }) => ({ name, value, fault: faultOf(name, value) }))
+  return trustIn(await db.query<Setting>({ text: TRUST }))
 }
+
+interface Setting {
+  readonly name: string
+  readonly value: string
+}
+
+/** `reset_val` is the setting of the server, database or role; this session's own is safe (see `configureSession`). */
+export const TRUST = `select name, reset_val as value from pg_settings
+  where name in ('server_version', 'fsync', 'full_page_writes', 'synchronous_commit', 'server_encoding')
+  order by name`
+
+export const trustIn = (settings: readonly Setting[]): TrustedSetting[] =>
+  settings.map(({ name, value }) => ({ name, value, fault: faultOf(name, value) }))
 
 function faultOf(name: string, value: string): string | null {
   switch (name) {

@@ -1,5 +1,5 @@
 /** Where the engine's connections lead: to one PostgreSQL, or to the node of a cluster that holds a lane's tables. */
-import { hostUrls } from '../config/database-url.ts'
+import { nodeUrl } from '../config/database-url.ts'
 import { Hosts } from '../db/hosts.ts'
 import { onTables, placementChecks } from '../db/ledger/shard-tables.ts'
 import {
@@ -39,14 +39,4 @@ export function connectToLane(url: string, lane: Lane, { findLanes }: Cluster): 
       onBegin: shardId === null ? [] : placementChecks(shardId),
     })
   }
-}
-
-/** The URL with the host and the port of a node. User, password, database and the rest are the same on all nodes. */
-function nodeUrl(url: string, { host, port }: Lane): string {
-  const changed = new URL(hostUrls(url)[0])
-  changed.hostname = host.includes(':') ? `[${host}]` : host
-  changed.port = String(port)
-  changed.searchParams.delete('host')
-  changed.searchParams.delete('port')
-  return changed.href
 }

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
+import { checkCluster } from '../../src/db/cluster/check.ts'
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { readOverview } from '../../src/db/cluster/overview.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -25,6 +26,7 @@ test('one PostgreSQL is told what is missing, and left as it is', async () => {
     ],
   })
   expect(await readOverview(db)).toBeNull()
+  expect(await checkCluster(db, { url, connections: 23 })).toBeNull()
 })
 
 const single = databaseOnOwnServer()
@@ -62,6 +64,18 @@ function ofCluster(nodes: [string, ...string[]]): void {
     const overview = await readOverview(distributed)
     expect(overview?.nodes.map(({ state }) => state?.isPrepared)).toEqual(nodes.map(() => true))
     expect(overview?.shards.every(({ bytes }) => bytes !== null && bytes > 0)).toBe(true)
+
+    const checked = await checkCluster(distributed, { url, connections: 23 })
+    expect(checked).toEqual({ faults: [], found: `Citus, 4 shards with buckets on ${nodes.length - 1} nodes` })
+    const reset = `set local citus.enable_ddl_propagation = off; alter database ${name} reset lock_timeout`
+    await distributed.query({ text: `select run_command_on_workers('do $$ begin ${reset}; end $$')` })
+    const faulty = await checkCluster(distributed, { url, connections: 1_000_000 })
+    expect(faulty?.faults).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining('it lacks settings for this database; run "sms-quota distribute --yes"'),
+        expect.stringContaining('a process uses up to 1000004 connections, and it allows'),
+      ]),
+    )
 
     const directory = await withLaterMigration()
     expect(await migrate({ url, directory })).toHaveLength(1)

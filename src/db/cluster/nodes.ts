@@ -1,6 +1,7 @@
 /** The nodes of a cluster: what they are, what their settings must be, and what the service's sessions need there. */
 import type { Queryable } from '../database.ts'
 import { LOCK_TIMEOUT_MS } from '../session.ts'
+import { TRUST, trustIn } from '../trust.ts'
 
 export interface ClusterNode {
   /** `host:port`. */
@@ -20,6 +21,8 @@ interface NodeState {
   readonly walLevel: string
   readonly maxPreparedTransactions: number
   readonly maxConnections: number
+  /** What is wrong with the settings on which confirmed commits depend; empty if nothing is. */
+  readonly distrust: readonly string[]
   /** Client sessions now, the caller's among them. */
   readonly connections: number
   /** Whether sessions on it have what the service's statements need. */
@@ -75,6 +78,7 @@ const STATE = `select json_build_object(
     'maxPreparedTransactions', current_setting('max_prepared_transactions')::int,
     'maxConnections', current_setting('max_connections')::int,
     'connections', (select count(*) from pg_stat_activity where backend_type = 'client backend'),
+    'trust', (select json_agg(t) from (${TRUST}) t),
     'isPrepared', exists (select from pg_db_role_setting s, unnest(s.setconfig) e
       where s.setrole = 0 and s.setdatabase = (select oid from pg_database where datname = current_database())
         and e in ('lock_timeout=${LOCK_TIMEOUT_MS}', 'citus.propagate_set_commands=local'))
@@ -92,7 +96,12 @@ export async function readNodes(db: Queryable): Promise<ClusterNode[]> {
       where n.noderole = 'primary' order by n.groupid`,
     values: [STATE],
   })
-  return rows.map(row => ({ ...row, state: row.state === null ? null : (JSON.parse(row.state) as NodeState) }))
+  return rows.map(row => ({ ...row, state: row.state === null ? null : stateIn(row.state) }))
+}
+
+function stateIn(json: string): NodeState {
+  const { trust, ...state } = JSON.parse(json)
+  return { ...state, distrust: trustIn(trust).flatMap(({ fault }) => fault ?? []) }
 }
 
 /** The oldest version of Citus that runs on PostgreSQL 18, and the one that was tried. */
@@ -158,7 +167,7 @@ function nodeFaults({ name, isActive, state, failure }: ClusterNode, citus: stri
       ),
     ]
   }
-  const faults: ClusterFault[] = []
+  const faults = state.distrust.map(fault => at(fault, 'as it says, and restart or reload it'))
   if (state.walLevel !== 'logical') {
     faults.push(at(`wal_level is ${state.walLevel}`, `alter system set wal_level = 'logical', and restart it`))
   }
