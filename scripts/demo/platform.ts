@@ -102,6 +102,9 @@ const countryCap = (countries: string[], limit: number) => ({
   countries,
 })
 
+/** The user whose codes do not arrive. */
+export const BLOCKED_USER = 4_711
+
 /** The customers that a visitor is sent to. */
 function storiesAt(now: EpochMs): Customer[] {
   const inDays = (days: number) => new Date(now + days * DAY_MS).toISOString()
@@ -116,7 +119,7 @@ function storiesAt(now: EpochMs): Customer[] {
   return [
     // The codes do not arrive: the package has units, the daily cap has none.
     {
-      userId: 4_711,
+      userId: BLOCKED_USER,
       dailyMessages: 160,
       countries: EUROPE,
       types: CODES,
@@ -168,11 +171,6 @@ export interface Message {
   country: string
   messageType: string
   units: number
-}
-
-/** Codes to one customer's users in Germany. */
-export function codesTo(userId: number, count: number): Message[] {
-  return Array.from({ length: count }, () => ({ userId, country: 'DE', messageType: 'otp', units: 1 }))
 }
 
 /** When the fraud of user 1042 began, before the time at which the demo is looked at. */

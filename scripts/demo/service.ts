@@ -14,7 +14,7 @@ import { dropRoot } from '../../src/drop-root.ts'
 import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
 import { addressOf, createFront } from '../../src/http/front.ts'
-import { type Customer, codesTo, customersAt, type Message, messagesOf } from './platform.ts'
+import { BLOCKED_USER, type Customer, customersAt, type Message, messagesOf } from './platform.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** Tokens are valid from the earliest past that a demo may have, to a day after its start. */
@@ -25,6 +25,10 @@ const STEP_MS = HOUR_MS
 const CALLS = 256
 /** Every second, the messages of this time are sent, so that something happens. */
 const LIVE_MS = 10_000
+/** How often user 4711 tries to send a code in vain, also after midnight has given the cap its units back. */
+const RETRY_CODE_MS = 60_000
+/** More than the daily cap of user 4711, so that a code is denied in the end. */
+const MAX_CODES = 1_000
 /** Parts of the messages that the provider refuses, and of those sent that do not arrive. */
 const REFUSED = 0.01
 const LOST = 0.01
@@ -96,8 +100,7 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
     behind = Math.max(0, behind - STEP_MS)
   }
   await admin.createWebhook({ url: receivers.failing, types: [...types], description: 'Billing (its receiver fails)' })
-  // Whatever the time of day: the daily cap of 4711 is used up.
-  await sendAll(codesTo(4_711, 100), senders, now(), random)
+  await useUpDailyCap(senders, now())
 
   stops.push(startTraffic(customers, senders, random))
   return { url, console: `${url}/console/#token=${await tokenOf(config, 1, ['admin'], Date.now())}` }
@@ -179,16 +182,38 @@ async function sendAll(messages: readonly Message[], senders: Senders, at: Epoch
   }
 }
 
+/**
+ * Sends codes of user 4711, all of which arrive, until one is denied: the daily cap is then used up, however few units the day
+ * has used so far.
+ */
+async function useUpDailyCap(senders: Senders, at: EpochMs): Promise<void> {
+  const sender = senders.get('otp')
+  if (sender === undefined) throw new RangeError('no machine sends codes')
+  for (let nth = 0; nth < MAX_CODES; nth++) {
+    const id = `login-${at.toString(36)}-${nth}`
+    const input = { userId: BLOCKED_USER, country: 'DE', messageType: 'otp', units: 1, id }
+    const { granted } = await sender.withReservation(input, () => 'accepted')
+    if (!granted) return
+  }
+}
+
 /** Goes on as the past did, faster. @returns a function that stops it */
 function startTraffic(customers: readonly Customer[], senders: Senders, random: Random): () => Promise<void> {
   const stopped = new AbortController()
   const running = (async () => {
+    let nextCode = Date.now() + RETRY_CODE_MS
     while (!stopped.signal.aborted) {
       const at = Date.now()
       const messages = messagesOf(customers, at, LIVE_MS, at, random)
-      await sendAll(messages, senders, at, random).catch(error => {
+      try {
+        await sendAll(messages, senders, at, random)
+        if (at >= nextCode) {
+          await useUpDailyCap(senders, at)
+          nextCode = at + RETRY_CODE_MS
+        }
+      } catch (error) {
         if (!stopped.signal.aborted) process.stderr.write(`demo: ${String(error)}\n`)
-      })
+      }
       await pause(1_000, undefined, { signal: stopped.signal }).catch(() => {})
     }
   })()
