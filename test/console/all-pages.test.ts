@@ -86,6 +86,30 @@ test('every page of the navigation can be opened by keyboard', async () => {
   }
 })
 
+test('what is typed before the search is there belongs to it', async () => {
+  const page = await site.visit('/denials')
+  const field = page.getByLabel('Message id')
+  await field.waitFor()
+  const loaded = Promise.withResolvers<void>()
+  await page.route(/\/assets\/search-[^/]+\.js$/, async route => {
+    await loaded.promise
+    await route.continue()
+  })
+  await page.reload()
+  await field.focus()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('78')
+  await page.keyboard.press('Backspace')
+  await page.keyboard.press('Enter')
+  expect(await field.inputValue()).toBe('')
+  loaded.resolve()
+  await page.waitForURL(`${site.url}/console/users/7`)
+  // The next search begins empty, and takes keys as soon as it is opened.
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('4711')
+  await page.getByRole('combobox', { name: 'Search' }).and(page.locator('[value="4711"]')).waitFor()
+})
+
 test('by keyboard: the search finds users, quotas, messages, webhooks, pages and actions, and keeps recent ones', async () => {
   const message = await site.call('POST', '/api/sms/sender/quota/reserve', {
     token: site.senderToken,

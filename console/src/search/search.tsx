@@ -9,6 +9,7 @@ import type { PageEntry } from '../pages.tsx'
 import { searchQuery } from '../queries/search.ts'
 import type { Caller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
+import type { SearchInput } from './early-keys.ts'
 import { groupsFor, type Option, type OptionGroup } from './options.ts'
 import { remember } from './recent.ts'
 import classes from './search.module.css'
@@ -22,15 +23,19 @@ const PAUSE_MS = 150
 interface SearchProps {
   caller: Caller
   pages: readonly PageEntry[]
+  input: SearchInput
+  onInput: (input: SearchInput) => void
+  /** The field has the focus. */
+  onFieldFocus: () => void
   onClose: () => void
 }
 
 /** The search over users, quotas, messages, webhooks, pages and actions: a combobox with a listbox in a dialog. */
-export default function Search({ caller, pages, onClose }: SearchProps) {
+export default function Search(props: SearchProps) {
   return (
     <Modal.Root
       opened
-      onClose={onClose}
+      onClose={props.onClose}
       size="40rem"
       yOffset="8dvh"
       transitionProps={{ duration: 0 }}
@@ -38,18 +43,16 @@ export default function Search({ caller, pages, onClose }: SearchProps) {
     >
       <Modal.Overlay />
       <Modal.Content aria-label={texts.search.label}>
-        <SearchBox caller={caller} pages={pages} onClose={onClose} />
+        <SearchBox {...props} />
       </Modal.Content>
     </Modal.Root>
   )
 }
 
-function SearchBox({ caller, pages, onClose }: SearchProps) {
+function SearchBox({ caller, pages, input, onInput, onFieldFocus, onClose }: SearchProps) {
   const [, navigate] = useLocation()
-  const [typed, setTyped] = useState('')
+  const { text: typed, isEntered } = input
   const [chosen, setChosen] = useState<string | null>(null)
-  /** Whether Enter was pressed before the service had answered. */
-  const [isEntered, setEntered] = useState(false)
   const text = typed.trim()
   const [searched] = useDebouncedValue(text, PAUSE_MS)
   const search = useQuery(searchQuery(searched))
@@ -66,13 +69,13 @@ function SearchBox({ caller, pages, onClose }: SearchProps) {
   }
   useEffect(() => {
     if (!isEntered || isSearching) return
-    setEntered(false)
+    onInput({ text: typed, isEntered: false })
     if (active !== undefined) open(active)
   })
   function onKeyDown(event: KeyboardEvent) {
     if (event.key === 'Enter') {
       // The answer to the text may put another option first.
-      if (isSearching && chosen === null) setEntered(true)
+      if (isSearching && chosen === null) onInput({ text: typed, isEntered: true })
       else if (active !== undefined) open(active)
     } else if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
       event.preventDefault()
@@ -97,11 +100,11 @@ function SearchBox({ caller, pages, onClose }: SearchProps) {
           spellCheck={false}
           data-autofocus
           value={typed}
+          onFocus={onFieldFocus}
           onKeyDown={onKeyDown}
           onChange={event => {
-            setTyped(event.currentTarget.value)
+            onInput({ text: event.currentTarget.value, isEntered: false })
             setChosen(null)
-            setEntered(false)
           }}
         />
         {isSearching && <Loader size="xs" />}

@@ -5,6 +5,7 @@ import { Link, useLocation } from 'wouter'
 import { useReachable } from '../api/reachability.ts'
 import { Icon } from '../components/icon.tsx'
 import type { PageEntry } from '../pages.tsx'
+import { useSearchInput } from '../search/early-keys.ts'
 import { readsAllUsers } from '../session/rights.ts'
 import { type Caller, useCaller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
@@ -82,8 +83,9 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
 /** A button that looks like a field, because the search is a dialog. It opens by Ctrl-K or ⌘K, too. */
 function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEntry[] }) {
   const [isOpen, { open, close }] = useDisclosure()
+  const { input, setInput, onFieldFocus } = useSearchInput(isOpen, close)
   useEffect(() => {
-    // What is typed right after the shortcut must not be lost.
+    // It opens at once then.
     void loadSearch()
     function onKey(event: KeyboardEvent) {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
@@ -100,7 +102,18 @@ function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEn
         <span className={classes.searchLabel}>{texts.shell.search}</span>
         <kbd aria-hidden>{SHORTCUT}</kbd>
       </UnstyledButton>
-      <Suspense>{isOpen && <Search caller={caller} pages={pages} onClose={close} />}</Suspense>
+      <Suspense>
+        {isOpen && (
+          <Search
+            caller={caller}
+            pages={pages}
+            input={input}
+            onInput={setInput}
+            onFieldFocus={onFieldFocus}
+            onClose={close}
+          />
+        )}
+      </Suspense>
     </>
   )
 }
