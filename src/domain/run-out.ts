@@ -2,6 +2,7 @@ import { boundariesAhead, firstAfter } from './calendar.ts'
 import { exhaustedAt, ROUNDING } from './grant-simulation.ts'
 import { headroomOf, isUnscoped, type Quota } from './quota.ts'
 import { DAY_MS, type EpochMs } from './time.ts'
+import { offsetAt } from './window.ts'
 
 /** How far ahead a forecast looks. */
 const HORIZON_MS = 366 * DAY_MS
@@ -40,14 +41,28 @@ function blocksAt(cap: Quota, unitsPerMs: number, now: EpochMs): EpochMs {
   let next = firstAfter(boundaries, end)
   let left = Math.max(0, headroomOf(cap))
   while (start < horizon) {
-    const needed = unitsPerMs * (Math.min(end, horizon) - start)
-    if (needed > left + ROUNDING) return start + left / unitsPerMs
+    const until = Math.min(end, horizon)
+    const needed = unitsPerMs * (until - start)
+    // Most windows have room, and a look at the zone's clock costs more than the rest.
+    if (needed > left + ROUNDING) {
+      const block = start + left / unitsPerMs
+      const after = block + repeatedMs(cap, start, Math.floor(block))
+      if (unitsPerMs * (until - after) > ROUNDING) return after
+    }
     start = end
     end = boundaries[next] ?? Number.POSITIVE_INFINITY
     next++
     left = cap.limit ?? Number.POSITIVE_INFINITY
   }
   return Number.POSITIVE_INFINITY
+}
+
+/**
+ * How long the zone's clock shows times again that it has shown before. Use follows days: one of 25 hours has the messages of
+ * any other, and a daily cap that always suffices suffices on it, too.
+ */
+function repeatedMs({ period, time_zone }: Quota, start: EpochMs, end: EpochMs): number {
+  return period === null || period === 'hour' ? 0 : Math.max(0, offsetAt(time_zone, start) - offsetAt(time_zone, end))
 }
 
 const NONE = new Float64Array(0)

@@ -117,6 +117,16 @@ describe('runs_out_at', () => {
       inDays(0.6),
     ],
     [
+      'a daily cap that just suffices, with a day of 25 hours ahead',
+      [grantOf({ kind: 'cap', limit: 10, period: 'day', time_zone: 'Europe/Berlin' }), grantOf({ limit: null })],
+      null,
+    ],
+    [
+      'a weekly cap that just suffices, with a week of 169 hours ahead',
+      [grantOf({ kind: 'cap', limit: 70, period: 'week', time_zone: 'Europe/Berlin' }), grantOf({ limit: null })],
+      null,
+    ],
+    [
       'a monthly cap with little left, but enough for its window',
       [{ ...grantOf({ kind: 'cap', limit: 310, period: 'month' }), used: 170 }, grantOf({})],
       inDays(70),

@@ -1,6 +1,7 @@
 import type { Quota } from '../../src/domain/quota.ts'
 import { balanceOf, isLive, roll } from '../../src/domain/quota.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
+import { nextChange, offsetAt } from '../../src/domain/window.ts'
 
 /**
  * A naive model of `runsOutAt`: it rolls every quota at every beginning and end of any window, as the service does, and moves
@@ -18,9 +19,12 @@ export function naiveRunOut(
   for (let at = now; at < horizon; ) {
     all = all.map(quota => roll(quota, at).quota)
     const live = all.filter(quota => isLive(quota, at))
-    const until = Math.min(horizon, ...all.flatMap(quota => changesOf(quota).filter(time => time > at)))
+    const until = Math.min(horizon, ...all.flatMap(quota => changesOf(quota, at).filter(time => time > at)))
     const needed = unitsPerMs * (until - at)
-    const sendable = Math.min(needed, payableBy(live), ...live.filter(({ kind }) => kind === 'cap').map(roomOf))
+    const rooms = live
+      .filter(({ kind }) => kind === 'cap')
+      .map(cap => roomOf(cap) + unitsPerMs * repeatedMs(cap, now, at))
+    const sendable = Math.min(needed, payableBy(live), ...rooms)
     if (sendable < needed - 1e-6) return Math.floor(at + sendable / unitsPerMs)
     const drawn = draw(live, needed)
     all = all.map(quota => ({ ...quota, used: quota.used + (drawn.get(quota.id) ?? 0) }))
@@ -29,8 +33,14 @@ export function naiveRunOut(
   return null
 }
 
-function changesOf({ starts_at, window_end, expires_at }: Quota): number[] {
-  return [starts_at, window_end, expires_at].filter(time => time !== null)
+/** Times that a zone's clock shows again do not count, except for hours. */
+function repeatedMs({ period, time_zone, starts_at, window_start }: Quota, now: EpochMs, at: EpochMs): number {
+  if (period === null || period === 'hour') return 0
+  return Math.max(0, offsetAt(time_zone, Math.max(now, starts_at, window_start)) - offsetAt(time_zone, at))
+}
+
+function changesOf({ starts_at, window_end, expires_at, time_zone }: Quota, at: EpochMs): number[] {
+  return [starts_at, window_end, expires_at, nextChange(time_zone, at, at + 2 * DAY_MS)].filter(time => time !== null)
 }
 
 const roomOf = (quota: Quota) => Math.max(0, balanceOf(quota) + quota.overage_limit)
