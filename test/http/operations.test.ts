@@ -170,21 +170,23 @@ describe('the OpenAPI document', async () => {
 })
 
 describe('the documentation pages', () => {
-  test('/docs loads all its files from this service, and its policy allows no others', async () => {
-    const page = await app.inject({ url: '/docs' })
-    const html = page.statusCode === 302 ? await app.inject({ url: String(page.headers.location) }) : page
-    expect(html.statusCode).toBe(200)
-    const policy = String(html.headers['content-security-policy'])
-    expect(policy).toContain("default-src 'none'")
-    expect(policy).toContain("script-src 'self'")
-    const sources = [...html.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
-    expect(sources.length).toBeGreaterThan(3)
-    for (const source of sources) {
-      expect(source).not.toMatch(/^(https?:)?\/\//)
-      const file = await app.inject({ url: new URL(source, 'http://host/docs/').pathname })
-      expect(file.statusCode, source).toBe(200)
-    }
-  })
+  test.each(['/docs', '/docs/'])(
+    '%s loads all its files from this service, and its policy allows no others',
+    async url => {
+      const html = await app.inject({ url })
+      expect(html.statusCode).toBe(200)
+      const policy = String(html.headers['content-security-policy'])
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("script-src 'self'")
+      const sources = [...html.body.matchAll(/(?:src|href)="([^"]+)"/g)].map(match => match[1] ?? '')
+      expect(sources.length).toBeGreaterThan(3)
+      for (const source of sources) {
+        expect(source).not.toMatch(/^(https?:)?\/\//)
+        const file = await app.inject({ url: new URL(source, `http://host${url}`).pathname })
+        expect(file.statusCode, source).toBe(200)
+      }
+    },
+  )
 
   test('every error code is explained where `type` points', async () => {
     const { body, headers } = await call('GET', '/docs/errors', anonymous)

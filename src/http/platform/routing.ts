@@ -26,7 +26,8 @@ export function refuseUnknownRoutes(app: FastifyInstance): void {
     if (request.url === url) return done()
     const path = pathOf(request.url)
     // For PUT /quota/list the router takes "list" for an id, because only GET /quota/list is a route.
-    const isMistaken = path !== url && routes.has(path)
+    // A route of its own with a final slash, such as /docs/, has the URL without it.
+    const isMistaken = path !== url && path !== `${url}/` && routes.has(path)
     if (!request.is404 && !isMistaken) return done()
     const methods = methodsOf(path)
     if (methods.length === 0) return done(new Problem('not_found', 'This route does not exist.'))
