@@ -229,7 +229,13 @@ describe('changes of many', () => {
       expect((await site.call('POST', '/api/sms/admin/quota', { body: package_ })).status).toBe(201)
     }
     for (const period of ['month', null]) {
-      const body = { user_id: period === null ? 141 : 140, name: 'Bundle', limit: 1_000, period }
+      const body = {
+        user_id: period === null ? 141 : 140,
+        name: 'Bundle',
+        limit: 1_000,
+        period,
+        time_zone: 'Europe/Berlin',
+      }
       expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
     }
     const cap = { user_id: 100, kind: 'cap', name: 'Package cap', limit: 500, period: 'day' }
@@ -345,12 +351,12 @@ describe('changes of many', () => {
     await page.getByRole('button', { name: 'Download report' }).click()
     const report = await readFile(await (await download).path(), 'utf8')
     expect(report.split('\n')).toEqual([
-      'line,user,result,why,grant,units,end',
-      `2,140,received,,${items[0].external_ref},500,${items[1].window_end}`,
+      'line,user,result,why,grant,units,units end,time zone,result code,reference of the units',
+      `2,140,received,,Bundle,500,2026-04-01T00:00:00+02:00,Europe/Berlin,received,${items[0].external_ref}`,
       expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
       expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
-      '5,nobody,left out,Not a user id: “nobody”,,,',
-      '6,140,left out,Is there twice: User 140,,,',
+      '5,nobody,left out,Not a user id: “nobody”,,,,,left,',
+      '6,140,left out,Is there twice: User 140,,,,,left,',
       '',
     ])
 

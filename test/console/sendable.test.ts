@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { messageKindOf, sendableUnits } from '../../console/src/components/quota-dialogs/sendable.ts'
 import { capsInTheWay } from '../../console/src/pages/quotas/import/caps-in-the-way.ts'
+import { zonedTime } from '../../console/src/pages/quotas/import/zoned-time.ts'
 import type { SmsQuota } from '../../src/contract/quotas.ts'
 
 const QUOTA: SmsQuota = {
@@ -80,4 +81,12 @@ test.each<[string, Partial<SmsQuota>, 'reached' | 'short' | undefined]>([
 ])('a cap that %s', (_title, cap, found) => {
   const caps = capsInTheWay([MONTHLY, { ...DAILY, ...cap }], { quota: MONTHLY, units: 50, end: MONTHLY.window_end })
   expect(caps.map(({ isReached }) => (isReached ? 'reached' : 'short'))).toEqual(found === undefined ? [] : [found])
+})
+
+test.each([
+  ['Europe/Berlin', '2026-04-01T00:00:00+02:00'],
+  ['UTC', '2026-03-31T22:00:00+00:00'],
+  ['America/St_Johns', '2026-03-31T19:30:00-02:30'],
+])('a time in %s', (zone, text) => {
+  expect(zonedTime('2026-03-31T22:00:00.000Z', zone)).toBe(text)
 })

@@ -248,7 +248,18 @@ export const manyQuotas: typeof english = {
         : `Wer Einheiten bekommt: die ersten ${formatUnits(shown)} von ${formatUnits(of)}`,
     sample: { user: 'Benutzer', grant: 'Paket', limit: 'Limit', total: 'Mit den Einheiten', end: 'Ende der Einheiten' },
     report: {
-      columns: ['Zeile', 'Benutzer', 'Ergebnis', 'Warum', 'Paket', 'Einheiten', 'Ende'],
+      columns: [
+        'Zeile',
+        'Benutzer',
+        'Ergebnis',
+        'Warum',
+        'Paket',
+        'Einheiten',
+        'Ende der Einheiten',
+        'Zeitzone',
+        'Ergebniscode',
+        'Referenz der Einheiten',
+      ],
       results: {
         would: 'würde bekommen',
         received: 'bekommen',

@@ -240,7 +240,18 @@ export const manyQuotas = {
       shown === of ? 'Who gets units' : `Who gets units: the first ${formatUnits(shown)} of ${formatUnits(of)}`,
     sample: { user: 'User', grant: 'Grant', limit: 'Limit', total: 'With the units', end: 'Units end' },
     report: {
-      columns: ['line', 'user', 'result', 'why', 'grant', 'units', 'end'],
+      columns: [
+        'line',
+        'user',
+        'result',
+        'why',
+        'grant',
+        'units',
+        'units end',
+        'time zone',
+        'result code',
+        'reference of the units',
+      ],
       results: {
         would: 'would receive',
         received: 'received',

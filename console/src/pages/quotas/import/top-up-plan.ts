@@ -8,6 +8,7 @@ import type { Extra } from '../extra-grants.ts'
 import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
 import { capsInTheWay } from './caps-in-the-way.ts'
 import type { LineFailure, UserLine } from './rows.ts'
+import { zonedTime } from './zoned-time.ts'
 
 /** Who of a file gets units, and who is left out and why. */
 
@@ -235,14 +236,17 @@ export function reportOf(
   const listed = [...failures.keys()].length
   const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= listed
   const rows = [
-    ...left.map(failure => [failure.line, failure.user, results.left, whyOf(failure), '', '', '']),
+    ...left.map(failure => [failure.line, failure.user, results.left, whyOf(failure), '', '', '', '', 'left', '']),
     ...gifts.map(({ line, place, quota, units, reference }) => {
       const failed = failures.get(place) ?? failures.get(quota.id)
       const why = failed?.map(whyOf).join('; ') ?? ''
-      const settled = isCertain ? results.received : results.unknown
-      const result = progress === null ? results.would : failed === undefined ? settled : results.failed
-      const end = isExtraGrant ? (quota.window_end ?? '') : ''
-      return [line, quota.user_id, result, why, isExtraGrant ? reference : quotaName(quota), units, end]
+      const settled = isCertain ? 'received' : 'unknown'
+      const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
+      // In the zone of the quota, because it ends there at midnight.
+      const { window_end, time_zone } = quota
+      const [end, zone] = isExtraGrant && window_end !== null ? [zonedTime(window_end, time_zone), time_zone] : ['', '']
+      const name = quotaName(quota)
+      return [line, quota.user_id, results[code], why, name, units, end, zone, code, isExtraGrant ? reference : '']
     }),
   ].sort(([one], [other]) => Number(one) - Number(other))
   return [columns, ...rows].map(cells => csvLine(cells.map(String))).join('')
