@@ -2,12 +2,12 @@
 import pg from 'pg'
 
 /**
- * The name of the unique constraint or index that a statement violated; undefined for any other error. A node of a cluster
- * says it only in its message, with the number of the shard's table behind the name.
+ * The name of the unique constraint or index that a statement violated; undefined for any other error. A node of a cluster has
+ * the number of the shard's table behind the name, and may say it only in its message.
  */
 export function violatedUnique(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return undefined
-  return error.constraint ?? /"(\w+?)(_\d{5,})?"/.exec(error.message)?.[1]
+  return (error.constraint ?? /"(\w+)"/.exec(error.message)?.[1])?.replace(/_\d{5,}$/, '')
 }
 
 /**

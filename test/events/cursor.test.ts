@@ -109,6 +109,6 @@ test('the fingerprint is of shards, numbers and times, and no version changes it
   await db.query({ text: `update event set user_id = null, sequence = null, data = '{}'` })
   expect(await view({ 1: 5, 9: 2 })).toBe(hash(`${one}, ${other}`))
   // The lost event happened again, a millisecond later.
-  await db.query({ text: "update event set at = at + interval '1 ms' where shard = 9" })
+  await db.query({ text: "update event set at = '2026-03-15T12:00:00.001Z' where shard = 9" })
   expect(await view({ 1: 5, 9: 2 })).toBe(hash(`${one}, ${other.slice(0, -1)}1`))
 })
