@@ -3,6 +3,7 @@
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
+import { inParts } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
@@ -44,12 +45,24 @@ async function removeFromCluster(tx: Transaction, table: ChangeTable, cutoff: Ep
     text: `select shard, ${id} as id, version from ${table} where at <= $1 order by at, shard, ${id}, version limit $2`,
     values: [timestampParam(cutoff), rows],
   })
-  if (page.length === 0) return 0
-  const removed = await tx.query({
-    text: `delete from ${table} c using unnest($1::smallint[], $2::bigint[], $3::bigint[]) p (shard, id, version)
-           where c.shard = p.shard and c.${id} = p.id and c.version = p.version and c.shard = any($1::smallint[])
-           returning 1`,
-    values: [page.map(({ shard }) => shard), page.map(({ id }) => id), page.map(({ version }) => version)],
-  })
-  return removed.length
+  const removed = await inParts(
+    tx,
+    page,
+    ({ shard }) => shard,
+    part =>
+      tx.query({
+        text: `with locked as materialized (
+                 select c.shard, c.${id} as id, c.version
+                 from unnest($1::smallint[], $2::bigint[], $3::bigint[]) p (shard, id, version)
+                 join ${table} c on c.shard = p.shard and c.${id} = p.id and c.version = p.version
+                 where c.shard = any($1::smallint[]) for update of c skip locked
+               )
+               delete from ${table} c using locked l
+               where c.shard = l.shard and c.${id} = l.id and c.version = l.version and c.shard = any($1::smallint[])
+               returning 1`,
+        values: [part.map(({ shard }) => shard), part.map(({ id }) => id), part.map(({ version }) => version)],
+      }),
+  )
+  // A full page of which another process has removed a part does not mean that nothing is left.
+  return removed.length === 0 ? 0 : page.length
 }

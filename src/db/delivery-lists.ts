@@ -1,4 +1,4 @@
-import type { EventKey } from '../domain/event.ts'
+import { type EventKey, eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Database, Queryable } from './database.ts'
@@ -25,11 +25,22 @@ export interface DeliveryKey extends EventKey {
   created_at: EpochMs
 }
 
-/** Of a delivery `d` and its event. */
-const COLUMNS = `d.event_shard as shard, d.number, e.type, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at,
-  d.response_code, d.error, d.created_at`
-/** Retention may have removed the event. */
-const WITH_EVENT = 'left join event e on e.shard = d.event_shard and e.number = d.number'
+const COLUMNS = `event_shard as shard, number, status, attempts, next_attempt_at, last_attempt_at, response_code, error,
+  created_at`
+
+/** Adds the types of the events. They are in other shards than the deliveries, and retention may have removed them. */
+async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'type'>[]): Promise<Delivery[]> {
+  if (deliveries.length === 0) return []
+  const events = await db.query<EventKey & { type: string }>({
+    name: 'event-types',
+    text: `select e.shard, e.number, e.type
+           from unnest($1::smallint[], $2::bigint[]) k (shard, number)
+           join event e on e.shard = k.shard and e.number = k.number where e.shard = any($1::smallint[])`,
+    values: [deliveries.map(({ shard }) => shard), deliveries.map(({ number }) => number)],
+  })
+  const types = new Map(events.map(event => [eventIdOf(event), event.type]))
+  return deliveries.map(delivery => ({ ...delivery, type: types.get(eventIdOf(delivery)) ?? null }))
+}
 
 /** A page of a webhook's deliveries, newest first. */
 export async function listDeliveries(
@@ -37,16 +48,11 @@ export async function listDeliveries(
   id: number,
   { status, after, limit }: { status?: DeliveryStatus; after?: DeliveryKey; limit: number },
 ): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
-  const rows = await db.query<Delivery>({
-    text: `select ${COLUMNS}
-           from (
-             select * from webhook_delivery
-             where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
-               and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
-             order by created_at desc, event_shard desc, number desc limit $7
-           ) d
-           ${WITH_EVENT}
-           order by d.created_at desc, d.event_shard desc, d.number desc`,
+  const rows = await db.query<Omit<Delivery, 'type'>>({
+    text: `select ${COLUMNS} from webhook_delivery
+           where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
+             and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
+           order by created_at desc, event_shard desc, number desc limit $7`,
     values: [
       shardOfWebhook(id),
       id,
@@ -57,7 +63,7 @@ export async function listDeliveries(
       limit + 1,
     ],
   })
-  const deliveries = rows.slice(0, limit)
+  const deliveries = await withTypes(db, rows.slice(0, limit))
   const last = deliveries.at(-1)
   const hasMore = rows.length > limit && last !== undefined
   return {
@@ -68,11 +74,12 @@ export async function listDeliveries(
 
 /** A delivery of a webhook; undefined if there is none. */
 export async function findDelivery(db: Queryable, id: number, key: EventKey): Promise<Delivery | undefined> {
-  const [delivery] = await db.query<Delivery>({
-    text: `select ${COLUMNS} from webhook_delivery d ${WITH_EVENT}
-           where d.shard = $1 and d.webhook_id = $2 and d.event_shard = $3 and d.number = $4`,
+  const found = await db.query<Omit<Delivery, 'type'>>({
+    text: `select ${COLUMNS} from webhook_delivery
+           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
     values: [shardOfWebhook(id), id, key.shard, key.number],
   })
+  const [delivery] = await withTypes(db, found)
   return delivery
 }
 

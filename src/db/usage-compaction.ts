@@ -85,7 +85,7 @@ const MOVE = { day: moveStatement('day'), month: moveStatement('month') }
 /** The same in a cluster, which inserts nothing in a part of a statement: the rows are locked, added and deleted. */
 function moveInCluster(level: Level) {
   const { from, to } = TABLES[level]
-  const isOnPage = 'shard = $1 and ctid = any($2::text[]::tid[])'
+  const isOnPage = 'shard = $2 and ctid = any($1::text[]::tid[])'
   return {
     page: `select r.user_id, r.place::text from unnest($2::bigint[]) k (user_id), lateral (
         select u.user_id, u.ctid as place from ${from} u
@@ -198,15 +198,31 @@ async function moveAtOnce(tx: Queryable, { level }: CompactionStep, values: read
 }
 
 async function moveByParts(tx: Queryable, step: CompactionStep, values: readonly SqlValue[]): Promise<MovedPage> {
+  // Without a period there are no rows, and Citus fails on a condition that nothing fulfills.
+  if (step.starts.length === 0) return { rows: 0, last: null, periods: [] }
   const { page, add, remove } = MOVE_IN_CLUSTER[step.level]
   const rows = await tx.query<{ user_id: number; place: string }>({ text: page, values })
-  if (rows.length === 0) return { rows: 0, last: null, periods: [] }
-  const [shard = null] = values
-  const places = rows.map(({ place }) => place)
-  const added = await tx.query<{ bucket: EpochMs }>({ text: add, values: [shard, places, startsOf(step)] })
-  await tx.query({ text: remove, values: [shard, places] })
-  const periods = [...new Set(added.map(({ bucket }) => bucket))].sort((one, other) => one - other)
-  return { rows: rows.length, last: Math.max(...rows.map(({ user_id }) => user_id)), periods }
+  const periods = await moveRows(tx, { add, remove }, rows, [values[0] ?? null], [startsOf(step)])
+  return {
+    rows: rows.length,
+    last: rows.length === 0 ? null : Math.max(...rows.map(({ user_id }) => user_id)),
+    periods,
+  }
+}
+
+/** Adds rows and deletes them. Returns the periods that they went to. */
+async function moveRows(
+  tx: Queryable,
+  { add, remove }: { add: string; remove: string },
+  rows: readonly { place: string }[],
+  where: readonly SqlValue[],
+  how: readonly SqlValue[],
+): Promise<EpochMs[]> {
+  if (rows.length === 0) return []
+  const values = [rows.map(({ place }) => place), ...where]
+  const added = await tx.query<{ bucket: EpochMs }>({ text: add, values: [...values, ...how] })
+  await tx.query({ text: remove, values })
+  return [...new Set(added.map(({ bucket }) => bucket))].sort((one, other) => one - other)
 }
 
 const startsOf = ({ starts }: CompactionStep) => starts.map(start => timestampParam(start))
@@ -262,18 +278,45 @@ const MOVE_TOTALS = `
   )
   select (select count(*) from page) as rows, array(select distinct bucket from moved order by bucket) as periods`
 
+const MOVE_TOTALS_IN_CLUSTER = {
+  page: `select ctid::text as place from usage_total
+    where span = $1 and dimension = any ('{${Object.values(DIMENSIONS).join(',')}}') and bucket < $2 and ${isIn('$3')}
+    limit $4 for update skip locked`,
+  add: `insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
+    select $2::smallint, dimension, ${periodOf('$3')}, key, ${sumsOf(TOTAL_COUNTS)}
+    from usage_total where ctid = any($1::text[]::tid[]) group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}
+    returning bucket`,
+  remove: 'delete from usage_total where ctid = any($1::text[]::tid[])',
+}
+
+type MovedTotals = Omit<MovedPage, 'last'>
+
 /** Compacts a page of the totals of all users. @returns the rows that were moved */
 export function compactTotals(db: Database, step: CompactionStep, rows: number): Promise<number> {
-  const { from, to } = SPANS[step.level]
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [page] = await tx.query<Omit<MovedPage, 'last'>>({
-      name: 'compact-totals',
-      text: MOVE_TOTALS,
-      values: [from, to, timestampParam(step.before), startsOf(step), rows],
-    })
-    if (page === undefined) throw new Error('the database returned no row')
+    const page = tx.isCluster ? await totalsByParts(tx, step, rows) : await totalsAtOnce(tx, step, rows)
     await addPeriods(tx, step, page.periods)
     return page.rows
   })
+}
+
+async function totalsAtOnce(tx: Queryable, step: CompactionStep, rows: number): Promise<MovedTotals> {
+  const { from, to } = SPANS[step.level]
+  const [page] = await tx.query<MovedTotals>({
+    name: 'compact-totals',
+    text: MOVE_TOTALS,
+    values: [from, to, timestampParam(step.before), startsOf(step), rows],
+  })
+  if (page === undefined) throw new Error('the database returned no row')
+  return page
+}
+
+async function totalsByParts(tx: Queryable, step: CompactionStep, limit: number): Promise<MovedTotals> {
+  const { from, to } = SPANS[step.level]
+  const { page, add, remove } = MOVE_TOTALS_IN_CLUSTER
+  const values = [from, timestampParam(step.before), startsOf(step), limit]
+  const rows = await tx.query<{ place: string }>({ text: page, values })
+  return { rows: rows.length, periods: await moveRows(tx, { add, remove }, rows, [], [to, startsOf(step)]) }
 }

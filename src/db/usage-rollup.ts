@@ -152,7 +152,8 @@ const ADD = `with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), $
 const ADD_IN_CLUSTER = {
   'add-accounts': `with ${KEYS} ${ADD_ACCOUNTS}`,
   'add-top-users': `with ${KEYS} ${ADD_TOP}`,
-  'add-usage-totals': `with ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
+  // Its parameters are those of the others, and each needs a type.
+  'add-usage-totals': `with of_shard as (select $1::smallint), ${KEYS}, ${PAIRED} ${ADD_TOTALS}`,
   'add-usage': `with ${KEYS} ${ADD_USAGE}`,
 }
 

@@ -5,6 +5,7 @@ import { Registry } from '@prometheus-io/client'
 import { expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import { openDatabase } from '../../src/db/database.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
 import { createMetricsServer } from '../../src/http/operations/routes.ts'
@@ -136,7 +137,10 @@ const PROVOCATIONS: Record<string, Provocation> = {
     await call('POST', '/api/sms/admin/quota', { body: { user_id: 60, limit: 5 } })
     let answered: Promise<unknown> | undefined
     await db.transaction(async tx => {
-      await tx.query({ text: 'select 1 from quota where user_id = 60 for update' })
+      await tx.query({
+        text: 'select 1 from quota where shard = $1 and user_id = 60 for update',
+        values: [shardOf(60)],
+      })
       answered = send('consume', { user_id: 60, id: 'waits', units: 1 })
       await tx.query({ text: 'select pg_sleep(0.7)' })
     })

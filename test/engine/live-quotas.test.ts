@@ -126,11 +126,14 @@ test('a fence locks quotas by id, as batches do, and not by their expiry', async
   const second = await bench.quota({ user_id: other, expires_at: clock.now + DAY_MS })
   const stranger = await bench.stranger()
   await stranger.query('begin')
-  await stranger.query('select 1 from quota where id = $1 for update', [first.id])
+  await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [first.id])
   const values = [[shardOf(other)], [other], formatTimestamp(clock.now)]
   const fencing = db.query({ text: LEDGER_STATEMENTS['fence-quotas'] ?? '', values })
   await untilWaiting(db, 1)
-  const free = await stranger.query('select 1 from quota where id = $1 for update skip locked', [second.id])
+  const free = await stranger.query(
+    'select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update skip locked',
+    [second.id],
+  )
   expect(free.rowCount).toBe(1)
   await stranger.query('rollback')
   await fencing

@@ -1,5 +1,6 @@
 /** Locks that others hold, commands that the database refuses, a full queue, and shutdown. */
 import { afterEach, describe, expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
 import { EngineFailure } from '../../src/engine/failures.ts'
 import {
   countSessions,
@@ -22,7 +23,8 @@ afterEach(async () => {
 
 async function lock(table: 'account' | 'quota' | 'reservation', ...users: number[]): Promise<void> {
   await stranger.query('begin')
-  await stranger.query(`select 1 from ${table} where user_id = any($1) for update`, [users])
+  const text = `select 1 from ${table} where shard = $1 and user_id = $2 for update`
+  for (const user of users) await stranger.query(text, [shardOf(user), user])
 }
 
 /** The start times of the transactions that wait for a lock. */

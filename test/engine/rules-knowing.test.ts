@@ -136,7 +136,7 @@ describe('memory is emptied when a connection is lost', () => {
     await warm(engine, user)
     const stranger = await bench.stranger()
     await stranger.query('begin')
-    await stranger.query('select 1 from quota where id = $1 for update', [held.id])
+    await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [held.id])
     const waiting = engine.submit(reserve(other, 'm1', 1))
     await untilWaiting(db, 1)
     expect(await endSessions(db, 'waiting')).toBe(1)

@@ -150,7 +150,7 @@ describe('a commit that arrives late', () => {
     await engine.submit(reserve(user, 'm1', 10))
     const stranger = await bench.stranger()
     await stranger.query('begin')
-    await stranger.query('select 1 from quota where id = $1 for update', [id])
+    await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [id])
     const watching = network.watchNextCommit()
     const asked = engine.submit(settle('commit', user, 'm1', 3))
     const sent = await watching
@@ -195,7 +195,7 @@ test('a batch whose session the server ends during a lock wait is retried and ch
   const { id } = await bench.quota({ user_id: user })
   const engine = await engineFor(user)
   const held = await openTransaction(db, tx =>
-    tx.query({ text: 'select 1 from quota where id = $1 for update', values: [id] }),
+    tx.query({ text: 'select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', values: [id] }),
   )
   const asked = engine.submit(reserve(user, 'm1', 5))
   for (let round = 0; round < 3; round++) {

@@ -167,7 +167,7 @@ test('a connection belongs to one batch: no batch waits behind another one’s l
   await bench.quota({ user_id: free })
   const stranger = await bench.stranger()
   await stranger.query('begin')
-  await stranger.query('select 1 from quota where id = $1 for update', [id])
+  await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [id])
   const answered: string[] = []
   const waiting = engine.submit(reserve(held, 'm1', 1)).finally(() => answered.push('held'))
   await untilWaiting(db, 1)
@@ -221,7 +221,10 @@ test('arrays are sorted: batches that cross each other never deadlock', async ()
   for (const user of users) await warm(other, user)
   const stranger = await bench.stranger()
   await stranger.query('begin')
-  await stranger.query('select 1 from quota where user_id = $1 for update', [users[1]])
+  await stranger.query('select 1 from quota where shard = $1 and user_id = $2 for update', [
+    shardOf(users[1] ?? 0),
+    users[1],
+  ])
   // Both have all users in memory and receive commands in opposite orders.
   const asked = [
     ...users.map(user => one.submit(reserve(user, 'one', 1))),
@@ -246,7 +249,7 @@ test('a batch that rolls some quotas and increments others locks all of them in 
   clock.now += DAY_MS
   const stranger = await bench.stranger()
   await stranger.query('begin')
-  await stranger.query('select 1 from quota where id = $1 for update', [id])
+  await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [id])
   // It has nothing in memory, so it locks in the order of users, and is first to get the quota that both wait for.
   const asked = [first, second].map(user => locking.submit(reserve(user, 'locking', 1)))
   await untilWaiting(db, 1)

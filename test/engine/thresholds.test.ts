@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { updateQuota } from '../../src/admin/change-quota.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import {
   createBench,
@@ -153,7 +154,7 @@ test('a batch without events does not wait for the lock on the outbox head', asy
   const user = someone()
   await bench.quota({ user_id: user, limit: 100 })
   const stranger = await bench.stranger()
-  await stranger.query('begin; select 1 from shard_head for update')
+  await stranger.query(`begin; select 1 from shard_head where shard = ${shardOf(user)} for update`)
   expect(await engine.submit(consume(user, 'a', 79))).toMatchObject({ outcome: 'granted' })
   await stranger.query('rollback')
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { shardOf } from '../../src/domain/shard.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
 const problem = { status: 503, code: 'overloaded', detail: expect.stringContaining('of this sender') }
@@ -12,8 +13,8 @@ test('a sender that fills its share is refused before its body is read, and anot
   const locked = Promise.withResolvers<void>()
   const unlock = Promise.withResolvers<void>()
   const changing = db.transaction(async tx => {
-    await tx.query({ text: 'select from account where user_id = 7 for update', values: [] })
-    await tx.query({ text: 'select from quota where user_id = 7 for update', values: [] })
+    await tx.query({ text: 'select from account where shard = $1 and user_id = 7 for update', values: [shardOf(7)] })
+    await tx.query({ text: 'select from quota where shard = $1 and user_id = 7 for update', values: [shardOf(7)] })
     locked.resolve()
     await unlock.promise
   })

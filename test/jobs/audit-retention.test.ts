@@ -51,7 +51,7 @@ test('all of several pages are removed, also by two processes at once, but not w
   const count = async () =>
     (await db.query({ text: 'select from quota_change where quota_id = $1', values: [id] })).length
   expect(await count()).toBe(2_501)
-  const text = 'select from quota_change where quota_id = $1 and version = 7 for update'
+  const text = 'select from quota_change where shard = ($1 % 64)::smallint and quota_id = $1 and version = 7 for update'
   const holder = await openTransaction(db, tx => tx.query({ text, values: [id] }))
   const removeAll = async () => {
     const retention = retentionOf(0)

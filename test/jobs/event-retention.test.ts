@@ -167,8 +167,15 @@ describe('a webhook', async () => {
       db.query({
         text: `insert into webhook_delivery
                  (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
-               values ($1, $2, $3, $4, $5, case $5 when 'pending' then now() end, now())`,
-        values: [id % 64, id, shardOf(user), number, status],
+               values ($1, $2, $3, $4, $5, $6, now())`,
+        values: [
+          id % 64,
+          id,
+          shardOf(user),
+          number,
+          status,
+          status === 'pending' ? new Date(START).toISOString() : null,
+        ],
       })
     await deliver(1, 'delivered')
     await deliver(2, 'pending')

@@ -171,8 +171,10 @@ test('quotas and accounts that others have locked keep no expiry back', async ()
   for (const user of [locked, free]) await bench.quota({ user_id: user, expires_at: clock.now + 1_000 })
   clock.now += 1_000
   const stranger = await bench.stranger()
-  await stranger.query(`begin; select 1 from account where user_id = ${locked} for update`)
-  await stranger.query(`select 1 from quota where user_id = ${locked} for update`)
+  await stranger.query(
+    `begin; select 1 from account where shard = ${shardOf(locked)} and user_id = ${locked} for update`,
+  )
+  await stranger.query(`select 1 from quota where shard = ${shardOf(locked)} and user_id = ${locked} for update`)
   expect(await notifier.notifyOnce(clock.now)).toEqual({ emitted: 2, isBehind: false })
   for (const user of [locked, free]) expect(await typesOf(user)).toEqual(['created', 'expired'])
 })

@@ -40,11 +40,16 @@ async function count(table: string, quotaId: number, key = 'quota_id'): Promise<
 
 async function totals(): Promise<object | undefined> {
   const [row] = await db.query({
-    text: `select sum(grants)::int as grants, sum(caps)::int as caps, sum(deleted_grants)::int as deleted_grants,
-             sum(deleted_caps)::int as deleted_caps,
-             (select count(*)::int from quota where deleted_at is null) as present,
-             (select count(*)::int from quota where deleted_at is not null) as deleted
-           from shard_head`,
+    text: `select counted.*, present, deleted
+           from (
+             select sum(grants)::int as grants, sum(caps)::int as caps, sum(deleted_grants)::int as deleted_grants,
+               sum(deleted_caps)::int as deleted_caps
+             from shard_head
+           ) counted, (
+             select count(*) filter (where deleted_at is null)::int as present,
+               count(*) filter (where deleted_at is not null)::int as deleted
+             from quota
+           ) found`,
   })
   return row
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Outcome } from '../../src/domain/command.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
 import { createRetention, type Retention, type RetentionOptions } from '../../src/jobs/retention.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
@@ -98,7 +99,7 @@ describe('removes', () => {
     const used = await Promise.all([first, second, third, cap].map(quota => archiveOf(quota.id)))
     expect(used.map(([archived]) => archived?.used)).toEqual([10, 10, 1_995, 2_013])
     const forced = await db.query({
-      text: 'select a.forced from archive a join quota q on q.id = a.quota_id where q.user_id = $1 order by q.id',
+      text: 'select a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1 order by q.id',
       values: [user],
     })
     expect(forced).toEqual([{ forced: 2 }, { forced: 5 }, { forced: 1_995 }, { forced: 2_000 }])
@@ -155,7 +156,10 @@ describe('keeps', () => {
     await engine.submit(draw('consume', user, 'm1', 1))
     await engine.submit(draw('consume', user, 'm2', 2))
     const settling = await openTransaction(db, tx =>
-      tx.query({ text: `select from reservation where user_id = $1 and id = 'm1' for update`, values: [user] }),
+      tx.query({
+        text: `select from reservation where shard = $1 and user_id = $2 and id = 'm1' for update`,
+        values: [shardOf(user), user],
+      }),
     )
     const retention = retentionOf()
     const removed = await retireAll(retention, later(KEPT))

@@ -289,7 +289,10 @@ describe('compaction', () => {
       })),
     )
     const held = await openTransaction(db, tx =>
-      tx.query({ text: 'select from usage where user_id = $1 for update', values: [users[0] ?? 0] }),
+      tx.query({
+        text: 'select from usage where shard = $1 and user_id = $2 for update',
+        values: [shardOf(users[0] ?? 0), users[0] ?? 0],
+      }),
     )
     await expect(compaction().compactOnce(NOW)).rejects.toThrow('lock timeout')
     expect(await db.query({ text: 'select user_id from usage_day' })).toEqual([{ user_id: users[1] }])

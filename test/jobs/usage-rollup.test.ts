@@ -235,7 +235,9 @@ describe('the rollup', () => {
     const user = someone()
     await bench.quota({ user_id: user, limit: 100 })
     await engine.submit(draw('consume', user, 'm', 1))
-    const held = await openTransaction(db, tx => tx.query({ text: 'select from usage_pending for update' }))
+    const held = await openTransaction(db, tx =>
+      tx.query({ text: 'select from usage_pending where shard = $1 for update', values: [shardOf(user)] }),
+    )
     expect(await rollUpAll()).toBe(0)
     await held.commit()
     expect(await rollUpAll()).toBe(1)
@@ -282,7 +284,10 @@ describe('the rollup', () => {
     await rollUpAll()
     for (const user of users) await engine.submit(draw('consume', user, 'b', 1))
     const held = await openTransaction(db, tx =>
-      tx.query({ text: 'select from usage where user_id = $1 for update', values: [users[0] ?? 0] }),
+      tx.query({
+        text: 'select from usage where shard = $1 and user_id = $2 for update',
+        values: [shardOf(users[0] ?? 0), users[0] ?? 0],
+      }),
     )
     await expect(createRollup().rollUpOnce()).rejects.toThrow('lock timeout')
     expect(await countOf('usage_pending')).toBe(1)

@@ -1,7 +1,9 @@
 /** What goes wrong during the chaos test: processes are killed, backends terminated and cancelled, and rows held. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll } from 'vitest'
 import { openDatabase } from '../../../src/db/database.ts'
+import { shardOf } from '../../../src/domain/shard.ts'
 import type { Books } from './books.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
@@ -53,7 +55,10 @@ export function createFaults(deployment: Deployment, books: Books, random: () =>
     const { signal } = interruption
     const holding = strangers.transaction(async tx => {
       const order = table === 'quota' ? 'id' : 'user_id'
-      await tx.query({ text: `select 1 from ${table} where user_id = $1 order by ${order} for update`, values: [user] })
+      await tx.query({
+        text: `select 1 from ${table} where shard = $1 and user_id = $2 order by ${order} for update`,
+        values: [shardOf(user), user],
+      })
       hold.lockedAt = performance.now()
       books.count(table === 'quota' ? 'quotas held' : 'accounts held')
       onHeld()
