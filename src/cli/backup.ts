@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import { BackupDamaged } from '../db/backup/records.ts'
 import { checkBackup, type OpenBackup, restoreBackup } from '../db/backup/restore.ts'
 import { type Written, writeBackup } from '../db/backup/write.ts'
+import { assertOnePointInTime } from '../db/cluster/idle.ts'
 import { exists, flush } from '../db/embedded/folders.ts'
 import { upgradeDatabase as upgrade } from '../db/embedded/upgrade.ts'
 import { dropRoot } from '../drop-root.ts'
@@ -19,7 +20,10 @@ export function backup(args: Arguments): Promise<number> {
   return reportFailure('back up', config, async () => {
     const now = new Date()
     const file = await fileFor(resolve(args.operand(0)), now)
-    const written = await onDatabase(config, url => writeFile(url, file, now))
+    const written = await onDatabase(config, async url => {
+      await assertOnePointInTime(url)
+      return writeFile(url, file, now)
+    })
     const { size } = await stat(file)
     process.stdout.write(`${file}: ${summary(written)}, ${megabytes(size)} compressed.\n`)
     if (config.databaseUrl === null) {

@@ -98,7 +98,7 @@ can be repeated, and must be after a node was added. Without --yes, it only chec
   },
   {
     name: 'backup',
-    summary: 'Writes a backup of the database. The service may be running.',
+    summary: 'Writes a backup of the database. The service may be running, but not on a cluster.',
     more: () => `A FILE must not exist. In a FOLDER, the file is named after the time. The file holds every row at one point in time,
 compressed, with a checksum. It does not hold the keys in DATA_DIR.`,
     operands: [{ name: 'FILE|FOLDER' }],

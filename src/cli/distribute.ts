@@ -42,4 +42,7 @@ Each node gets the settings that the service needs.\n`
   }
 }
 
-const listOf = (tables: readonly string[]) => (tables.length === 0 ? 'no further table' : tables.join(', '))
+function listOf(tables: readonly string[] | null): string {
+  if (tables === null) return 'all tables, which the migrations make'
+  return tables.length === 0 ? 'no further table' : tables.join(', ')
+}

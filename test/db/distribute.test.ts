@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { checkCluster } from '../../src/db/cluster/check.ts'
 import { distribute } from '../../src/db/cluster/distribute.ts'
+import { assertOnePointInTime } from '../../src/db/cluster/idle.ts'
 import { readOverview } from '../../src/db/cluster/overview.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
@@ -27,6 +28,7 @@ test('one PostgreSQL is told what is missing, and left as it is', async () => {
   })
   expect(await readOverview(db)).toBeNull()
   expect(await checkCluster(db, { url, connections: 23 })).toBeNull()
+  await assertOnePointInTime(url)
 })
 
 const single = databaseOnOwnServer()
@@ -65,6 +67,7 @@ function ofCluster(nodes: [string, ...string[]]): void {
     expect(overview?.nodes.map(({ state }) => state?.isPrepared)).toEqual(nodes.map(() => true))
     expect(overview?.shards.every(({ bytes }) => bytes !== null && bytes > 0)).toBe(true)
 
+    await expect(assertOnePointInTime(url)).rejects.toThrow('only while the service is stopped')
     const checked = await checkCluster(distributed, { url, connections: 23 })
     expect(checked).toEqual({ faults: [], found: `Citus, 4 shards with buckets on ${nodes.length - 1} nodes` })
     const reset = `set local citus.enable_ddl_propagation = off; alter database ${name} reset lock_timeout`

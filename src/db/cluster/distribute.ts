@@ -3,8 +3,9 @@ import { SHARD_COUNT } from '../../domain/shard.ts'
 import { type Database, type Log, openDatabase, type Queryable } from '../database.ts'
 import { migrate } from '../migrate.ts'
 import { findStore } from '../store.ts'
+import { countServiceSessions } from './idle.ts'
 import { type ClusterFault, clusterFaults, prepareNodes } from './nodes.ts'
-import { distributeTables, type Table, undistributedTables } from './tables.ts'
+import { distributeTables, readTables, type Table, undistributedTables } from './tables.ts'
 
 interface DistributeOptions {
   readonly url: string
@@ -18,8 +19,8 @@ interface DistributeOptions {
 export type Distribution =
   /** The cluster must be mended first. */
   | { readonly outcome: 'faults'; readonly faults: readonly ClusterFault[] }
-  /** What would be done. */
-  | { readonly outcome: 'planned'; readonly shards: number; readonly tables: readonly string[] }
+  /** What would be done. Null: all tables, which migrations make first. */
+  | { readonly outcome: 'planned'; readonly shards: number; readonly tables: readonly string[] | null }
   | { readonly outcome: 'done'; readonly shards: number; readonly tables: readonly string[] }
 
 /** @throws Error if the number of shards does not fit, or the service runs on tables that are not distributed yet */
@@ -33,7 +34,7 @@ export async function distribute(options: DistributeOptions): Promise<Distributi
     const { isDistributed } = await findStore(db)
     const shards = shardsFor(options.shards, isDistributed ? await countShards(db) : null)
     if (!isDistributed) await assertIdle(db)
-    if (!isConfirmed) return { outcome: 'planned', shards, tables: namesOf(await undistributedTables(db)) }
+    if (!isConfirmed) return { outcome: 'planned', shards, tables: await missingTables(db) }
     await migrate({ url, ...(log === undefined ? {} : { log }) })
     const tables = await distributeMissing(db, shards)
     await prepareNodes(db)
@@ -44,6 +45,11 @@ export async function distribute(options: DistributeOptions): Promise<Distributi
 }
 
 const namesOf = (tables: readonly Table[]) => tables.map(({ name }) => name)
+
+async function missingTables(db: Queryable): Promise<string[] | null> {
+  const isEmpty = (await readTables(db)).length === 0
+  return isEmpty ? null : namesOf(await undistributedTables(db))
+}
 
 function shardsFor(wanted: number | null, present: number | null): number {
   if (present !== null) {
@@ -63,11 +69,7 @@ async function countShards(db: Queryable): Promise<number> {
 
 /** A running service found its lanes when it started: on one PostgreSQL, they are wrong after this. */
 async function assertIdle(db: Queryable): Promise<void> {
-  const [row] = await db.query<{ sessions: number }>({
-    text: `select count(*) as sessions from pg_stat_activity
-      where datname = current_database() and pid <> pg_backend_pid() and application_name like 'sms-quota%'`,
-  })
-  const sessions = row?.sessions ?? 0
+  const sessions = await countServiceSessions(db)
   if (sessions > 0) throw new Error(`the service is running (${sessions} connections); stop it first`)
 }
 
