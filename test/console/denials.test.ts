@@ -166,6 +166,33 @@ test('explains what a message without country or type lacks, and what a cap bloc
   await expectAccessibleInEachLayout(page)
 })
 
+test('a deliberate block says who made it, when and why, and is lifted rather than raised', async () => {
+  await allow({ user_id: 12, limit: 100 })
+  const page = await site.visit('/quotas/new?kind=cap&limit=0&user_id=12&countries=NG')
+  await page.getByLabel('Reason for the block').fill('Pumped codes to Nigeria')
+  await expectAccessibleInEachLayout(page)
+  await page.getByRole('button', { name: 'Create quota' }).click()
+  await page.getByText('Blocked', { exact: true }).waitFor()
+  await page
+    .getByRole('tab', { name: 'History' })
+    .or(page.getByRole('link', { name: 'History' }))
+    .first()
+    .click()
+  await page.getByText('Pumped codes to Nigeria').waitFor()
+  await deny({ user_id: 12, id: 'pumped', units: 1, country: 'NG' })
+  await page.goto(`${site.url}/console/users/12/denials`)
+  await page.getByRole('button', { name: 'Explain: pumped' }).click()
+  const dialog = explanation(page)
+  await dialog.getByText('Blocked on purpose by “1” (you) on').waitFor()
+  await dialog.getByText('Reason: Pumped codes to Nigeria').waitFor()
+  expect(await dialog.getByRole('button', { name: 'Raise the limit' }).count()).toBe(0)
+  await expectAccessibleInEachLayout(page)
+  await dialog.getByRole('button', { name: 'Lift the block' }).click()
+  await page.getByRole('dialog', { name: 'Suspend this cap' }).waitFor()
+  const german = await site.visit('/quotas?user_id=12', { locale: 'de-DE' })
+  await german.getByRole('table').getByText('Gesperrt', { exact: true }).waitFor()
+})
+
 test('users see their own denials, and ask for nothing else', async () => {
   const page = await site.visit('/mine', { token: await site.userToken(7) })
   const asked: string[] = []

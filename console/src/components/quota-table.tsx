@@ -44,7 +44,7 @@ const COLUMNS = {
       </Anchor>
     ),
   },
-  status: { label: texts.quotas.columns.status, cell: ({ status }) => <StatusBadge status={status} /> },
+  status: { label: texts.quotas.columns.status, cell: quota => <StatusBadge quota={quota} /> },
   usage: {
     label: texts.quotas.columns.usage,
     orders: downAndUp('used_percent'),

@@ -19,10 +19,23 @@ const TONES: Record<Status, Tone> = {
 /** What does not count now, but may again. */
 const ICONS: Partial<Record<Status, IconName>> = { scheduled: 'clock', suspended: 'pause' }
 
-export function StatusBadge({ status }: { status: Status }) {
+/** What decides about the word for a status. */
+export type WithStatus = Pick<Api['SmsQuota'], 'status' | 'kind' | 'limit'>
+
+/** Whether a quota is a cap that lets nothing pass: it was made to block, and has not run out. */
+export function isBlock({ status, kind, limit }: WithStatus): boolean {
+  return kind === 'cap' && limit === 0 && status === 'exhausted'
+}
+
+export function statusLabel(quota: WithStatus): string {
+  return isBlock(quota) ? texts.components.blocked : STATUS_LABELS[quota.status]
+}
+
+export function StatusBadge({ quota }: { quota: WithStatus }) {
+  const { status } = quota
   return (
     <Badge tone={TONES[status]} icon={ICONS[status]}>
-      {STATUS_LABELS[status]}
+      {statusLabel(quota)}
     </Badge>
   )
 }

@@ -23,14 +23,7 @@ export function DenialDialog({ scope, denialId, onClose }: DenialDialogProps) {
   return (
     <>
       <Dialog title={denialTexts.explanation.title} isOpen={denialId !== null && action === null} onClose={close}>
-        {denialId !== null && (
-          <DenialExplanation
-            scope={scope}
-            denialId={denialId}
-            done={done}
-            onAdjust={quota => setAction({ name: 'adjust', quota })}
-          />
-        )}
+        {denialId !== null && <DenialExplanation scope={scope} denialId={denialId} done={done} onAction={setAction} />}
       </Dialog>
       <QuotaDialog action={action} onClose={() => setAction(null)} onDone={setDone} />
     </>

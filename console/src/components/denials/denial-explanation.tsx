@@ -15,14 +15,15 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { Loaded } from '../loaded.tsx'
 import { Loading } from '../loading.tsx'
 import { MessageLink } from '../message-link.tsx'
+import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
 import { QuotaLink } from '../quota-link.tsx'
-import { StatusBadge } from '../status-badge.tsx'
+import { isBlock, StatusBadge } from '../status-badge.tsx'
 import { Timestamp } from '../values.tsx'
+import { Block } from './block.tsx'
 import classes from './denial-explanation.module.css'
 
 type Denial = Api['DenialDetail']
 type Line = Denial['explain'][number]
-type Quota = Api['SmsQuota']
 interface DenialProps {
   denial: Denial
   scope: Scope
@@ -32,12 +33,12 @@ interface ExplanationProps {
   denialId: string
   /** Confirms what was done about it. */
   done: string
-  /** Opens the dialog that adjusts a quota. */
-  onAdjust: (quota: Quota) => void
+  /** Opens the dialog that changes a quota. */
+  onAction: (action: QuotaAction) => void
 }
 
 /** Why a message was denied: what was asked for, what was found for each quota, and what helps. */
-export function DenialExplanation({ scope, denialId, done, onAdjust }: ExplanationProps) {
+export function DenialExplanation({ scope, denialId, done, onAction }: ExplanationProps) {
   const denial = useQuery(denialQuery(scope, denialId))
   const { reasonSentences, ownReasonSentences, explanation } = denialTexts
   return (
@@ -49,7 +50,7 @@ export function DenialExplanation({ scope, denialId, done, onAdjust }: Explanati
           <Request denial={data} scope={scope} />
           <h3 className={classes.heading}>{explanation.considered}</h3>
           <Quotas denial={data} scope={scope} />
-          <Remedy denial={data} scope={scope} onAdjust={onAdjust} />
+          <Remedy denial={data} scope={scope} onAction={onAction} />
           <p className={classes.note} role="status">
             {done}
           </p>
@@ -143,13 +144,13 @@ function verdict({ kind, verdict, expires_at }: Line, { reason, country, message
   }
 }
 
-type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAdjust'>
+type RemedyProps = DenialProps & Pick<ExplanationProps, 'onAction'>
 
 /** What to do about a denial, for those who may do it. */
-function Remedy({ denial, scope, onAdjust }: RemedyProps) {
+function Remedy({ denial, scope, onAction }: RemedyProps) {
   const { helps, askForMore } = denialTexts.explanation
   const caller = useCaller()
-  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, caller, onAdjust)
+  const remedy = scope?.isOwn ? askForMore : remedyFor(denial, caller, onAction)
   if (remedy === null) return null
   return (
     <>
@@ -159,7 +160,7 @@ function Remedy({ denial, scope, onAdjust }: RemedyProps) {
   )
 }
 
-function remedyFor(denial: Denial, caller: Caller, onAdjust: RemedyProps['onAdjust']): ReactNode {
+function remedyFor(denial: Denial, caller: Caller, onAction: RemedyProps['onAction']): ReactNode {
   if (denial.reason === 'no_quota') {
     if (!changesQuotas(caller)) return null
     return (
@@ -169,17 +170,17 @@ function remedyFor(denial: Denial, caller: Caller, onAdjust: RemedyProps['onAdju
     )
   }
   if (denial.limiting_quota_id === null) return null
-  return <LimitingQuota id={denial.limiting_quota_id} units={denial.units} onAdjust={onAdjust} />
+  return <LimitingQuota id={denial.limiting_quota_id} units={denial.units} onAction={onAction} />
 }
 
-interface LimitingQuotaProps extends Pick<RemedyProps, 'onAdjust'> {
+interface LimitingQuotaProps extends Pick<RemedyProps, 'onAction'> {
   id: number
   /** What the message asked for. */
   units: number
 }
 
 /** The quota that limited the message, as it is now: someone may have given it more units since. */
-function LimitingQuota({ id, units, onAdjust }: LimitingQuotaProps) {
+function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
   const { data: quota, error } = useQuery(quotaQuery(id))
   const canAdjust = adjustsQuotas(useCaller())
   const { raiseCap, addUnits, now } = denialTexts.explanation
@@ -188,10 +189,18 @@ function LimitingQuota({ id, units, onAdjust }: LimitingQuotaProps) {
   const { user_id, kind, limit, rolled_over, used, reserved, status } = quota
   const link = (
     <>
-      <QuotaLink id={id} kind={kind} user={{ user_id, isOwn: false }} /> <StatusBadge status={status} />
+      <QuotaLink id={id} kind={kind} user={{ user_id, isOwn: false }} /> <StatusBadge quota={quota} />
     </>
   )
   if (status === 'deleted' || limit === null) return link
+  if (isBlock(quota)) {
+    return (
+      <>
+        {link}
+        <Block quota={quota} onLift={() => onAction({ name: 'suspend', quota })} />
+      </>
+    )
+  }
   const whole = limit + rolled_over
   const left = Math.max(0, whole - used - reserved)
   const isEnough = status === 'active' && left >= units
@@ -203,7 +212,12 @@ function LimitingQuota({ id, units, onAdjust }: LimitingQuotaProps) {
         {isEnough && now.enough}
       </p>
       {canAdjust && (
-        <Button size="xs" mt="xs" variant={isEnough ? 'default' : 'filled'} onClick={() => onAdjust(quota)}>
+        <Button
+          size="xs"
+          mt="xs"
+          variant={isEnough ? 'default' : 'filled'}
+          onClick={() => onAction({ name: 'adjust', quota })}
+        >
           {kind === 'cap' ? raiseCap : addUnits}
         </Button>
       )}

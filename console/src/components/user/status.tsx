@@ -22,6 +22,12 @@ type Cap = Summary['caps'][number]
 type Answer = Summary['scopes'][number]
 type Denied = Answer & { denial: NonNullable<Answer['denial']> }
 
+/** A dialog for a quota that is not loaded yet. */
+interface Opening {
+  name: QuotaAction['name']
+  id: number
+}
+
 interface StatusProps {
   summary: Summary
   user: ViewedUser
@@ -34,8 +40,8 @@ export function Status({ summary, user }: StatusProps) {
   const [message, setMessage] = useState('')
   const queryClient = useQueryClient()
   const opening = useMutation({
-    mutationFn: (quotaId: number) => queryClient.fetchQuery(quotaQuery(quotaId)),
-    onSuccess: quota => setAction({ name: 'adjust', quota }),
+    mutationFn: ({ id }: Opening) => queryClient.fetchQuery(quotaQuery(id)),
+    onSuccess: (quota, { name }) => setAction({ name, quota }),
   })
   const tone = main.denial === null ? 'good' : startsLater(main) ? 'coming' : 'bad'
   return (
@@ -50,7 +56,7 @@ export function Status({ summary, user }: StatusProps) {
           )}
         </p>
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
-        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onAdjust={id => opening.mutate(id)} />}
+        {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />}
         <ErrorNotice variant="action" error={opening.error} />
         <p className={classes.about} role="status">
           {message}
@@ -231,12 +237,12 @@ interface RemedyProps {
   answer: Denied
   summary: Summary
   user: ViewedUser
-  /** Opens the dialog that adjusts a quota. */
-  onAdjust: (quotaId: number) => void
+  /** Opens the dialog that changes a quota. */
+  onOpen: (opening: Opening) => void
 }
 
 /** What helps now: a button for those who may press it. */
-function Remedy({ answer, summary, user: { user_id, isOwn }, onAdjust }: RemedyProps) {
+function Remedy({ answer, summary, user: { user_id, isOwn }, onOpen }: RemedyProps) {
   const caller = useCaller()
   const { status } = texts.user
   const { reason, limiting_quota_id, retry_at } = answer.denial
@@ -260,15 +266,23 @@ function Remedy({ answer, summary, user: { user_id, isOwn }, onAdjust }: RemedyP
   return (
     <Group gap="xs" mt="xs">
       {reason === 'quota_exhausted' && limiting_quota_id !== null && (
-        <Button size="xs" onClick={() => onAdjust(limiting_quota_id)}>
+        <Button size="xs" onClick={() => onOpen({ name: 'adjust', id: limiting_quota_id })}>
           {status.addUnits}
         </Button>
       )}
-      {blockingCaps(answer, summary).map(({ quota_id, name }) => (
-        <Button key={quota_id} size="xs" maw="100%" onClick={() => onAdjust(quota_id)}>
-          {name === null ? status.raiseCap : status.raise(name)}
-        </Button>
-      ))}
+      {blockingCaps(answer, summary).map(({ quota_id, name, limit }) =>
+        limit !== 0 ? (
+          <Button key={quota_id} size="xs" maw="100%" onClick={() => onOpen({ name: 'adjust', id: quota_id })}>
+            {name === null ? status.raiseCap : status.raise(name)}
+          </Button>
+        ) : (
+          changesQuotas(caller) && (
+            <Button key={quota_id} size="xs" onClick={() => onOpen({ name: 'suspend', id: quota_id })}>
+              {status.liftBlock}
+            </Button>
+          )
+        ),
+      )}
     </Group>
   )
 }

@@ -11,7 +11,7 @@ import { Loading } from '../../components/loading.tsx'
 import { MessageLink } from '../../components/message-link.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { STATUS_LABELS } from '../../components/status-badge.tsx'
+import { isBlock, STATUS_LABELS } from '../../components/status-badge.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
 import { type Blocks, useBlocks, useSummaries } from '../../queries/overview.ts'
@@ -126,7 +126,11 @@ function Row({ user, from }: { user: ShownUser; from: string }) {
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          {isBlocked ? <Badge tone="bad">{whyOf(latest)}</Badge> : <Badge tone="good">{canSend}</Badge>}
+          {isBlocked ? (
+            <Badge tone="bad">{whyOf(latest, blocking.usedUp)}</Badge>
+          ) : (
+            <Badge tone="good">{canSend}</Badge>
+          )}
           {(isBlocked ? blocking.usedUp : user.usedUp).map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
@@ -153,11 +157,12 @@ function Denied({ user, from }: { user: BlockedUser; from: string }) {
 }
 
 /** "Cap reached: otp, Nigeria (NG)" @param denial null: only a quota is used up */
-function whyOf(denial: Denial | null): string {
-  if (denial === null) return STATUS_LABELS.exhausted
+function whyOf(denial: Denial | null, usedUp: readonly Api['SmsQuota'][]): string {
+  if (denial === null) return usedUp.every(isBlock) ? texts.components.blocked : STATUS_LABELS.exhausted
   const { reason, message_type, country } = denial
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
-  const label = texts.values.denialReasons[reason]
+  const isByBlock = usedUp.some(quota => quota.id === denial.limiting_quota_id && isBlock(quota))
+  const label = isByBlock ? texts.components.blocked : texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`
 }
 

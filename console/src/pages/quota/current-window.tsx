@@ -27,13 +27,13 @@ interface CurrentWindowProps {
 
 /** Status and usage of a quota in its current window. */
 export function CurrentWindow({ quota, message }: CurrentWindowProps) {
-  const { status, window_start, window_end } = quota
+  const { window_start, window_end } = quota
   const raise = currentRaise(quota)
   const terms = { ...quota, starts_at: hasStarted(quota) ? null : quota.starts_at }
   return (
     <section className={classes.card} aria-label={TEXTS.label}>
       <div className={classes.head}>
-        <StatusBadge status={status} />
+        <StatusBadge quota={quota} />
         <span role="status">{message}</span>
         <span className={classes.window}>
           {TEXTS.fromTo(<Timestamp at={window_start} />, <Timestamp at={window_end} none={TEXTS.noEnd} />)}

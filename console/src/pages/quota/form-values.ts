@@ -118,6 +118,8 @@ export function copiedFormValues(quota: Quota): FormValues {
 
 /* Fields that do not apply to the other values are neither shown nor sent, but keep their values. */
 
+/** A cap that lets nothing pass. */
+export const isBlocking = ({ kind, limit }: FormValues) => kind === 'cap' && wholeNumber(limit) === 0
 export const isUnlimited = ({ kind, is_unlimited }: FormValues) => kind === 'grant' && is_unlimited
 export const canHaveOverage = (values: FormValues) => values.kind === 'grant' && !isUnlimited(values)
 export const canRollOver = (values: FormValues) => canHaveOverage(values) && values.period !== null
@@ -149,9 +151,11 @@ export function duplicateMetadataKey({ metadata }: FormValues): string | null {
 }
 
 /** The request body that creates the quota, without defaults. Missing required values are left out, for the service to reject. */
-export function createBodyOf(values: FormValues): Record<string, unknown> {
+export function createBodyOf(values: FormValues, reason: string): Record<string, unknown> {
   const { kind, period, time_zone, opening_used, user_id } = values
-  const { limit, starts_at, ...others } = settingsOf(values, null)
+  const { limit, starts_at, ...settings } = settingsOf(values, null)
+  const others =
+    isBlocking(values) && reason !== '' ? { ...settings, metadata: { ...settings.metadata, reason } } : settings
   const optional = { kind, period, ...others, ...(period === null ? {} : { time_zone }) }
   return {
     ...(user_id === '' ? {} : { user_id: wholeNumber(user_id) }),

@@ -1,4 +1,4 @@
-import { Anchor, Button, Text } from '@mantine/core'
+import { Anchor, Button, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
@@ -13,11 +13,13 @@ import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts
 import { matching, oneOf, type StateOf, uint, useUrlState } from '../../components/url-state.ts'
 import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
-import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isSame } from './form-values.ts'
+import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isBlocking, isSame } from './form-values.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
 const TEXTS = quotaTexts.form
+/** The API accepts no longer values of metadata. */
+const MAX_REASON = 500
 const URL_STATE = {
   user_id: uint,
   copy: uint,
@@ -84,9 +86,11 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
   const [, navigate] = useLocation()
   const [first] = useState(initial)
   const [values, setValues] = useState(first)
+  const [reason, setReason] = useState('')
+  const body = () => createBodyOf(values, reason.trim())
   // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
-  useUnsavedInput(!isSame(values, first))
+  useUnsavedInput(!isSame(values, first) || reason !== '')
   const creation = useCreateQuota(quota => {
     releaseInput()
     navigate(`/quotas/${quota.id}`)
@@ -96,19 +100,30 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
   function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)
-    creation.mutate({ body: createBodyOf(values), key: next })
+    creation.mutate({ body: body(), key: next })
   }
   return (
     <>
       <PageTitle title={TEXTS.newTitle} about={about} />
       <Presets values={values} onChange={setValues} />
+      {isBlocking(values) && (
+        <TextInput
+          label={TEXTS.blockReason}
+          description={TEXTS.blockReasonAbout}
+          maxLength={MAX_REASON}
+          maw="40rem"
+          mb="md"
+          value={reason}
+          onChange={event => setReason(event.currentTarget.value)}
+        />
+      )}
       <QuotaForm
         values={values}
         onChange={setValues}
         original={null}
         error={creation.error}
         isBusy={creation.isPending}
-        onSubmit={() => creation.mutate({ body: createBodyOf(values), key })}
+        onSubmit={() => creation.mutate({ body: body(), key })}
         submitLabel={TEXTS.create}
         onCancel={() => navigate(back)}
         remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}

@@ -15,6 +15,7 @@ export const components: Texts['components'] = {
     expired: 'Abgelaufen',
     deleted: 'Gelöscht',
   },
+  blocked: 'Gesperrt',
   reservationStates: {
     reserved: 'Reserviert',
     committed: 'Bestätigt',

@@ -112,6 +112,16 @@ export const denials: typeof english = {
       left: (left, whole) => `Jetzt ${formatUnits(left)} von ${values.units(whole)} übrig`,
       enough: ': genug für diese Nachricht',
     },
+    block: {
+      by: (actor, at) => (
+        <>
+          Absichtlich gesperrt von {actor} am {at}
+        </>
+      ),
+      reason: reason => <>Grund: {reason}</>,
+      noReason: 'Kein Grund angegeben.',
+      lift: 'Sperre aufheben',
+    },
     askForMore: 'Die Verwaltung um mehr Einheiten bitten.',
   },
 

@@ -116,6 +116,8 @@ export const quota: typeof english = {
     cancel: 'Abbrechen',
     cannotChange: 'Nicht änderbar',
     optional: 'Optional',
+    blockReason: 'Grund der Sperre',
+    blockReasonAbout: 'Optional. Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
     presets: 'Vorlagen',
     preset: {
       monthly: { name: 'Monatspaket', about: 'Ein Paket, das jeden Monat neu beginnt' },

@@ -93,6 +93,7 @@ export const user: Texts['user'] = {
     },
     more: count => `${formatUnits(count)} weitere Arten von Nachrichten weichen ab`,
     raiseCap: 'Obergrenze anheben',
+    liftBlock: 'Sperre aufheben',
     raise: name => `„${name}“ anheben`,
     addUnits: 'Einheiten hinzufügen',
     resume: 'Kontingent fortsetzen',

@@ -16,6 +16,8 @@ export const components = {
     expired: 'Expired',
     deleted: 'Deleted',
   },
+  /** In place of "exhausted" for a cap that lets nothing pass. */
+  blocked: 'Blocked',
   reservationStates: {
     reserved: 'Reserved',
     committed: 'Committed',

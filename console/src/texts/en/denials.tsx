@@ -118,6 +118,16 @@ export const denials = {
       left: (left: number, whole: number) => `Now ${formatUnits(left)} of ${values.units(whole)} left`,
       enough: ': enough for this message',
     },
+    block: {
+      by: (actor: ReactNode, at: ReactNode) => (
+        <>
+          Blocked on purpose by {actor} on {at}
+        </>
+      ),
+      reason: (reason: ReactNode) => <>Reason: {reason}</>,
+      noReason: 'No reason was given.',
+      lift: 'Lift the block',
+    },
     askForMore: 'Ask your administrator for more units.',
   },
 

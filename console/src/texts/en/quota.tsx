@@ -111,6 +111,8 @@ export const quota = {
     cancel: 'Cancel',
     cannotChange: 'Cannot be changed',
     optional: 'Optional',
+    blockReason: 'Reason for the block',
+    blockReasonAbout: 'Optional. The history of the cap and explanations of denials show it.',
     presets: 'Start from',
     preset: {
       monthly: { name: 'Monthly package', about: 'A grant that resets each month' },

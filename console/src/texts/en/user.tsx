@@ -103,6 +103,7 @@ export const user = {
     },
     more: (count: number) => `${formatUnits(count)} more kinds of messages differ`,
     raiseCap: 'Raise the cap',
+    liftBlock: 'Lift the block',
     raise: (name: string) => `Raise “${name}”`,
     addUnits: 'Add units',
     resume: 'Resume a quota',

@@ -7,7 +7,7 @@ import { Loaded } from '../../../components/loaded.tsx'
 import { Loading } from '../../../components/loading.tsx'
 import table from '../../../components/panel-table.module.css'
 import { quotaName } from '../../../components/quota-labels.ts'
-import { STATUS_LABELS } from '../../../components/status-badge.tsx'
+import { statusLabel } from '../../../components/status-badge.tsx'
 import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
 import type { BulkCall, BulkPreview, ImportLine } from '../../../queries/jobs.ts'
@@ -123,7 +123,7 @@ function differenceOf(before: Quota, after: Quota): ReactNode {
   const parts: [label: string, before: string, after: string][] = [
     [columns.limit, limit(before), limit(after)],
     [columns.expires_at, end(before), end(after)],
-    [columns.status, STATUS_LABELS[before.status], STATUS_LABELS[after.status]],
+    [columns.status, statusLabel(before), statusLabel(after)],
   ]
   return parts
     .filter(([, old, next]) => old !== next)

@@ -1,0 +1,41 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { Api } from '../../api/types.ts'
+import { historyQuery } from '../../queries/quota.ts'
+import { changesQuotas } from '../../session/rights.ts'
+import { useCaller } from '../../session/session.ts'
+import { denialTexts } from '../../texts/denials.ts'
+import { Actor } from '../actor.tsx'
+import { ErrorNotice } from '../error-notice.tsx'
+import { Loading } from '../loading.tsx'
+import { Timestamp } from '../values.tsx'
+
+type Change = Api['QuotaChange']
+
+/** Who made a cap block everything, when and why, and the way to end it. */
+export function Block({ quota, onLift }: { quota: Api['SmsQuota']; onLift: () => void }) {
+  const { data, error } = useQuery(historyQuery(quota.id, null))
+  const mayLift = changesQuotas(useCaller())
+  const { block } = denialTexts.explanation
+  if (error !== null) return <ErrorNotice variant="action" error={error} />
+  if (data === undefined) return <Loading rows={2} height={20} />
+  const set = data.items.find(isStart)
+  const reason = set?.reason ?? quota.metadata.reason
+  return (
+    <>
+      {/* The start is missing if the block is older than the first page of changes. */}
+      {set !== undefined && <p>{block.by(<Actor subject={set.actor} />, <Timestamp at={set.at} />)}</p>}
+      <p>{reason === undefined ? block.noReason : block.reason(<bdi>{reason}</bdi>)}</p>
+      {mayLift && (
+        <Button size="xs" mt="xs" onClick={onLift}>
+          {block.lift}
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** Whether a change began the block. */
+function isStart({ before, after }: Change): boolean {
+  return after?.limit === 0 && before?.limit !== 0
+}
