@@ -196,11 +196,11 @@ class ClientConnection implements PipelinedConnection {
   }
 
   /**
-   * Whether the connection is of no use after an error. Classes 08 and 57P: the server closes it. The others: a statement of
-   * `onBegin` has found that the tables are elsewhere now, or they were removed from this server.
+   * Whether the connection is of no use after an error. Classes 08 and 57P: the server closes it. 42P01: the tables are elsewhere
+   * now, as a statement of `onBegin` has found, or because they were removed from this server.
    */
   private endsWith({ code = '' }: pg.DatabaseError): boolean {
-    return /^(08|57P)/.test(code) || (this.beginCalls.length > 1 && /^(22P02|42P01)$/.test(code))
+    return /^(08|57P)/.test(code) || (this.beginCalls.length > 1 && code === '42P01')
   }
 
   private lose(): void {

@@ -2,7 +2,7 @@ import type { Cluster, Lane } from '../db/store.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { type Shard, shardOf } from '../domain/shard.ts'
 import type { Completion } from './completion.ts'
-import { createConnections } from './connections.ts'
+import { type Connections, createConnections } from './connections.ts'
 import { createDenialSampler } from './denial-sampler.ts'
 import { createLane, DEFAULT_LOCK_TIMEOUT_MS, type EngineLane, type LaneOptions } from './lane.ts'
 import { createPrincipals } from './principals.ts'
@@ -71,7 +71,7 @@ export function createEngine(options: EngineOptions): Engine {
     return engineOf([lane], () => lane)
   }
 
-  const coordinator = connectionsToCoordinator(options)
+  const coordinator = connectionsToCoordinator(options, () => principals.forgetAll())
   const principals = createPrincipals(coordinator)
   const ofShard = new Map<Shard, EngineLane>()
   const lanes = cluster.lanes.map(lane => {
@@ -95,13 +95,16 @@ export function createEngine(options: EngineOptions): Engine {
   )
 }
 
-function connectionsToCoordinator({ url, log, monotonicMs = () => performance.now(), lockTimeoutMs }: EngineOptions) {
+function connectionsToCoordinator(
+  { url, log, monotonicMs = () => performance.now(), lockTimeoutMs }: EngineOptions,
+  onLost: () => void,
+): Connections {
   return createConnections({
     connect: connectTo(url),
     monotonicMs,
     lockTimeoutMs: lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS,
     log,
-    onLost() {},
+    onLost,
   })
 }
 

@@ -60,7 +60,7 @@ describe('what a connection does at the beginning of each transaction', () => {
   test.each([
     [
       'finds that the tables are elsewhere',
-      "select (case when clock_timestamp() > '-infinity' then 'moved' else '1' end)::int",
+      "select (case when clock_timestamp() > '-infinity' then 'moved' else 'pg_class' end)::regclass",
     ],
     ['finds no table', 'select execute_missing()'],
   ])('ends the connection if it %s', async (_, first) => {

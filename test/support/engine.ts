@@ -4,10 +4,11 @@ import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
+import { findCluster } from '../../src/db/store.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { SHARDS, shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { BatchReport } from '../../src/engine/batch-report.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
@@ -37,6 +38,8 @@ export interface Bench {
 /** Call it where tests are declared. Takes a database of its own on the server of the test run, or another. */
 export async function createBench(database: Promise<FreshDatabase> = freshDatabase()): Promise<Bench> {
   const { db, url } = await database
+  const cluster = await findCluster(db)
+  shards = cluster?.lanes[0]?.buckets ?? SHARDS
   const clock = { now: START }
   // What a test opens ends with it: the server of the tests has few connections, and other files use them, too.
   let closing: (() => Promise<void>)[] = []
@@ -66,7 +69,7 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
       const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
       const onBatchReport = (report: BatchReport) => reports.push(report)
       // Longer than in the product, so that a busy machine cannot take a test's short wait for a lock that stays.
-      const defaults = { url, now: () => clock.now, log, onBatchReport, lockTimeoutMs: 900 }
+      const defaults = { url, cluster, now: () => clock.now, log, onBatchReport, lockTimeoutMs: 900 }
       const engine = createEngine({ ...defaults, ...options })
       closing.push(() => engine.close())
       return { ...engine, reports, warnings }
@@ -89,11 +92,13 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
 }
 
 let lastUser = 1_000
+/** The shards of the first lane: users of one lane share batches. */
+let shards: readonly number[] = SHARDS
 
-/** A user that no other test uses; of the given shard, if any. */
+/** A user that no other test uses; of the given shard, if any. Users of a file share batches, on a cluster, too. */
 export function someone(shard?: number): number {
   do lastUser += 1
-  while (shard !== undefined && shardOf(lastUser) !== shard)
+  while (!(shard === undefined ? shards.includes(shardOf(lastUser)) : shardOf(lastUser) === shard))
   return lastUser
 }
 

@@ -18,15 +18,15 @@ export function onTables(text: string, tables: Lane['tables']): string {
 /**
  * What every transaction on a shard's tables begins with. The lock is the one that Citus' own statements take: a move of the
  * shard waits for it before it ends writes at the old place, and then others wait for the move. Whoever has the lock knows
- * where the shard is until the transaction ends. The second statement fails if it is no longer here; it is one of its own,
- * because it has to see what the first has waited for.
+ * where the shard is until the transaction ends. The second statement fails if it is no longer here, as if a table were missing;
+ * it is one of its own, because it has to see what the first has waited for.
  */
 export function placementChecks(shardId: number): readonly string[] {
   return [
     `select lock_shard_metadata(${SHARE_LOCK}, array[${shardId}])`,
     `select (case when exists (
         select from pg_dist_placement where shardid = ${shardId} and groupid = (select groupid from pg_dist_local_group)
-      ) then '1' else 'the shard has moved' end)::int`,
+      ) then 'pg_class' else 'shard_that_has_moved' end)::regclass`,
   ]
 }
 
