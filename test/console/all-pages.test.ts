@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
+import {
+  expectAccessible,
+  expectAccessibleInEachLayout,
+  expectHoverContrast,
+  RETRY_MS,
+  startSite,
+} from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { PROJECT } from '../support/process.ts'
 
@@ -64,6 +70,26 @@ test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', 
     await page.setViewportSize({ width: 2560, height: 900 })
     await expectNoHorizontalScroll(page)
   }
+})
+
+test.each(['/overview', '/quotas', `/quotas/${quota}`, '/quotas/new', '/users/7', `/webhooks/${webhook}/settings`])(
+  'what the mouse is over at %s can be read',
+  async path => {
+    const page = await site.visit(path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    await expectHoverContrast(page)
+  },
+)
+
+test('what the mouse is over in a menu or a dialog can be read', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('button', { name: 'Actions for Monthly package' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+  await expectHoverContrast(page, '[role=menuitem]')
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete grant' }).waitFor()
+  await expectHoverContrast(page, '[role=dialog] :is(button, a)')
 })
 
 test('an unknown URL shows a not-found page', async () => {

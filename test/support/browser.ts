@@ -87,6 +87,24 @@ const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe
 /** The rules whose result depends on colors. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
+/** What changes its colors under the mouse, but for the link that only the keyboard reaches. */
+const HOVERED = ':is(header, nav, main) :is(button, a, summary)'
+
+/** Parts of the DOM, whose types the tests do not have. */
+interface Styled {
+  tagName: string
+  dataset: { variant?: string }
+}
+interface Styles {
+  getComputedStyle(element: Styled): { color: string; backgroundColor: string; borderColor: string }
+}
+
+/** Runs in the page. */
+function lookOf(element: Styled): string {
+  const { color, backgroundColor, borderColor } = (globalThis as unknown as Styles).getComputedStyle(element)
+  return [element.tagName, element.dataset.variant, color, backgroundColor, borderColor].join()
+}
+
 /**
  * Fails with the accessibility violations that axe finds.
  *
@@ -124,6 +142,28 @@ export async function expectAccessibleInEachLayout(page: Page): Promise<void> {
     await useColorScheme(page, 'light')
     await expectAccessible(page)
   }
+}
+
+/**
+ * Checks the colors of what changes them under the mouse, in the light and the dark color scheme; of several that look
+ * the same, one. Leaves the page light.
+ *
+ * @param selector by default buttons and links
+ */
+export async function expectHoverContrast(page: Page, selector = HOVERED): Promise<void> {
+  for (const scheme of ['dark', 'light'] as const) {
+    await useColorScheme(page, scheme)
+    const seen = new Set<string>()
+    for (const element of await page.locator(selector).all()) {
+      if (!(await element.isVisible()) || (await element.isDisabled())) continue
+      const look: string = await element.evaluate(lookOf)
+      if (seen.has(look)) continue
+      seen.add(look)
+      await element.hover()
+      await expectAccessible(page, ['color-contrast'])
+    }
+  }
+  await page.mouse.move(0, 0)
 }
 
 async function useColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
