@@ -34,7 +34,7 @@ export const overviewParts: typeof english = {
       'Die letzten 24 Stunden, unter den 10 Benutzern, die am meisten gesendet haben, und den Benutzern der letzten 50 Ablehnungen.',
     none: 'Keiner dieser Benutzer sendet dorthin',
     table: 'Benutzer, die dorthin senden',
-    columns: { user: 'Benutzer', sent: 'Gesendete Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
+    columns: { user: 'Benutzer', sent: 'Verbrauchte Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
     cap: name => `${name} sperren …`,
     capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
   },

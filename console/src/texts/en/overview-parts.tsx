@@ -33,7 +33,7 @@ export const overviewParts = {
     about: 'The last 24 hours, among the 10 users who sent most and the users of the latest 50 denials.',
     none: 'None of these users sends there',
     table: 'Users who send there',
-    columns: { user: 'User', sent: 'Units sent', denied: 'Units denied', action: 'Action' },
+    columns: { user: 'User', sent: 'Units used', denied: 'Units denied', action: 'Action' },
     cap: (name: string) => `Block ${name}…`,
     capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
   },

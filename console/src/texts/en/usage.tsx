@@ -8,7 +8,7 @@ export const usage = {
   measures: {
     committed: { label: 'Committed', about: 'Sent and charged', none: 'Nothing committed in this period' },
     refunded: { label: 'Refunded', about: 'Returned after sending', none: 'Nothing refunded in this period' },
-    denied: { label: 'Denied', about: 'Asked for and refused', none: 'Nothing denied in this period' },
+    denied: { label: 'Denied', about: 'Asked for, but not granted', none: 'Nothing denied in this period' },
     unfunded: { label: 'Unfunded', about: 'Sent without a grant', none: 'Nothing unfunded in this period' },
   },
   chooseMeasure: 'What the chart shows',
