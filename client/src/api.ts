@@ -240,7 +240,11 @@ export type QuotaSummary = {
     readonly remaining: number | null
   }>
   /** null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message. */
-  readonly forecast: { readonly dailyRate: number; readonly runsOutAt: string | null } | null
+  readonly forecast: {
+    readonly dailyRate: number
+    readonly runsOutAt: string | null
+    readonly unitsRunOutAt: string | null
+  } | null
 }
 
 /** Live quotas that have reached a percentage of their `alert_at`: the highest percentage first, of equal ones the latest. A call reads a bounded number of reached percentages, so a page may be short or even empty and still have a `next_cursor`. */

@@ -98,10 +98,22 @@ export const QuotaSummary = Type.Object(
     breakdown: Type.Array(Type.Object({ ...scope, ...totals }), {
       description: 'One row for each scope, including the grants without one. The rows add up to the totals.',
     }),
-    forecast: nullable(Type.Object({ daily_rate: Type.Number({ minimum: 0 }), runs_out_at: nullable(time()) }), {
-      description:
-        'null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message.',
-    }),
+    forecast: nullable(
+      Type.Object({
+        daily_rate: Type.Number({ minimum: 0 }),
+        runs_out_at: nullable(time()),
+        units_run_out_at: nullable(
+          time({
+            description:
+              'As `runs_out_at`, without the caps: when no live grant has units left. For users whose caps reset often.',
+          }),
+        ),
+      }),
+      {
+        description:
+          'null before a full week of use. `daily_rate`: units per day, net of refunds, averaged over the last weeks (at most four; recent weeks weigh more). `runs_out_at`: the first time within the next 366 days at which units could not be sent at that rate, because no live grant has units left, overage included, or a live cap without countries and message types has no headroom; `as_of` if none can be sent now; null if there is no such time. Starts, resets, rollover and ends of quotas are taken into account. After a reset, sending may go on. Countries and message types of grants are left out: every grant pays for every message.',
+      },
+    ),
   },
   { $id: 'QuotaSummary', description: "The totals of a user's live grants, from one snapshot." },
 )

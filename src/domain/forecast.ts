@@ -30,10 +30,13 @@ export function forecast(quotas: readonly Quota[], { first, days }: PastUsage, n
   const weeks = Math.min(WEIGHTS.length, Math.floor((now - first) / (DAYS_PER_WEEK * DAY_MS)))
   if (weeks === 0) return null
   const rate = rateOf(days, weeks)
+  const endOf = (counted: readonly Quota[]) =>
+    rate > 0 ? formatTimestampOrNull(runsOutAt(counted, rate / DAY_MS, now)) : null
   return {
-    // Rounded to hundredths; `runs_out_at` is computed from the exact rate.
+    // Rounded to hundredths; the ends are computed from the exact rate.
     daily_rate: Math.round(rate * 100) / 100,
-    runs_out_at: rate > 0 ? formatTimestampOrNull(runsOutAt(quotas, rate / DAY_MS, now)) : null,
+    runs_out_at: endOf(quotas),
+    units_run_out_at: endOf(quotas.filter(({ kind }) => kind === 'grant')),
   }
 }
 

@@ -177,6 +177,11 @@ describe('runs_out_at', () => {
     expect(forecast(quotas, steady, NOW)?.runs_out_at).toBe(end)
   })
 
+  test('of the units leaves caps out', () => {
+    const quotas = [grantOf({ kind: 'cap', limit: 6, period: 'day' }), grantOf({})]
+    expect(forecast(quotas, steady, NOW)).toMatchObject({ runs_out_at: inDays(0.6), units_run_out_at: inDays(70) })
+  })
+
   test('is null without use', () => {
     expect(
       forecast(
@@ -184,7 +189,7 @@ describe('runs_out_at', () => {
         past(() => 0),
         NOW,
       ),
-    ).toEqual({ daily_rate: 0, runs_out_at: null })
+    ).toEqual({ daily_rate: 0, runs_out_at: null, units_run_out_at: null })
   })
 
   test('is no later with more use and no earlier with more units', () => {
