@@ -29,7 +29,7 @@ test('each section has an empty state', async () => {
     .filter({ hasText: /^Live$/ })
     .waitFor()
   await panel(page, 'Units used today').getByText('0', { exact: true }).first().waitFor()
-  await panel(page, 'Units used today').getByText('None yesterday by 13:15').waitFor()
+  await panel(page, 'Units used today').getByText('Yesterday by 13:15: 0').waitFor()
   await panel(page, 'Denied in 24 hours').getByText('messages, 0 units').waitFor()
   await panel(page, 'Blocked now').getByText('Nobody is blocked').waitFor()
   await panel(page, 'Where messages go').getByText('No messages in the last 24 hours').waitFor()
@@ -46,7 +46,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
   goTo(10)
   const page = await openOverview()
   const today = panel(page, 'Units used today')
-  await today.getByText('None yesterday').waitFor()
+  await today.getByText(/^Yesterday by/).waitFor()
 
   const quotaId = await allow({ user_id: 7, limit: 1_000, period: 'month', name: HOSTILE })
   await ask('reserve', { user_id: 7, id: 'one', units: 800 })
@@ -55,7 +55,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
 
   const activity = panel(page, 'Activity')
   await activity.getByRole('listitem').filter({ hasText: 'reached 80%: 200 units left' }).waitFor()
-  await activity.getByRole('listitem').filter({ hasText: 'created by 1: 1,000 units each month' }).waitFor()
+  await activity.getByRole('listitem').filter({ hasText: 'created by you: 1,000 units each month' }).waitFor()
   await activity.getByRole('link', { name: HOSTILE }).first().waitFor()
   // The page asks for new figures every 3 s.
   await page.clock.fastForward(3_000)
@@ -194,8 +194,10 @@ test('shows what needs a decision, and leads to it', async () => {
   await call('POST', `/api/sms/admin/quota/${codes}/adjust`, { body: { delta: 100, reason: 'More codes' } })
   // Every 20 s the page asks whether they can send again.
   await page.clock.fastForward(20_000)
-  await blocked.getByText('Can send again').waitFor()
-  await blocked.getByText('Quota exhausted').waitFor({ state: 'detached' })
+  await blocked.waitFor({ state: 'detached' })
+  const again = panel(page, 'Blocked now').getByRole('group')
+  await again.getByText('1 user can send again').click()
+  await again.getByRole('link', { name: 'User 4711' }).waitFor()
   const ending = panel(page, 'Ending this week')
   await ending.getByRole('row').filter({ hasText: 'Trial' }).getByText('820', { exact: true }).waitFor()
   expect(await ending.getByRole('link', { name: 'All that end' }).getAttribute('href')).toBe(
@@ -207,10 +209,13 @@ test('shows what needs a decision, and leads to it', async () => {
     `/console/webhooks/${webhook.body.id}`,
   )
   const activity = panel(page, 'Activity')
-  await activity.getByText('3 × quota created by 1').click()
+  await activity.getByText('3 × quota created by you').click()
   for (const user of ['1042', '4711', '4712']) await activity.getByRole('link', { name: user, exact: true }).waitFor()
 
   const destinations = panel(page, 'Where messages go')
+  // An unusual country comes before all else.
+  const top = (await destinations.boundingBox())?.y ?? Number.NaN
+  expect(top).toBeLessThan((await panel(page, 'Blocked now').boundingBox())?.y ?? Number.NaN)
   const rows = destinations.getByRole('row')
   await rows.nth(1).filter({ hasText: 'Nigeria (NG)New: none in the 7 days before200' }).waitFor()
   await rows.nth(2).filter({ hasText: 'Germany (DE)' }).waitFor()
@@ -224,6 +229,24 @@ test('shows what needs a decision, and leads to it', async () => {
   await page.waitForURL(`${site.url}/console/quotas/new?kind=cap&limit=0&user_id=1042&countries=NG`)
   await page.getByText('NG', { exact: true }).waitFor()
   expect(await page.getByLabel('User id').inputValue()).toBe('1042')
+})
+
+test('lists who runs out this week, but not who only meets a cap that resets', async () => {
+  goTo(50)
+  await allow({ user_id: 31, limit: 110, alert_at: [] })
+  await allow({ user_id: 32, limit: 5_000, alert_at: [] })
+  for (let day = 50; day < 58; day++) {
+    goTo(day)
+    for (const user_id of [31, 32]) await ask('consume', { user_id, id: `day-${day}`, units: 10 })
+  }
+  await allow({ user_id: 32, kind: 'cap', limit: 8, period: 'day' })
+  goTo(58)
+  const page = await openOverview()
+  const list = panel(page, 'Running out this week')
+  const row = list.getByRole('row').filter({ hasText: 'User 31' })
+  await row.getByText('30', { exact: true }).waitFor()
+  await list.getByText('All users are checked who sent in the last 7 days').waitFor()
+  expect(await list.getByText('User 32').count()).toBe(0)
 })
 
 test('is in German, too', async () => {

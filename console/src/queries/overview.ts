@@ -241,15 +241,19 @@ async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promis
  * The first alerts. Right after many windows have ended, a page can be short because most of what it read no longer holds:
  * then a few further ones are read.
  */
-async function readAlerts(below_percent: number | null, signal: AbortSignal): Promise<Api['QuotaAlerts']> {
+async function readAlerts(
+  below_percent: number | null,
+  signal: AbortSignal,
+  max = MAX_ALERTS,
+): Promise<Api['QuotaAlerts']> {
   const items: Alert[] = []
   let cursor: string | null = null
   for (let page = 0; page < MAX_ALERT_PAGES; page++) {
-    const query = { limit: MAX_ALERTS - items.length, below_percent, cursor }
+    const query = { limit: max - items.length, below_percent, cursor }
     const alerts: Api['QuotaAlerts'] = await request('/admin/quota/alerts', { query, signal })
     items.push(...alerts.items)
     cursor = alerts.next_cursor
-    if (cursor === null || items.length === MAX_ALERTS) break
+    if (cursor === null || items.length === max) break
   }
   return { items, next_cursor: cursor }
 }
@@ -273,18 +277,33 @@ export function useEnding() {
   return useLive(['quotas', 'ending'], read, SLOW_INTERVAL_MS)
 }
 
-const TOP_OF_WEEK = 20
+/** As many as the API names at once. */
+const MAX_FORECAST_ALERTS = 100
+const MAX_FORECAST_USERS = 100
+/** Summaries that are read at a time. */
+const LANES = 4
+
+export interface Forecasts {
+  summaries: Api['QuotaSummary'][]
+  /** Whether these are all users who have sent in the last 7 days or are near a limit. */
+  isComplete: boolean
+}
 
 /**
- * The summaries of users who may run out soon, at most 40, read one after the other: of those who sent most in the last 7
- * days, and of those near a limit. The key is none that events invalidate.
+ * The summaries of users who may run out soon, at most 200: of those who sent most in the last 7 days, and of those near a
+ * limit. The key is none that events invalidate.
  */
 export function useForecasts() {
-  const read = async (signal: AbortSignal) => {
-    const top = await readTopUsers(daysUntilNow(6, new Date()), TOP_OF_WEEK, signal)
-    const near = await readAlerts(100, signal)
-    const ids = new Set([...near.items.map(({ quota }) => quota.user_id), ...top.items.map(({ user_id }) => user_id)])
-    return readSummaries(ids, signal)
+  const read = async (signal: AbortSignal): Promise<Forecasts> => {
+    const top = await readTopUsers(daysUntilNow(6, new Date()), MAX_FORECAST_USERS, signal)
+    const near = await readAlerts(100, signal, MAX_FORECAST_ALERTS)
+    const ids = [
+      ...new Set([...near.items.map(({ quota }) => quota.user_id), ...top.items.map(({ user_id }) => user_id)]),
+    ]
+    const lanes = Array.from({ length: LANES }, (_, lane) => ids.filter((_id, index) => index % LANES === lane))
+    const summaries = await Promise.all(lanes.map(lane => readSummaries(lane, signal)))
+    const isComplete = top.items.length < MAX_FORECAST_USERS && near.next_cursor === null
+    return { summaries: summaries.flat(), isComplete }
   }
   return useLive(['forecasts'], read, FORECAST_INTERVAL_MS)
 }

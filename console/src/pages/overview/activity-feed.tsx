@@ -12,6 +12,7 @@ import { Loading } from '../../components/loading.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
 import { dayOf } from '../../local-time.ts'
+import { useCaller } from '../../session/session.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import classes from './activity-feed.module.css'
 import { eventText } from './event-text.ts'
@@ -21,6 +22,7 @@ type FeedEvent = Api['Event']
 /** The latest events, newest first, updated live. What repeats is one line. */
 export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   const { activity } = overviewPartTexts
+  const { subject } = useCaller()
   return (
     <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
@@ -30,7 +32,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {groupsOf(events).map(group => (
+                {groupsOf(events, subject).map(group => (
                   <Group key={group.at(-1)?.id} events={group} />
                 ))}
               </ol>
@@ -42,7 +44,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
                 {hasGap && activity.skipped}.
               </p>
             )}
-            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events))} />
+            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events, subject))} />
           </>
         )}
       </Loaded>
@@ -54,8 +56,8 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
 const MIN_GROUP = 3
 
 /** The events by kind and day, in the order of the newest of each group. Small groups stay single events. */
-function groupsOf(events: readonly FeedEvent[]): FeedEvent[][] {
-  const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event).kind}`
+function groupsOf(events: readonly FeedEvent[], self: string): FeedEvent[][] {
+  const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event, self).kind}`
   const groups = Map.groupBy(events, groupKeyOf)
   return events.flatMap(event => {
     const group = groups.get(groupKeyOf(event)) ?? []
@@ -65,10 +67,11 @@ function groupsOf(events: readonly FeedEvent[]): FeedEvent[][] {
 }
 
 function Group({ events }: { events: readonly FeedEvent[] }) {
+  const { subject: self } = useCaller()
   const [first] = events
   if (first === undefined) return null
   if (events.length === 1) return <Single event={first} />
-  const { tone, kind } = eventText(first)
+  const { tone, kind } = eventText(first, self)
   return (
     <li className={classes.event}>
       <span className={classes.time}>
@@ -111,7 +114,8 @@ function Users({ events }: { events: readonly FeedEvent[] }) {
 }
 
 function Single({ event }: { event: FeedEvent }) {
-  const { tone, subject, href, text } = eventText(event)
+  const { subject: self } = useCaller()
+  const { tone, subject, href, text } = eventText(event, self)
   return (
     <li className={classes.event}>
       <span className={classes.time}>
@@ -140,8 +144,8 @@ function Single({ event }: { event: FeedEvent }) {
   )
 }
 
-function latestOf([latest]: readonly FeedEvent[]): string | null {
+function latestOf([latest]: readonly FeedEvent[], self: string): string | null {
   if (latest === undefined) return null
-  const { subject, text } = eventText(latest)
+  const { subject, text } = eventText(latest, self)
   return `${subject} ${text}`
 }

@@ -24,13 +24,12 @@ import { QuotaName } from './quota-name.tsx'
 
 type Denial = Api['DenialRecord']
 
-/** What is shown of a user, and whether the user can send again. */
+/** A user with what still blocks. */
 interface ShownUser extends BlockedUser {
   blocking: ReturnType<typeof stillBlocking>
-  isBlocked: boolean
 }
 
-/** Users whose messages are denied at present, those with most denials first, then those who can send again. */
+/** Users whose messages are denied at present, those with most denials first; apart, those who can send again. */
 export function Blocked() {
   const blocks = useBlocks()
   const { blocked } = overviewTexts
@@ -57,25 +56,25 @@ function Content({ blocks }: { blocks: Blocks }) {
   const { blocked } = overviewTexts
   // Without the summaries, those who can send again would be shown as blocked for a moment.
   if (summaries.isPending) return <Loading rows={5} height={44} />
-  const users = found
-    .map((user): ShownUser => {
-      const blocking = stillBlocking(user, summaries.data?.get(user.user_id))
-      return { ...user, blocking, isBlocked: blocking.denials.length + blocking.usedUp.length > 0 }
-    })
-    .toSorted((one, other) => Number(other.isBlocked) - Number(one.isBlocked))
+  const users = found.map((user): ShownUser => {
+    return { ...user, blocking: stillBlocking(user, summaries.data?.get(user.user_id)) }
+  })
+  const isBlocked = ({ blocking: { denials, usedUp } }: ShownUser) => denials.length + usedUp.length > 0
+  const [now, again] = [users.filter(isBlocked), users.filter(user => !isBlocked(user))]
   return (
     <>
-      {users.length === 0 ? (
-        <EmptyState title={blocked.none}>{blocked.noneAbout}</EmptyState>
+      {now.length === 0 ? (
+        <EmptyState title={blocked.none}>{again.length === 0 && blocked.noneAbout}</EmptyState>
       ) : (
-        <>
-          <Users users={users} from={blocks.from} />
-          <p className={classes.more}>
-            {blocked.about} {blocks.hasMore && blocked.bound}
-          </p>
-        </>
+        <Users users={now} from={blocks.from} />
       )}
-      <Announcement text={blocked.announcement(users.filter(({ isBlocked }) => isBlocked).length)} />
+      {again.length > 0 && <CanSendAgain users={again} from={blocks.from} />}
+      {users.length > 0 && (
+        <p className={classes.more}>
+          {blocked.about} {blocks.hasMore && blocked.bound}
+        </p>
+      )}
+      <Announcement text={blocked.announcement(now.length)} />
     </>
   )
 }
@@ -107,10 +106,35 @@ function Users({ users, from }: { users: readonly ShownUser[]; from: string }) {
   )
 }
 
+/** Users who were denied messages in the last hour that would be granted now. */
+function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: string }) {
+  const { canSendAgain, columns } = overviewTexts.blocked
+  return (
+    <details className={classes.more}>
+      <summary>{canSendAgain(users.length)}</summary>
+      <ul className={layout.again}>
+        {users.map(user => (
+          <li key={user.user_id}>
+            <Anchor component={Link} href={`/users/${user.user_id}`} inherit underline="always">
+              {overviewTexts.user(user.user_id)}
+            </Anchor>
+            {user.denials.length > 0 && (
+              <>
+                {' · '}
+                {columns.denied}: <Denied user={user} from={from} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
 function Row({ user, from }: { user: ShownUser; from: string }) {
-  const { user_id, blocking, isBlocked } = user
-  const { columns, latest: latestOf, canSend } = overviewTexts.blocked
-  const [latest = null] = isBlocked ? blocking.denials : user.denials
+  const { user_id, blocking } = user
+  const { columns, latest: latestOf } = overviewTexts.blocked
+  const [latest = null] = blocking.denials
   const viewed = { user_id, isOwn: false }
   return (
     <Table.Tr>
@@ -126,12 +150,8 @@ function Row({ user, from }: { user: ShownUser; from: string }) {
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          {isBlocked ? (
-            <Badge tone="bad">{whyOf(latest, blocking.usedUp)}</Badge>
-          ) : (
-            <Badge tone="good">{canSend}</Badge>
-          )}
-          {(isBlocked ? blocking.usedUp : user.usedUp).map(quota => (
+          <Badge tone="bad">{whyOf(latest, blocking.usedUp)}</Badge>
+          {blocking.usedUp.map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
         </div>
@@ -139,7 +159,7 @@ function Row({ user, from }: { user: ShownUser; from: string }) {
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
         <Denied user={user} from={from} />
       </Table.Td>
-      <Table.Td data-label={columns.until}>{isBlocked ? untilOf(latest, blocking.usedUp) : '–'}</Table.Td>
+      <Table.Td data-label={columns.until}>{untilOf(latest, blocking.usedUp)}</Table.Td>
     </Table.Tr>
   )
 }
@@ -150,7 +170,12 @@ function Denied({ user, from }: { user: BlockedUser; from: string }) {
   const { count, isAtLeast } = deniedOf(user)
   if (count === 0) return noDenials
   return (
-    <Anchor component={Link} href={denialsUrl({ from }, { user_id: user.user_id, isOwn: false })} size="sm">
+    <Anchor
+      component={Link}
+      href={denialsUrl({ from }, { user_id: user.user_id, isOwn: false })}
+      inherit
+      underline="always"
+    >
       {isAtLeast ? atLeast(count) : formatUnits(count)}
     </Anchor>
   )

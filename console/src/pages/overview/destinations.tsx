@@ -27,6 +27,12 @@ const Senders = lazy(() => import('./senders.tsx'))
 
 const STATE = { by: oneOf(DESTINATION_GROUPS, 'country') }
 
+/** Whether messages go to an unusual country. */
+export function useHasUnusualCountry(): boolean {
+  const { now, usual } = useDestinations('country')
+  return now.data !== undefined && destinationsOf(now.data.sums, usual).some(isUnusual)
+}
+
 /** Units of the last 24 hours by country or message type, beside the usual day; unusual ones first. */
 export function Destinations() {
   const [{ by }, change] = useUrlState(STATE)

@@ -18,23 +18,27 @@ export interface EventText {
   kind: string
 }
 
-/** Describes an event. An event type that this version does not know is shown by its name. */
-export function eventText({ type, data }: Event): EventText {
+/**
+ * Describes an event. An event type that this version does not know is shown by its name.
+ *
+ * @param self the subject of the reader
+ */
+export function eventText({ type, data }: Event, self: string): EventText {
   const { events } = overviewPartTexts
   const { kinds } = overviewPartTexts.activity
   switch (type) {
     case 'quota.created': {
-      const by = data.quota.updated_by
+      const by = actorOf(data.quota, self)
       const text = events.created(by, allowance(data.quota))
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created(by) }
     }
     case 'quota.updated': {
-      const by = data.quota.updated_by
+      const by = actorOf(data.quota, self)
       const text = events.updated(by, allowance(data.quota))
       return { ...quotaSubject(data), tone: 'over', text, kind: kinds.updated(by) }
     }
     case 'quota.deleted': {
-      const by = data.quota.updated_by
+      const by = actorOf(data.quota, self)
       return { ...quotaSubject(data), tone: 'over', text: events.deleted(by), kind: kinds.deleted(by) }
     }
     case 'quota.threshold_reached':
@@ -59,6 +63,12 @@ export function eventText({ type, data }: Event): EventText {
     default:
       return { subject: '', tone: 'over', text: type, kind: type }
   }
+}
+
+/** "you", a user by the id, or the name of a machine or of an account of the identity provider. */
+function actorOf({ updated_by }: Quota, self: string): string {
+  if (updated_by === self) return overviewPartTexts.you
+  return /^\d+$/.test(updated_by) ? overviewPartTexts.user(Number(updated_by)) : updated_by
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {

@@ -7,7 +7,7 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { overviewTexts } from '../../texts/overview.ts'
 import { Blocked } from './blocked.tsx'
 import { Denials } from './denials.tsx'
-import { Destinations } from './destinations.tsx'
+import { Destinations, useHasUnusualCountry } from './destinations.tsx'
 import { FailingWebhooks } from './failing-webhooks.tsx'
 import classes from './overview.module.css'
 import { Today } from './today.tsx'
@@ -19,6 +19,9 @@ const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
 /** The start page of those who see all users: what needs a decision, live. */
 export default function Overview() {
   const feed = useFeed()
+  // Both keep their state when they change places.
+  const [blocked, destinations] = [<Blocked key="blocked" />, <Destinations key="destinations" />]
+  const first = useHasUnusualCountry() ? [destinations, blocked] : [blocked, destinations]
   return (
     <>
       <PageTitle title={overviewTexts.title} about={overviewTexts.about}>
@@ -27,8 +30,7 @@ export default function Overview() {
       <FailingWebhooks />
       <div className={classes.page}>
         <div className={classes.column}>
-          <Blocked />
-          <Destinations />
+          {first}
           <Suspense fallback={<Loading rows={12} height={44} />}>
             <Further />
           </Suspense>

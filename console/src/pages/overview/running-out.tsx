@@ -19,23 +19,35 @@ interface Forecast {
   user_id: number
   runsOutAt: string
   dailyRate: number
-  available: number | null
+  left: number | null
 }
+
+/** Caps that reset within the 7 days: a user whom only they stop can go on before the week is over. */
+const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
-  const summaries = useForecasts()
+  const forecasts = useForecasts()
   const { runningOut } = overviewPartTexts
   return (
     <Section isFramed title={runningOut.title}>
-      <Loaded query={summaries} loading={<Loading rows={3} height={36} />}>
-        {data => {
-          const forecasts = data.flatMap(forecastWithinDays)
-          if (forecasts.length === 0) return <EmptyState title={runningOut.none}>{runningOut.noneAbout}</EmptyState>
+      <Loaded query={forecasts} loading={<Loading rows={3} height={36} />}>
+        {({ summaries, isComplete }) => {
+          const found = summaries.flatMap(forecastWithinDays)
+          const covered = isComplete ? runningOut.all : runningOut.bound(summaries.length)
+          if (found.length === 0) {
+            return (
+              <EmptyState title={runningOut.none}>
+                {runningOut.noneAbout} {covered}
+              </EmptyState>
+            )
+          }
           return (
             <>
-              <Users forecasts={forecasts.toSorted((one, other) => one.runsOutAt.localeCompare(other.runsOutAt))} />
-              <p className={classes.more}>{runningOut.about}</p>
+              <Users forecasts={found.toSorted((one, other) => one.runsOutAt.localeCompare(other.runsOutAt))} />
+              <p className={classes.more}>
+                {runningOut.about} {covered}
+              </p>
             </>
           )
         }}
@@ -45,12 +57,15 @@ export function RunningOut() {
 }
 
 /** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
-function forecastWithinDays({ user_id, as_of, forecast, available }: Api['QuotaSummary']): Forecast[] {
+function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
+  const { user_id, as_of, forecast, available, remaining, caps } = summary
   if (forecast === null) return []
-  const { runs_out_at, daily_rate } = forecast
-  if (runs_out_at === null || runs_out_at <= as_of) return []
-  if (Date.parse(runs_out_at) > Date.parse(as_of) + DAYS * DAY_MS) return []
-  return [{ user_id, runsOutAt: runs_out_at, dailyRate: daily_rate, available }]
+  const { runs_out_at, units_run_out_at, daily_rate } = forecast
+  const isCapped = caps.some(({ period }) => period !== null && SHORT_PERIODS.includes(period))
+  const end = isCapped ? units_run_out_at : runs_out_at
+  if (end === null || end <= as_of) return []
+  if (Date.parse(end) > Date.parse(as_of) + DAYS * DAY_MS) return []
+  return [{ user_id, runsOutAt: end, dailyRate: daily_rate, left: isCapped ? remaining : available }]
 }
 
 function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
@@ -72,7 +87,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ user_id, runsOutAt, dailyRate, available }) => (
+          {shown.map(({ user_id, runsOutAt, dailyRate, left }) => (
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
@@ -86,7 +101,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
                 {formatRate(dailyRate)}
               </Table.Td>
               <Table.Td data-label={columns.left} className={classes.number ?? ''}>
-                <Units value={available} />
+                <Units value={left} />
               </Table.Td>
             </Table.Tr>
           ))}

@@ -46,12 +46,14 @@ function Comparison({ units, asOf }: { units: number; asOf: number }) {
   const { data } = useYesterdayUntilNow(new Date(asOf))
   if (data === undefined) return null
   const before = data.total.committed.units
-  return overviewTexts.today.compared(compare(units, before), <TimeOfDay at={data.to} />, before)
+  const { compared, noneYesterday } = overviewTexts.today
+  const until = <TimeOfDay at={data.to} />
+  return before === 0 ? noneYesterday(until) : compared(compare(units, before), until, before)
 }
 
+/** @param before more than 0 */
 function compare(units: number, before: number): string {
-  const { none, same, times, more, less } = overviewTexts.today
-  if (before === 0) return none
+  const { same, times, more, less } = overviewTexts.today
   const change = (units - before) / before
   if (Math.abs(change) < 0.005) return same
   if (change >= 9) return times(Math.round(units / before))

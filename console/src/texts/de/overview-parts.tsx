@@ -7,7 +7,10 @@ export const overviewParts: typeof english = {
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:
-      'Bei gleichbleibendem Tagesverbrauch. Unter den 20 Benutzern, die in den letzten 7 Tagen am meisten gesendet haben, und denen kurz vor einem Limit.',
+      'Bei gleichbleibendem Tagesverbrauch. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Woche zurückgesetzt wird.',
+    all: 'Geprüft sind alle Benutzer, die in den letzten 7 Tagen gesendet haben oder kurz vor einem Limit sind.',
+    bound: count =>
+      `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
     none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
     noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
     columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
@@ -78,6 +81,7 @@ export const overviewParts: typeof english = {
       </>
     ),
   },
+  you: 'Sie',
   events: {
     quota: id => `Kontingent ${id}`,
     reservation: id => `Reservierung ${id}`,

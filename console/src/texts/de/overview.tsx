@@ -27,7 +27,7 @@ export const overview: typeof english = {
     noneAbout: 'In der letzten Stunde wurde keine Nachricht abgelehnt, und kein Kontingent ist aufgebraucht.',
     columns: { user: 'Benutzer', why: 'Warum', denied: 'Abgelehnt in der letzten Stunde', until: 'Bis' },
     latest: message => <>Zuletzt: {message}</>,
-    canSend: 'Kann wieder senden',
+    canSendAgain: count => `${formatUnits(count)} Benutzer ${count === 1 ? 'kann' : 'können'} wieder senden`,
     noDenials: 'Keine',
     atLeast: count => `mindestens ${formatUnits(count)}`,
     waitingDoesNotHelp: 'Warten hilft nicht',
@@ -70,17 +70,16 @@ export const overview: typeof english = {
   today: {
     title: 'Heute verbrauchte Einheiten',
     details: { messages: 'Nachrichten', refunded: 'Erstattete Einheiten', unfunded: 'Ungedeckte Einheiten' },
-    none: 'Gestern keine',
     same: 'Wie gestern',
     times: factor => `${formatUnits(factor)}-mal so viel wie gestern`,
     more: share => `${formatPercent(share)} mehr als gestern`,
     less: share => `${formatPercent(share)} weniger als gestern`,
     compared: (comparison, time, before) => (
       <>
-        {comparison} bis {time}
-        {before > 0 && `: ${formatUnits(before)}`}
+        {comparison} bis {time}: {formatUnits(before)}
       </>
     ),
+    noneYesterday: time => <>Gestern bis {time}: 0</>,
     today: 'Heute',
     yesterday: 'Gestern',
     chart: (busiest, units) =>

@@ -7,7 +7,10 @@ export const overviewParts = {
   user: (id: number) => `User ${id}`,
   runningOut: {
     title: 'Running out this week',
-    about: 'At their present daily rate. Among the 20 users who sent most in the last 7 days, and those near a limit.',
+    about: 'At their present daily rate. Users whom only a cap stops until it resets within the week are left out.',
+    all: 'All users are checked who sent in the last 7 days or are near a limit.',
+    bound: (count: number) =>
+      `${formatUnits(count)} users are checked: the 100 who sent most in the last 7 days, and those of the 100 quotas nearest to their limit. Others may run out, too.`,
     none: 'Nobody runs out within 7 days',
     noneAbout: 'A forecast needs a week of usage.',
     columns: { user: 'User', runsOut: 'Runs out around', rate: 'Units per day', left: 'Left now' },
@@ -78,6 +81,8 @@ export const overviewParts = {
       </>
     ),
   },
+  /** Who changed a quota, in sentences with "by". */
+  you: 'you',
   /** What happened to the quota, reservation or webhook that stands before it. */
   events: {
     quota: (id: number) => `Quota ${id}`,

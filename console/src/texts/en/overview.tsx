@@ -29,7 +29,7 @@ export const overview = {
     noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',
     columns: { user: 'User', why: 'Why', denied: 'Denied in the last hour', until: 'Until' },
     latest: (message: ReactNode) => <>Latest: {message}</>,
-    canSend: 'Can send again',
+    canSendAgain: (count: number) => `${users(count)} can send again`,
     noDenials: 'None',
     atLeast: (count: number) => `at least ${formatUnits(count)}`,
     waitingDoesNotHelp: 'Waiting does not help',
@@ -67,17 +67,16 @@ export const overview = {
   today: {
     title: 'Units used today',
     details: { messages: 'Messages', refunded: 'Units refunded', unfunded: 'Unfunded units' },
-    none: 'None yesterday',
     same: 'Same as yesterday',
     times: (factor: number) => `${formatUnits(factor)} times as much as yesterday`,
     more: (share: number) => `${formatPercent(share)} more than yesterday`,
     less: (share: number) => `${formatPercent(share)} less than yesterday`,
     compared: (comparison: string, time: ReactNode, before: number) => (
       <>
-        {comparison} by {time}
-        {before > 0 && `: ${formatUnits(before)}`}
+        {comparison} by {time}: {formatUnits(before)}
       </>
     ),
+    noneYesterday: (time: ReactNode) => <>Yesterday by {time}: 0</>,
     today: 'Today',
     yesterday: 'Yesterday',
     chart: (busiest: string | null, units: number) =>
