@@ -204,7 +204,7 @@ export const manyQuotas = {
     moreEarlier: (count: number) => `and ${formatUnits(count)} more`,
     decide: 'What about them?',
     leaveThem: (users: number) => `Leave ${users === 1 ? 'this user' : `these ${formatUnits(users)}`} out`,
-    giveAgain: (users: number) => `Give ${users === 1 ? 'this user' : `these ${formatUnits(users)}`} units again`,
+    giveAgain: (users: number) => `Give units to ${users === 1 ? 'this user' : `these ${formatUnits(users)}`} again`,
     again: (users: number) => `${formatUnits(users)} of them ${users === 1 ? 'gets' : 'get'} units again.`,
     note: {
       several: 'Has several fitting grants: the one that pays first gets the units.',

@@ -73,7 +73,7 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
         {gifts.length === 0
           ? topUp.nobody
           : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
-        {repeated > 0 && again !== 'leave' && ` ${topUp.again(repeated)}`}
+        {repeated > 0 && again !== 'leave' && ` · ${topUp.again(repeated)}`}
       </Text>
       {!isExtraGrant && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
       {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
