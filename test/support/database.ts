@@ -26,6 +26,14 @@ export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Pro
   return makeDatabase(create, options)
 }
 
+/**
+ * A migrated database of one PostgreSQL, also where the tests run on a cluster. For tests of plans: there they are those of a
+ * coordinator, which show neither indexes nor rows.
+ */
+export function databaseWithPlans(): Promise<FreshDatabase> {
+  return inject('nodes') === null ? freshDatabase() : databaseOnOwnServer({ statementTimeout: 60_000 })
+}
+
 /** A database without a schema, dropped after the caller's tests. On a cluster it is one of the coordinator alone. */
 export async function emptyDatabase(): Promise<FreshDatabase> {
   return makeDatabase(name => administer(`create database ${name} template template0 encoding 'UTF8'`))
@@ -52,9 +60,9 @@ export async function ownServer(): Promise<{ url: string; dataDir: string }> {
  * A migrated database on a server of the caller's own, for what depends on every transaction of a server: those of other
  * test files, and autovacuum's.
  */
-export async function databaseOnOwnServer(): Promise<FreshDatabase> {
+export async function databaseOnOwnServer(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const { url } = await ownServer()
-  const db = openDatabase({ url })
+  const db = openDatabase({ ...options, url })
   afterAll(() => db.close())
   await disableAutovacuum(db)
   return { url, db }
