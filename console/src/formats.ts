@@ -7,7 +7,7 @@ import { locale } from './texts/language.ts'
 
 const NUMBER = new Intl.NumberFormat(locale)
 const CHANGE = new Intl.NumberFormat(locale, { signDisplay: 'always' })
-const COMPACT = new Intl.NumberFormat(locale, { notation: 'compact' })
+const COMPACT = new Intl.NumberFormat(locale, { notation: 'compact', useGrouping: true })
 const RATE = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 })
 const PERCENT = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 })
 const LIST = new Intl.ListFormat(locale)
@@ -24,7 +24,7 @@ export function formatChange(units: number): string {
   return CHANGE.format(units)
 }
 
-/** 12K, for axes. */
+/** 12K, in German 12.000: for axes. */
 export function formatCompact(units: number): string {
   return COMPACT.format(units)
 }

@@ -67,7 +67,7 @@ test('an administrator sees the denials of a user with reason, quota and when to
   expect(await ids(page)).toEqual(['uncovered', LONGEST_ID, 'capped', 'exhausted'])
   expect(await row(page, 'uncovered').getByRole('cell').allTextContents()).toEqual([
     '15 Mar 2026, 13:00',
-    'No quotaNo grant covered this message.Explain',
+    'No quotaExplain',
     '1',
     'No country',
     'None',
@@ -75,7 +75,7 @@ test('an administrator sees the denials of a user with reason, quota and when to
   ])
   expect(await row(page, 'exhausted').getByRole('cell').allTextContents()).toEqual([
     '15 Mar 2026, 13:00',
-    'Quota exhaustedThe grants for this message had too few units left.Explain',
+    'Quota exhaustedExplain',
     '60',
     'France (FR)otp',
     'Grant Codes',

@@ -55,8 +55,10 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
   return (
     <Table.Tr>
       <Table.Th scope="row" data-label={columns.message} className={classes.name ?? ''}>
-        <MessageLink user={userOf(scope, denial)} id={id} />
-        {skipped !== null && skipped > 0 && <div className={classes.about}>{denialTexts.skipped(skipped)}</div>}
+        <div className={classes.narrow}>
+          <MessageLink user={userOf(scope, denial)} id={id} />
+          {skipped !== null && skipped > 0 && <div className={classes.about}>{denialTexts.skipped(skipped)}</div>}
+        </div>
       </Table.Th>
       {scope === null && (
         <Table.Td data-label={columns.user}>
@@ -81,7 +83,7 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
         </div>
       </Table.Td>
       <Table.Td data-label={columns.limitedBy}>
-        <div className={classes.name}>
+        <div className={`${classes.name} ${classes.narrow}`}>
           <LimitingQuota denial={denial} scope={scope} />
         </div>
       </Table.Td>
@@ -94,15 +96,17 @@ function Row({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain
 
 function Reason({ denial, scope, onExplain }: Pick<TableProps, 'scope' | 'onExplain'> & { denial: Denial }) {
   const { denial_id, id, reason } = denial
-  const { ownReasons, reasonSentences, ownReasonSentences } = denialTexts
+  const { ownReasons, ownReasonSentences } = denialTexts
   return (
-    <div>
-      {scope?.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]}
-      <div className={classes.about}>{scope?.isOwn ? ownReasonSentences[reason] : reasonSentences[reason]}</div>
+    <div className={classes.withAction}>
+      <div>
+        {scope?.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]}
+        {/* Administrators know what the words mean, and have many rows; the explanation has the sentence. */}
+        {scope?.isOwn && <div className={classes.about}>{ownReasonSentences[reason]}</div>}
+      </div>
       <Button
         variant="default"
         size="compact-xs"
-        mt={4}
         aria-haspopup="dialog"
         aria-label={denialTexts.explainMessage(id)}
         onClick={() => onExplain(denial_id)}

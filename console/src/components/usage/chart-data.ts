@@ -83,6 +83,16 @@ export function chartDataOf(
   return { series, rows: [...rows.values()] }
 }
 
+/** The highest bar or point of the forecast. */
+export function maxOf(rows: readonly DayRow[]): number {
+  return rows.reduce((max, row) => {
+    const bar = Object.entries(row).reduce((sum, [key, value]) => {
+      return key.startsWith('part') && typeof value === 'number' ? sum + value : sum
+    }, 0)
+    return Math.max(max, bar, row.forecast ?? 0)
+  }, 0)
+}
+
 /** Length of the forecast as a share of the period. */
 const FORECAST_SHARE = 0.25
 

@@ -1,8 +1,9 @@
 import { Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from 'recharts'
 import { formatCompact, formatShortDay, formatUnits, formatWeekday } from '../../formats.ts'
 import { texts } from '../../texts/texts.ts'
+import { axisTicks } from './axis-ticks.ts'
 import classes from './chart.module.css'
-import { type ChartData, type DayRow, seriesColor } from './chart-data.ts'
+import { type ChartData, type DayRow, maxOf, seriesColor } from './chart-data.ts'
 
 interface ChartProps extends ChartData {
   /** The accessible name. */
@@ -11,6 +12,7 @@ interface ChartProps extends ChartData {
 
 /** Units by day as bars and the forecast as a dashed line. In its own chunk, because recharts is larger than all pages. */
 export default function Chart({ series, rows, label }: ChartProps) {
+  const ticks = axisTicks(maxOf(rows))
   return (
     <ComposedChart
       responsive
@@ -29,7 +31,15 @@ export default function Chart({ series, rows, label }: ChartProps) {
         minTickGap={28}
         tickMargin={6}
       />
-      <YAxis tickFormatter={formatCompact} allowDecimals={false} tickLine={false} axisLine={false} width={44} />
+      <YAxis
+        ticks={ticks}
+        domain={[0, ticks.at(-1) ?? 0]}
+        interval={0}
+        tickFormatter={formatCompact}
+        tickLine={false}
+        axisLine={false}
+        width={52}
+      />
       <Tooltip
         content={({ active, payload }) => (active ? <Tip row={payload[0]?.payload} series={series} /> : null)}
         cursor={{ fill: 'var(--hover)', stroke: 'none' }}
