@@ -6,6 +6,7 @@ import { type Shard, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue, Transaction } from './database.ts'
 import { bind } from './parameters.ts'
+import { inShards } from './parts.ts'
 import { LISTS } from './planner-settings.ts'
 import { NOT_DELETED } from './quota-conditions.ts'
 import { QUOTA_COLUMNS } from './quotas.ts'
@@ -122,7 +123,7 @@ export async function replaceAlerts(
   const ids = changed.map(({ quota }) => quota.id)
   await tx.query({
     text: `delete from quota_alert a using unnest($1::smallint[], $2::bigint[]) k (shard, quota_id)
-           where a.shard = k.shard and a.shard = any($1::smallint[]) and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
+           where a.shard = k.shard ${inShards(tx, 'a.shard', '$1')} and a.quota_id = k.quota_id and (a.quota_id, a.percent) not in (
              select * from unnest($3::bigint[], $4::smallint[])
            )`,
     values: [ids.map(shardOfQuota), ids, kept.map(({ quota_id }) => quota_id), kept.map(({ percent }) => percent)],
@@ -130,9 +131,9 @@ export async function replaceAlerts(
   if (marks.length === 0) return
   await tx.query({
     text: `insert into quota_alert (shard, quota_id, percent, at, ends_at)
-           select h.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
+           select ${tx.isCluster ? 'h' : 'k'}.shard, k.quota_id, k.percent, $5, coalesce(k.ends_at, 'infinity')
            from unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::timestamptz[]) k (shard, quota_id, percent, ends_at)
-           join shard_head h on h.shard = k.shard where h.shard = any($1::smallint[])
+           ${tx.isCluster ? 'join shard_head h on h.shard = k.shard where h.shard = any($1::smallint[])' : ''}
            on conflict (shard, quota_id, percent) do update set ends_at = excluded.ends_at`,
     values: [
       marks.map(({ quota_id }) => shardOfQuota(quota_id)),

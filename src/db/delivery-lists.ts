@@ -4,6 +4,7 @@ import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Database, Queryable } from './database.ts'
 import { RESTART } from './deliveries.ts'
 import { FAN_OUT_PAGE, findRedelivery, type RedeliveryScope, redeliverRange } from './fan-out.ts'
+import { shardsOf } from './outbox.ts'
 import { timestampParam } from './values.ts'
 import { shardOfWebhook } from './webhooks.ts'
 
@@ -35,8 +36,8 @@ async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'typ
     name: 'event-types',
     text: `select e.shard, e.number, e.type
            from unnest($1::smallint[], $2::bigint[]) k (shard, number)
-           join event e on e.shard = k.shard and e.number = k.number where e.shard = any($1::smallint[])`,
-    values: [deliveries.map(({ shard }) => shard), deliveries.map(({ number }) => number)],
+           join event e on e.shard = k.shard and e.number = k.number where e.shard = any($3::smallint[])`,
+    values: [deliveries.map(({ shard }) => shard), deliveries.map(({ number }) => number), shardsOf(deliveries)],
   })
   const types = new Map(events.map(event => [eventIdOf(event), event.type]))
   return deliveries.map(delivery => ({ ...delivery, type: types.get(eventIdOf(delivery)) ?? null }))

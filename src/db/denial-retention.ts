@@ -3,6 +3,7 @@ import type { DenialKey } from '../domain/denial.ts'
 import type { Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database } from './database.ts'
+import { inShards } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
@@ -44,7 +45,7 @@ export function removeDenials(db: Database, denials: readonly OldDenial[]): Prom
       name: 'remove-denials',
       text: `delete from denial d
              using unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint[]) k (shard, user_id, at, number)
-             where d.shard = k.shard and d.shard = any($1::smallint[]) and d.user_id = k.user_id and d.at = k.at and d.number = k.number
+             where d.shard = k.shard ${inShards(tx, 'd.shard', '$1')} and d.user_id = k.user_id and d.at = k.at and d.number = k.number
              returning 1`,
       values: [
         denials.map(({ shard }) => shard),

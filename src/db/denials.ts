@@ -7,7 +7,7 @@ import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue } from './database.ts'
 import { DENIAL_COLUMNS } from './ledger/add-denials.ts'
-import { readEndedQuotas } from './ledger/load-ended-quotas.ts'
+import { readEndedQuotas, readEndedQuotasOfShard } from './ledger/load-ended-quotas.ts'
 import { bind } from './parameters.ts'
 import { BY_KEYS, IN_INDEX_ORDER } from './planner-settings.ts'
 import { sliceOf } from './slice.ts'
@@ -143,7 +143,7 @@ export function findDenial(db: Database, { user_id, at, number }: DenialKey): Pr
     })
     if (row === undefined) return undefined
     const { explanation, ...denial } = row
-    const { text, values } = readEndedQuotas.call({ now: at }, [user_id])
+    const { text, values } = (tx.isCluster ? readEndedQuotasOfShard : readEndedQuotas).call({ now: at }, [user_id])
     return { denial, explanation, ended: await tx.query<EndedQuota>({ text, values }) }
   }, 'snapshot')
 }

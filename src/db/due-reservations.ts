@@ -1,7 +1,7 @@
 import { SHARDS, type Shard } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
-import { inParts } from './parts.ts'
+import { inParts, inShards } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { timestampParam } from './values.ts'
 
@@ -31,7 +31,7 @@ export const DUE_PAGE = 100
  * settled reservations too (leaving it when they settle would keep updates from being heap-only), so a page is bounded
  * by what it reads, not by what it finds.
  */
-const FIND_DUE = `
+const findDueIn = (shards: string) => `
   select p.shard, page.*
   from unnest($1::smallint[], $2::timestamptz[]) p (shard, after)
   cross join lateral (
@@ -43,7 +43,7 @@ const FIND_DUE = `
     from (
       select r.user_id, r.id, r.expires_at, r.units - r.committed - r.released as outstanding
       from reservation r
-      where r.shard = p.shard and r.expires_at > p.after and r.expires_at <= $3 and r.shard = any($1::smallint[])
+      where r.shard = p.shard and r.expires_at > p.after and r.expires_at <= $3 ${shards}
       order by r.expires_at
       fetch first ${DUE_PAGE} rows with ties
     ) ended
@@ -103,7 +103,7 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
 function readPages(tx: Transaction, walk: Walk, until: EpochMs): Promise<Row[]> {
   return tx.query<Row>({
     name: 'find-due',
-    text: FIND_DUE,
+    text: findDueIn(inShards(tx, 'r.shard', '$1')),
     values: [walk.map(([shard]) => shard), walk.map(([, at]) => timestampParam(at)), timestampParam(until)],
   })
 }

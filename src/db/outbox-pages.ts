@@ -4,6 +4,7 @@ import { SHARDS, type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
 import { type EventFilter, IS_KEPT, MAX_SCANNED, type Positions, type StoredEvent } from './outbox.ts'
+import { inShards } from './parts.ts'
 
 /** A shard's outbox as a reader at some position sees it. */
 export interface OutboxHead {
@@ -286,7 +287,7 @@ async function readByKeys(tx: Transaction, keys: readonly EventKey[]): Promise<S
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) with ordinality k (shard, number, place)
            join event e on e.shard = k.shard and e.number = k.number and ${IS_KEPT}
-           where e.shard = any($1::smallint[]) order by k.place`,
+           where true ${inShards(tx, 'e.shard', '$1')} order by k.place`,
     values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
   })
 }

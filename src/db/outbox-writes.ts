@@ -6,9 +6,9 @@ import type { ExpiryPosition, OutboxEvent, SystemEvent } from '../domain/outbox-
 import { type Shard, shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Transaction } from './database.ts'
-import { addEvents } from './ledger/add-events.ts'
+import { addEvents, addNumberedEvents, addRoutedEvents } from './ledger/add-events.ts'
 import { runLedgerCalls } from './ledger-calls.ts'
-import { inParts } from './parts.ts'
+import { inParts, inShards } from './parts.ts'
 import { timestampParam } from './values.ts'
 
 /** By how much the numbers of quotas in a shard grow, by kind. */
@@ -59,7 +59,8 @@ export async function appendEvents(
     ...(totals.get(shard) ?? UNCHANGED),
   }))
   await takeNumbers(tx, growths)
-  if (events.length > 0) await runLedgerCalls(tx, [addEvents({ now }, events)])
+  if (events.length > 0)
+    await runLedgerCalls(tx, [addEvents({ now }, events, tx.isCluster ? addRoutedEvents : addNumberedEvents)])
 }
 
 /** Appends an event that concerns no user to the outbox of a shard. */
@@ -89,7 +90,7 @@ async function takeNumbers(tx: Transaction, growths: readonly Growth[]): Promise
              deleted_caps = h.deleted_caps + k.deleted_caps
            from unnest($1::smallint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
              k (shard, events, grants, caps, deleted_grants, deleted_caps)
-           where h.shard = k.shard and h.shard = any($1::smallint[])`,
+           where h.shard = k.shard ${inShards(tx, 'h.shard', '$1')}`,
     values: (['shard', 'events', 'grants', 'caps', 'deleted_grants', 'deleted_caps'] as const).map(column),
   })
 }

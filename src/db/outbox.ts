@@ -104,7 +104,12 @@ export function findEvents(db: Queryable, keys: readonly EventKey[]): Promise<St
     text: `select e.shard, e.number, e.type, e.at, e.user_id, e.sequence, e.data
            from unnest($1::smallint[], $2::bigint[]) as u (shard, number)
            join event e on e.shard = u.shard and e.number = u.number and ${IS_KEPT}
-           where e.shard = any($1::smallint[])`,
-    values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number)],
+           where e.shard = any($3::smallint[])`,
+    values: [keys.map(({ shard }) => shard), keys.map(({ number }) => number), shardsOf(keys)],
   })
+}
+
+/** Each once: PostgreSQL sorts them for each event that it looks up. */
+export function shardsOf(keys: readonly EventKey[]): number[] {
+  return [...new Set(keys.map(({ shard }) => shard))]
 }

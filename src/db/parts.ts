@@ -20,3 +20,11 @@ export async function inParts<Row, Result>(
   for (const [, part] of parts) results.push(...(await statement(part)))
   return results
 }
+
+/**
+ * SQL: that a row is in one of the shards of an array, for a cluster, which then asks no other shards. One PostgreSQL would
+ * sort the array for each row that it looks up (measured: an import of 500 rows took twice to five times as long).
+ */
+export function inShards(tx: Transaction, column: string, shards: string): string {
+  return tx.isCluster ? `and ${column} = any(${shards}::smallint[])` : ''
+}

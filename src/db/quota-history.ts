@@ -3,7 +3,7 @@ import { type ClosedWindow, roll } from '../domain/quota.ts'
 import { shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Transaction } from './database.ts'
-import { inParts } from './parts.ts'
+import { inParts, inShards } from './parts.ts'
 import { findQuota } from './quotas.ts'
 import { type Slice, sliceOf } from './slice.ts'
 import { timestampParam } from './values.ts'
@@ -52,7 +52,7 @@ export async function changedByRequest(
              where exists (
                select from (
                  select request_id from quota_change
-                 where shard = of_shard and quota_id = of_quota and shard = any($1::smallint[]) offset 0
+                 where shard = of_shard and quota_id = of_quota ${inShards(tx, 'shard', '$1')} offset 0
                ) c where c.request_id = $3
              )`,
       values: [part.map(shardOfQuota), part, requestId],

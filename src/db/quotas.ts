@@ -3,7 +3,7 @@ import type { Quota } from '../domain/quota.ts'
 import { quotaIdOf, shardOf, shardOfQuota } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Queryable, SqlValue, Transaction } from './database.ts'
-import { inParts } from './parts.ts'
+import { inParts, inShards } from './parts.ts'
 import { NOT_DELETED } from './quota-conditions.ts'
 import { fencedSince, unexpiredAt } from './unexpired.ts'
 import { timestampParam } from './values.ts'
@@ -87,7 +87,7 @@ export async function findQuota(db: Queryable, id: number): Promise<Quota | unde
 export function findQuotas(tx: Transaction, ids: readonly number[]): Promise<Quota[]> {
   return tx.query<Quota>({
     text: `select ${QUOTA_COLUMNS} from quota
-           where shard = any($1::smallint[]) and (shard, id) in (select * from unnest($1::smallint[], $2::bigint[]))`,
+           where (shard, id) in (select * from unnest($1::smallint[], $2::bigint[])) ${inShards(tx, 'shard', '$1')}`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -108,6 +108,12 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
   return quotaIdOf(number, shardOf(userId))
 }
 
+const ACCOUNTS = 'select shard, user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id)'
+/** A cluster inserts where it selects: in the shards of a table that it joins. */
+const ACCOUNTS_IN_CLUSTER = `
+  select h.shard, k.user_id from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) join shard_head h on h.shard = k.shard
+  where h.shard = any($1::smallint[])`
+
 /**
  * Locks users' accounts, in the order in which batches lock them, and makes those that are missing. It writes, because a row
  * that an erasure removes while a mere lock is waited for would leave the transaction without one.
@@ -115,9 +121,7 @@ export async function nextQuotaId(tx: Transaction, userId: number): Promise<numb
 export async function lockAccounts(tx: Transaction, userIds: readonly number[]): Promise<void> {
   await tx.query({
     text: `insert into account (shard, user_id)
-           select h.shard, k.user_id
-           from unnest($1::smallint[], $2::bigint[]) k (shard, user_id) join shard_head h on h.shard = k.shard
-           where h.shard = any($1::smallint[]) order by k.user_id
+           ${tx.isCluster ? ACCOUNTS_IN_CLUSTER : ACCOUNTS} order by user_id
            on conflict (shard, user_id) do update set live = account.live`,
     values: [userIds.map(shardOf), userIds],
   })
@@ -174,7 +178,7 @@ export function quotasByReference(tx: Transaction, references: readonly QuotaRef
              cross join lateral (
                select ${QUOTA_COLUMNS} from quota
                where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null
-                 and shard = any($1::smallint[]) offset 0
+                 ${inShards(tx, 'shard', '$1')} offset 0
              ) q`,
       values: referenceValues(part),
     }),
@@ -193,24 +197,24 @@ export function quotasOfUsers(
   now: EpochMs,
   mode: 'lock' | 'read',
 ): Promise<Quota[]> {
-  const isInPart = 'shard = any($1::smallint[])'
+  const isInPart = inShards(tx, 'shard', '$1')
   return inParts(tx, concerned, shardOfRow, part =>
     tx.query<Quota>({
-      text: `select ${QUOTA_COLUMNS} from quota where ${isInPart} and (shard, id) in (
+      text: `select ${QUOTA_COLUMNS} from quota where (shard, id) in (
                select q.* from unnest($1::smallint[], $2::bigint[]) k (of_shard, of_user) cross join lateral (
                  select shard, id from quota
-                 where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} and ${isInPart} offset 0
+                 where shard = of_shard and user_id = of_user and ${unexpiredAt('$5')} ${isInPart} offset 0
                ) q
                union
                select q.* from unnest($1::smallint[], $2::bigint[], $3::text[]) k (of_shard, of_user, ref) cross join lateral (
                  select shard, id from quota
-                 where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null and ${isInPart} offset 0
+                 where shard = of_shard and user_id = of_user and external_ref = ref and deleted_at is null ${isInPart} offset 0
                ) q
                union
                select k.* from unnest($1::smallint[], $4::bigint[]) k (of_shard, of_id) cross join lateral (
-                 select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} and ${isInPart} offset 0
+                 select from quota q where shard = of_shard and id = of_id and ${NOT_DELETED} ${isInPart} offset 0
                ) q
-             ) order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
+             ) ${isInPart} order by user_id, id + 0 ${mode === 'lock' ? 'for update' : ''}`,
       values: [...referenceValues(part), part.map(({ id = null }) => id), timestampParam(fencedSince(now))],
     }),
   )
@@ -239,8 +243,8 @@ export async function replaceQuotas(tx: Transaction, quotas: readonly Quota[]): 
   await tx.query({
     text: `update quota q set (${QUOTA_COLUMNS}) = row (${quoted.map(name => `k.${name}`).join(', ')}), seq = q.seq + 1
            from json_populate_recordset(null::quota, $1::json) k
-           where q.shard = k.shard and q.id = k.id and q.shard = any($2::smallint[])`,
-    values: [rowsOf(quotas), quotas.map(({ id }) => shardOfQuota(id))],
+           where q.shard = k.shard and q.id = k.id ${inShards(tx, 'q.shard', '$2')}`,
+    values: [rowsOf(quotas), ...(tx.isCluster ? [quotas.map(({ id }) => shardOfQuota(id))] : [])],
   })
 }
 
@@ -254,7 +258,7 @@ export async function fenceQuotas(tx: Transaction, quotas: readonly Quota[], now
   const ids = fenced.map(({ id }) => id)
   await tx.query({
     text: `update quota q set seq = q.seq + 1 from unnest($1::smallint[], $2::bigint[]) k (shard, id)
-           where q.shard = k.shard and q.id = k.id and q.shard = any($1::smallint[])`,
+           where q.shard = k.shard and q.id = k.id ${inShards(tx, 'q.shard', '$1')}`,
     values: [ids.map(shardOfQuota), ids],
   })
 }
@@ -264,7 +268,7 @@ export async function setLiveQuotas(tx: Transaction, live: ReadonlyMap<number, n
   await tx.query({
     text: `update account a set live = k.live, live_at = $4
            from unnest($1::smallint[], $2::bigint[], $3::int[]) k (shard, user_id, live)
-           where a.shard = k.shard and a.user_id = k.user_id and a.shard = any($1::smallint[])`,
+           where a.shard = k.shard and a.user_id = k.user_id ${inShards(tx, 'a.shard', '$1')}`,
     values: [[...live.keys()].map(shardOf), [...live.keys()], [...live.values()], timestampParam(now)],
   })
 }

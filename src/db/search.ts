@@ -72,11 +72,22 @@ async function byId(
   which: 'live' | 'deleted',
 ): Promise<Quota[]> {
   if (ranges.length === 0) return []
+  const presence = `deleted_at is ${which === 'live' ? 'null' : 'not null'}`
+  if (!tx.isCluster) {
+    return tx.query<Quota>({
+      name: `search-${which}-quotas-by-id`,
+      text: `select found.* from unnest($1::bigint[], $2::bigint[]) range (low, high) cross join lateral (
+               select ${QUOTA_COLUMNS} from quota where id between range.low and range.high and ${presence} order by id limit $3
+             ) found order by found.id limit $3`,
+      values: [ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+    })
+  }
+  // A cluster refuses lateral joins with a limit.
   const values: SqlValue[] = [size]
   const within = ranges.map(({ low, high }) => {
     const range = `id between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`
     return `(select ${QUOTA_COLUMNS} from quota
-      where ${range} and deleted_at is ${which === 'live' ? 'null' : 'not null'} order by id limit $1)`
+      where ${range} and ${presence} order by id limit $1)`
   })
   return tx.query<Quota>({ text: `${within.join(' union all ')} order by id limit $1`, values })
 }

@@ -17,7 +17,7 @@ const COUNTS = USAGE_COUNTS.join(', ')
 
 /** The entries of all batches that are not rolled up yet, from `$1` to `$2`. */
 const PENDING = `
-  select e.user_id, p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
+  select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
   from usage_pending p, ${entriesOf('p')} where p.bucket >= $1 and p.bucket < $2`
 
 /** Sums of all users by interval and country, message type or nothing: at most `maxRows`. */
@@ -51,24 +51,31 @@ export async function sumByKey(
   maxRows: number,
   maxRead: number,
 ): Promise<UsageRow[] | null> {
-  // A limit for each table, because a cluster would read all of it to cut their union.
-  const columns = `user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS}`
-  const rowsOf = (table: string) => `(select ${columns} from ${table} where bucket >= $1 and bucket < $2 limit $5)`
-  const rows = await db.transaction(async tx => {
+  const rowsOf = (table: string) =>
+    `select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from ${table} where bucket >= $1 and bucket < $2`
+  const all = `${rowsOf('usage')} union all ${rowsOf('usage_day')} union all ${rowsOf('usage_month')}
+    union all select shard, user_id, bucket, quota_id, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) pending`
+  const sums = `select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}`
+  const params = [...intervalParams(intervals), maxRows]
+  return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    return tx.query<UsageRow & { read: number }>({
-      text: `
-        select ${INTERVAL} as interval, ${GROUP_COLUMN[group]} as key, ${REPORTED}, sum(count(*)) over ()::bigint as read
-        from (
-          ${rowsOf('usage')} union all ${rowsOf('usage_day')} union all ${rowsOf('usage_month')}
-          union all (select ${columns} from (${PENDING}) pending limit $5)
-          limit $5
-        ) u group by 1, 2 order by 1, 2 limit $4`,
-      values: [...intervalParams(intervals), maxRows, maxRead + 1],
+    // A cluster counts and sums up on its nodes. For a limit it would read all rows of the tables.
+    if (tx.isCluster) {
+      const text = `select count(*) as read from (${all}) u`
+      const [count] = await tx.query<{ read: number }>({ text, values: params.slice(0, 2) })
+      if ((count?.read ?? 0) > maxRead) return null
+      return tx.query<UsageRow>({
+        text: `${sums} from (${all}) u group by 1, 2 order by 1, 2 limit $4`,
+        values: params,
+      })
+    }
+    const rows = await tx.query<UsageRow & { read: number }>({
+      text: `${sums}, sum(count(*)) over ()::bigint as read from (${all} limit $5) u group by 1, 2 order by 1, 2 limit $4`,
+      values: [...params, maxRead + 1],
     })
+    if ((rows[0]?.read ?? 0) > maxRead) return null
+    return rows.map(({ read: _, ...row }) => row)
   }, 'snapshot')
-  if ((rows[0]?.read ?? 0) > maxRead) return null
-  return rows.map(({ read: _, ...row }) => row)
 }
 
 /** The days and months that usage was compacted into, as far as they overlap with a period. */

@@ -58,6 +58,19 @@ export function findUsersIn(
   size: number,
   now: EpochMs,
 ): Promise<ListedUser[]> {
+  if (!tx.isCluster) {
+    return tx.query<ListedUser>({
+      name: 'find-users-in',
+      text: `select ${SHOWN} from (
+               select found.* from unnest($2::bigint[], $3::bigint[]) range (low, high) cross join lateral (
+                 select shard, user_id from account where user_id + 0 between range.low and range.high
+                 order by user_id + 0 limit $4
+               ) found order by found.user_id limit $4
+             ) a order by a.user_id`,
+      values: [timestampParam(now), ranges.map(({ low }) => low), ranges.map(({ high }) => high), size],
+    })
+  }
+  // A cluster refuses lateral joins with a limit.
   const values: SqlValue[] = [timestampParam(now), size]
   const within = ranges.map(({ low, high }) => {
     const range = `a.user_id + 0 between ${bind(values, low)}::bigint and ${bind(values, high)}::bigint`

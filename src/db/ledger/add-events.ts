@@ -2,7 +2,7 @@ import type { OutboxEvent } from '../../domain/outbox-event.ts'
 import { type Shard, shardOf } from '../../domain/shard.ts'
 import { bigints, jsons, smallints, texts } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
-import { type LedgerCall, ledgerStatement, NOW, type Scope } from './statement.ts'
+import { type LedgerCall, type LedgerStatement, ledgerStatement, NOW, type Scope } from './statement.ts'
 
 /** How many events a batch adds to a shard's outbox. */
 interface EventCount {
@@ -27,31 +27,44 @@ type NumberedEvent = OutboxEvent & {
   nth: number
 }
 
-export const addNumberedEvents = ledgerStatement<NumberedEvent>(
-  'add-events',
-  {
-    ...USER_SHARD,
-    relative_number: bigints(event => event.relative_number),
-    user_id: bigints(event => event.user_id),
-    nth: bigints(event => event.nth),
-    type: texts(event => event.type),
-    data: jsons(event => event.data),
-  },
-  // A user's events are removed from the first on, so the last sequence of those that are left, if any, is the last one.
-  ({ k, shards, bind }) => `insert into event (shard, number, user_id, sequence, type, at, data)
+const NUMBERED_COLUMNS: Parameters<typeof ledgerStatement<NumberedEvent>>[1] = {
+  ...USER_SHARD,
+  relative_number: bigints(event => event.relative_number),
+  user_id: bigints(event => event.user_id),
+  nth: bigints(event => event.nth),
+  type: texts(event => event.type),
+  data: jsons(event => event.data),
+}
+
+/** SQL: adds the events `k`; a user's are removed from the first on, so the last sequence of those that are left, if any, is the last. */
+const insertOf = (k: string, now: string) => `insert into event (shard, number, user_id, sequence, type, at, data)
     select h.shard, h.last_event + k.relative_number, k.user_id,
       k.nth + coalesce(
         (select max(e.sequence) from event e where e.shard = h.shard and e.user_id = k.user_id),
         (select s.last from event_sequence s where s.shard = h.shard and s.user_id = k.user_id), 0),
-      k.type, ${bind(NOW)}::timestamptz, k.data::jsonb
-    from ${k} join shard_head h on h.shard = k.shard where h.shard = any(${shards})`,
+      k.type, ${now}::timestamptz, k.data::jsonb
+    from ${k} join shard_head h on h.shard = k.shard`
+
+export const addNumberedEvents = ledgerStatement<NumberedEvent>('add-events', NUMBERED_COLUMNS, ({ k, bind }) =>
+  insertOf(k, bind(NOW)),
+)
+
+/** The same through the coordinator of a cluster, which needs to know the shards. */
+export const addRoutedEvents = ledgerStatement<NumberedEvent>(
+  'add-routed-events',
+  NUMBERED_COLUMNS,
+  ({ k, shards, bind }) => `${insertOf(k, bind(NOW))} where h.shard = any(${shards})`,
 )
 
 /**
  * Adds events under the last numbers of their shards, which the statement before took: a statement of its own, so that it
  * sees what that one waited for.
  */
-export function addEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerCall {
+export function addEvents(
+  scope: Scope,
+  events: readonly OutboxEvent[],
+  statement: LedgerStatement<NumberedEvent> = addNumberedEvents,
+): LedgerCall {
   const ofUser = new Map<number, number>()
   const ofShard = new Map<Shard, number>()
   const totals = countByShard(events)
@@ -60,7 +73,7 @@ export function addEvents(scope: Scope, events: readonly OutboxEvent[]): LedgerC
     const nth = increment(ofUser, event.user_id)
     return { ...event, nth, relative_number: increment(ofShard, shard) - (totals.get(shard) ?? 0) }
   })
-  return addNumberedEvents.call(scope, rows)
+  return statement.call(scope, rows)
 }
 
 /** The last calls of a transaction that emits events, in order; none if there are no events. */

@@ -17,16 +17,23 @@ const { list, at: AT } = selectionOf(COLUMNS, 'q')
  * For each user the quotas that ended last, newest first. It walks the index of unexpired quotas down from now, so it
  * costs the same however many have ended.
  */
-export const readEndedQuotas = ledgerStatement(
-  'read-ended-quotas',
-  USER_KEY,
-  ({ k, bind }) => `select ${list} from ${k}
+export const readEndedQuotas = ledgerStatement('read-ended-quotas', USER_KEY, ({ k, bind }) =>
+  endedBefore(k, bind(NOW), ''),
+)
+
+/** The same of users of one shard, through the coordinator of a cluster, which needs to know the shard. */
+export const readEndedQuotasOfShard = ledgerStatement('read-ended-quotas-of-shard', USER_KEY, ({ k, shards, bind }) =>
+  endedBefore(k, bind(NOW), `and q.shard = any(${shards})`),
+)
+
+function endedBefore(k: string, now: string, condition: string): string {
+  return `select ${list} from ${k}
     cross join lateral (
       select * from quota q
-      where q.shard = k.shard and q.user_id = k.user_id and ${expiredAt(bind(NOW))}
+      where q.shard = k.shard and q.user_id = k.user_id and ${expiredAt(now)} ${condition}
       order by ${EXPIRY} desc limit ${MAX_ENDED}
-    ) q`,
-)
+    ) q`
+}
 
 export function endedQuotasIn(result: StatementResult | undefined): EndedQuota[] {
   return (result?.rows ?? []).map(cells => ({
