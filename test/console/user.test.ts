@@ -182,8 +182,13 @@ test('a user sees only their own data, in the second person', async () => {
   await page.getByRole('row').filter({ hasText: 'Monthly package' }).waitFor()
   expect(await page.getByRole('main').getByRole('link', { name: 'Monthly package' }).count()).toBe(0)
   expect(await page.getByRole('button', { name: 'Search' }).count()).toBe(0)
+  // No operator's words.
+  const operators = /committed|refunded|released|reservation|principal|window/i
+  expect(await page.getByRole('main').textContent()).not.toMatch(operators)
   await page.getByRole('link', { name: 'Messages' }).click()
-  await page.getByRole('rowheader').filter({ hasText: 'waiting' }).waitFor()
+  const waiting = page.getByRole('row').filter({ has: page.getByRole('rowheader').filter({ hasText: 'waiting' }) })
+  await waiting.getByText('On its way').waitFor()
+  expect(await page.getByRole('main').textContent()).not.toMatch(operators)
   expect(asked.filter(path => path.includes('/admin/'))).toEqual([])
   await page.goto(`${site.url}/console/users/7`)
   await page.getByRole('heading', { name: 'Page not found' }).waitFor()
@@ -191,7 +196,7 @@ test('a user sees only their own data, in the second person', async () => {
   const other = await site.visit('/mine', { token: await site.userToken(8_000) })
   await other.getByText('You cannot send: you have no quotas yet.').waitFor()
   await other.getByText('Ask an administrator to create one.').waitFor()
-  await other.getByText('Nothing committed in this period').waitFor()
+  await other.getByText('Nothing charged in this period').waitFor()
 })
 
 test('says that a cap blocks a user, until when, and what helps, to each who may see it', async () => {

@@ -14,6 +14,11 @@ const TONES: Record<State, Tone> = {
   released: 'over',
 }
 
-export function ReservationBadge({ state }: { state: State }) {
-  return <Badge tone={TONES[state]}>{RESERVATION_STATE_LABELS[state]}</Badge>
+/** The words for the states. @param isOwn for the user whose messages they are, who knows no operator's words */
+export function stateLabels(isOwn: boolean): Record<State, string> {
+  return isOwn ? texts.components.ownReservationStates : RESERVATION_STATE_LABELS
+}
+
+export function ReservationBadge({ state, isOwn }: { state: State; isOwn: boolean }) {
+  return <Badge tone={TONES[state]}>{stateLabels(isOwn)[state]}</Badge>
 }

@@ -40,7 +40,7 @@ function FoundOfAllUsers({ id }: { id: string }) {
                   <Anchor component={Link} href={`/users/${user_id}`} size="sm">
                     {texts.shell.account.user(user_id)}
                   </Anchor>
-                  <ReservationBadge state={state} />
+                  <ReservationBadge state={state} isOwn={false} />
                   <span>{texts.values.units(units)}</span>
                   <Timestamp at={created_at} />
                 </li>

@@ -66,7 +66,12 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
           data-stale={usage.isPlaceholderData || undefined}
           className={classes.report}
         >
-          <Measures total={usage.data.total} shown={state.measure} onShow={measure => change({ measure })} />
+          <Measures
+            user={user}
+            total={usage.data.total}
+            shown={state.measure}
+            onShow={measure => change({ measure })}
+          />
           <Approximate items={usage.data.items} />
           <ChartOrTable user={user} summary={summary} usage={usage.data} state={state} last={period.last} />
           {state.measure === 'denied' && <DeniedReasons user={user} usage={usage.data} />}
@@ -76,14 +81,18 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
   )
 }
 
+/** What is counted; without operator's words for the user's own page. */
+const measuresOf = ({ isOwn }: ViewedUser) => (isOwn ? texts.usage.ownMeasures : texts.usage.measures)
+
 interface MeasuresProps {
+  user: ViewedUser
   total: Api['Usage']['total']
   shown: Measure
   onShow: (measure: Measure) => void
 }
 
 /** Totals of the period as buttons that select what the chart shows. */
-function Measures({ total, shown, onShow }: MeasuresProps) {
+function Measures({ user, total, shown, onShow }: MeasuresProps) {
   // Most users have no unfunded units.
   const measures = MEASURES.filter(measure => measure !== 'unfunded' || total.unfunded.units > 0 || shown === measure)
   return (
@@ -95,12 +104,12 @@ function Measures({ total, shown, onShow }: MeasuresProps) {
           aria-pressed={measure === shown}
           onClick={() => onShow(measure)}
         >
-          <span className={classes.label}>{texts.usage.measures[measure].label}</span>
+          <span className={classes.label}>{measuresOf(user)[measure].label}</span>
           <span className={classes.total}>
             <Units value={total[measure].units} />
           </span>
           <span className={classes.label}>
-            <span className={classes.meaning}>{texts.usage.measures[measure].about} · </span>
+            <span className={classes.meaning}>{measuresOf(user)[measure].about} · </span>
             {texts.usage.messages(total[measure].messages)}
           </span>
         </UnstyledButton>
@@ -156,13 +165,13 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   const names = useQuotaNames(user, group === 'quota')
   const labelOf = (key: string | number | null) =>
     group === null ? texts.usage.unit : groupLabel(group, key, names, user)
-  if (as === 'table') return <UsageTable usage={usage} group={group} labelOf={labelOf} />
+  if (as === 'table') return <UsageTable words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
 
   const { series, rows } = chartDataOf(usage, measure, group, labelOf)
   if (series.length === 0) {
     return (
       <div className={classes.chart}>
-        <EmptyState title={texts.usage.measures[measure].none} />
+        <EmptyState title={measuresOf(user)[measure].none} />
       </div>
     )
   }
@@ -176,7 +185,7 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
           <Chart
             series={series}
             rows={forecast === null ? rows : withForecast(rows, forecast, summary.as_of)}
-            label={texts.usage.chart(texts.usage.measures[measure].label)}
+            label={texts.usage.chart(measuresOf(user)[measure].label)}
           />
         </Suspense>
       </div>

@@ -5,16 +5,17 @@ import { texts } from '../../texts/texts.ts'
 import { Units } from '../values.tsx'
 import { keyOf } from './chart-data.ts'
 import classes from './usage.module.css'
-import { type Group, MEASURES } from './usage-controls.tsx'
+import { type Group, MEASURES, type Measure } from './usage-controls.tsx'
 
 interface UsageTableProps {
+  words: Record<Measure, { label: string }>
   usage: Api['Usage']
   group: Group | null
   labelOf: (key: string | number | null) => string
 }
 
 /** The data of the chart, newest day first, without groups that have no usage on a day. */
-export function UsageTable({ usage, group, labelOf }: UsageTableProps) {
+export function UsageTable({ words, usage, group, labelOf }: UsageTableProps) {
   const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
   const items = usage.items
     .filter(item => group === null || MEASURES.some(measure => item[measure].messages > 0 || item[measure].units > 0))
@@ -29,7 +30,7 @@ export function UsageTable({ usage, group, labelOf }: UsageTableProps) {
             {group !== null && <Table.Th scope="col">{texts.usage.groups[group]}</Table.Th>}
             {measures.map(measure => (
               <Table.Th key={measure} scope="col" className={classes.number ?? ''}>
-                {texts.usage.measures[measure].label}
+                {words[measure].label}
               </Table.Th>
             ))}
           </Table.Tr>

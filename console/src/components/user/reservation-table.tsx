@@ -62,12 +62,12 @@ function Row({ reservation, user }: RowProps) {
       </Table.Th>
       <Table.Td data-label={columns.state}>
         <div>
-          <ReservationBadge state={state} />
+          <ReservationBadge state={state} isOwn={user.isOwn} />
           <div className={classes.about}>
             {state === 'reserved' &&
               reservation.expires_at !== null &&
               until(<ExactTime at={reservation.expires_at} />)}
-            {partialUnitsText(reservation)}
+            {partialUnitsText(reservation, user.isOwn)}
           </div>
         </div>
       </Table.Td>
@@ -101,14 +101,15 @@ function methodText({ op, force, id }: Reservation): string {
 }
 
 /** Partial amounts that the state alone does not show. */
-function partialUnitsText({ units, asked, committed, released, refunded }: Reservation): string {
+function partialUnitsText({ units, asked, committed, released, refunded }: Reservation, isOwn: boolean): string {
   const { reservations } = texts.user
+  const words = isOwn ? reservations.own : reservations
   const isPart = (part: number) => part > 0 && part < units
   return [
     ...(asked > units ? [reservations.requested(asked)] : []),
-    ...(isPart(committed) ? [reservations.committed(committed)] : []),
-    ...(isPart(released) ? [reservations.released(released)] : []),
-    ...(isPart(refunded) ? [reservations.refunded(refunded)] : []),
+    ...(isPart(committed) ? [words.committed(committed)] : []),
+    ...(isPart(released) ? [words.released(released)] : []),
+    ...(isPart(refunded) ? [words.refunded(refunded)] : []),
   ].join(' · ')
 }
 

@@ -14,7 +14,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import classes from '../filters.module.css'
 import { KnownFilters } from '../known-filters.tsx'
 import { Loading } from '../loading.tsx'
-import { RESERVATION_STATE_LABELS } from '../reservation-badge.tsx'
+import { stateLabels } from '../reservation-badge.tsx'
 import { cursor, day, oneOf, type StateOf, uint, useUrlState } from '../url-state.ts'
 import { ReservationTable } from './reservation-table.tsx'
 
@@ -102,7 +102,7 @@ function ReservationFilters({ user, state, onChange }: FiltersProps) {
         value={state.state ?? ''}
         data={[
           { value: '', label: filters.allStates },
-          ...RESERVATION_STATES.map(value => ({ value, label: RESERVATION_STATE_LABELS[value] })),
+          ...RESERVATION_STATES.map(value => ({ value, label: stateLabels(user.isOwn)[value] })),
         ]}
         onChange={({ currentTarget: { value } }) =>
           onChange({ state: RESERVATION_STATES.find(one => one === value) ?? null })

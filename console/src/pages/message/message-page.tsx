@@ -61,7 +61,7 @@ function MessagePage({ user }: { user: ViewedUser }) {
             <EmptyState title={words.notFound}>{words.notFoundAbout}</EmptyState>
           ) : (
             <>
-              <Outcome message={data} />
+              <Outcome message={data} user={user} />
               <Section title={words.life}>
                 <Timeline message={data} user={user} />
               </Section>
@@ -74,7 +74,7 @@ function MessagePage({ user }: { user: ViewedUser }) {
 }
 
 /** What became of the message, in one sentence, and what it was. */
-function Outcome({ message: { reservation, denials } }: { message: Message }) {
+function Outcome({ message: { reservation, denials }, user }: { message: Message; user: ViewedUser }) {
   const { outcomes, facts } = denialTexts.message
   const asked = reservation ?? denials[0]
   if (asked === undefined) return null
@@ -89,7 +89,7 @@ function Outcome({ message: { reservation, denials } }: { message: Message }) {
             {reservation === null ? (
               <Badge tone="bad">{denialTexts.columns.denied}</Badge>
             ) : (
-              <ReservationBadge state={reservation.state} />
+              <ReservationBadge state={reservation.state} isOwn={user.isOwn} />
             )}
           </dd>
         </div>

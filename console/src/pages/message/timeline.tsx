@@ -56,7 +56,12 @@ type Explain = (denialId: string) => void
 function stepsOf({ reservation, denials }: Message, user: ViewedUser, onExplain: Explain): Step[] {
   const denied = denials.toReversed().map(denial => denialStep(denial, user, onExplain))
   if (reservation === null) return denied
-  return [...denied, madeStep(reservation, user), ...settledSteps(reservation), ...outstandingSteps(reservation)]
+  return [
+    ...denied,
+    madeStep(reservation, user),
+    ...settledSteps(reservation, user),
+    ...outstandingSteps(reservation, user),
+  ]
 }
 
 function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Explain): Step {
@@ -86,9 +91,14 @@ function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Ex
   }
 }
 
+/** For the user whose message it is, without operator's words. */
+function wordsFor({ isOwn }: ViewedUser): typeof denialTexts.message {
+  return isOwn ? { ...denialTexts.message, ...denialTexts.message.own } : denialTexts.message
+}
+
 function madeStep(reservation: MessageReservation, user: ViewedUser): Step {
   const { id, op, units, asked, force, unfunded, created_at, made_by = null } = reservation
-  const words = denialTexts.message
+  const words = wordsFor(user)
   const shown = texts.values.units(units)
   // Ids of senders do not start with an underscore.
   const title = id.startsWith('_')
@@ -136,9 +146,9 @@ function Draws({ reservation: { draws }, user }: { reservation: MessageReservati
 }
 
 /** Commits and releases, then forced commits and refunds, whose times are recorded one by one. */
-function settledSteps(reservation: MessageReservation): Step[] {
+function settledSteps(reservation: MessageReservation, user: ViewedUser): Step[] {
   const { op, force, state, committed, released, refunded, changed_at, settled_by = null, actions = [] } = reservation
-  const words = denialTexts.message
+  const words = wordsFor(user)
   const units = texts.values.units
   const parts = [
     ...(committed > 0 && op === 'reserve' ? [words.committed(units(committed))] : []),
@@ -160,7 +170,9 @@ function settledSteps(reservation: MessageReservation): Step[] {
           },
         ]
   // The booking itself is the first forced action of a forced reservation.
-  const recorded = actions.filter(({ action }) => action === 'refund' || !force).map(actionStep)
+  const recorded = actions
+    .filter(({ action }) => action === 'refund' || !force)
+    .map(action => actionStep(action, words))
   const isRecorded = actions.some(({ action }) => action === 'refund')
   if (refunded === 0 || isRecorded) return [...settled, ...recorded]
   const refund: Step = {
@@ -174,8 +186,10 @@ function settledSteps(reservation: MessageReservation): Step[] {
   return [...settled, ...recorded, refund]
 }
 
-function actionStep({ action, total_units, at, by, request_id }: Api['AuthoredRecord']['actions'][number]): Step {
-  const { refunded, committedByForce, request } = denialTexts.message
+function actionStep(
+  { action, total_units, at, by, request_id }: Api['AuthoredRecord']['actions'][number],
+  { refunded, committedByForce, request }: typeof denialTexts.message,
+): Step {
   const units = texts.values.units(total_units)
   return {
     key: `${action} ${total_units}`,
@@ -188,8 +202,11 @@ function actionStep({ action, total_units, at, by, request_id }: Api['AuthoredRe
 }
 
 /** What is still to come. */
-function outstandingSteps({ units, committed, released, expires_at, on_expiry }: MessageReservation): Step[] {
-  const { outstanding, releasedAt, committedAt } = denialTexts.message
+function outstandingSteps(
+  { units, committed, released, expires_at, on_expiry }: MessageReservation,
+  user: ViewedUser,
+): Step[] {
+  const { outstanding, releasedAt, committedAt } = wordsFor(user)
   if (expires_at === null) return []
   const time = <Timestamp at={expires_at} />
   return [

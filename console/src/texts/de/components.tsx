@@ -23,6 +23,13 @@ export const components: Texts['components'] = {
     expired: 'Abgelaufen',
     released: 'Freigegeben',
   },
+  ownReservationStates: {
+    reserved: 'Unterwegs',
+    committed: 'Berechnet',
+    refunded: 'Zurückgegeben',
+    expired: 'Nie gesendet',
+    released: 'Nicht gesendet',
+  },
   pages: {
     label: 'Seiten der Liste',
     newest: 'Neueste',

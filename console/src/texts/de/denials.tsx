@@ -180,5 +180,17 @@ export const denials: typeof english = {
     releasedAt: time => <>Wird freigegeben, wenn nicht bestätigt bis {time}</>,
     committedAt: time => <>Wird bestätigt, wenn nicht freigegeben bis {time}</>,
     request: id => `Anfrage ${id}`,
+    own: {
+      reserved: units => `Zurückgelegt: ${units}`,
+      consumed: units => `Sofort berechnet: ${units}`,
+      committed: units => `${units} berechnet`,
+      released: units => `${units} nicht gebraucht`,
+      expired: units => `Nie gesendet, ${units} nicht gebraucht`,
+      committedByForce: units => `Über jede Grenze hinaus berechnet: insgesamt ${units}`,
+      refunded: units => `Zurückgegeben: insgesamt ${units}`,
+      outstanding: units => `${units} noch zurückgelegt`,
+      releasedAt: time => <>Wird nicht berechnet, wenn sie bis {time} nicht gesendet ist</>,
+      committedAt: time => <>Wird bis {time} berechnet, wenn sie nicht ausfällt</>,
+    },
   },
 }

@@ -20,6 +20,16 @@ export const usage: Texts['usage'] = {
     denied: { label: 'Abgelehnt', about: 'Angefragt und abgelehnt', none: 'Nichts abgelehnt in diesem Zeitraum' },
     unfunded: { label: 'Ungedeckt', about: 'Ohne Paket gesendet', none: 'Nichts ungedeckt in diesem Zeitraum' },
   },
+  ownMeasures: {
+    committed: { label: 'Berechnet', about: 'Gesendet', none: 'Nichts berechnet in diesem Zeitraum' },
+    refunded: {
+      label: 'Zurückgegeben',
+      about: 'Nach dem Senden zurückgegeben',
+      none: 'Nichts zurückgegeben in diesem Zeitraum',
+    },
+    denied: { label: 'Abgelehnt', about: 'Angefragt und abgelehnt', none: 'Nichts abgelehnt in diesem Zeitraum' },
+    unfunded: { label: 'Nicht berechnet', about: 'Ohne Paket gesendet', none: 'Nichts ohne Paket in diesem Zeitraum' },
+  },
   chooseMeasure: 'Was das Diagramm zeigt',
   messages: count => `${formatUnits(count)} ${count === 1 ? 'Nachricht' : 'Nachrichten'}`,
   deniedBy: 'Grund der Ablehnung:',

@@ -188,6 +188,11 @@ export const user: Texts['user'] = {
     committed: units => `${formatUnits(units)} bestätigt`,
     released: units => `${formatUnits(units)} freigegeben`,
     refunded: units => `${formatUnits(units)} erstattet`,
+    own: {
+      committed: units => `${formatUnits(units)} berechnet`,
+      released: units => `${formatUnits(units)} nicht gebraucht`,
+      refunded: units => `${formatUnits(units)} zurückgegeben`,
+    },
     none: 'Keine Nachrichten',
     noneAbout: 'Nachrichten erscheinen hier, sobald sie reserviert oder gesendet sind.',
     noneFiltered: 'Keine Nachricht passt zu diesen Filtern.',

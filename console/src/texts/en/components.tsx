@@ -25,6 +25,14 @@ export const components = {
     expired: 'Expired',
     released: 'Released',
   },
+  /** For the user whose messages they are. */
+  ownReservationStates: {
+    reserved: 'On its way',
+    committed: 'Charged',
+    refunded: 'Returned',
+    expired: 'Never sent',
+    released: 'Not sent',
+  },
   pages: {
     label: 'Pages of the list',
     newest: 'Newest',

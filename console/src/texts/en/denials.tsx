@@ -187,5 +187,18 @@ export const denials = {
     releasedAt: (time: ReactNode) => <>Released if not committed by {time}</>,
     committedAt: (time: ReactNode) => <>Committed if not released by {time}</>,
     request: (id: string) => `Request ${id}`,
+    /** In place of the words above, for the user whose message it is. */
+    own: {
+      reserved: (units: string) => `Set aside: ${units}`,
+      consumed: (units: string) => `Charged at once: ${units}`,
+      committed: (units: string) => `${units} charged`,
+      released: (units: string) => `${units} not used`,
+      expired: (units: string) => `Never sent, ${units} not used`,
+      committedByForce: (units: string) => `Charged past the limits: ${units} in all`,
+      refunded: (units: string) => `Returned: ${units} in all`,
+      outstanding: (units: string) => `${units} still set aside`,
+      releasedAt: (time: ReactNode) => <>Not charged if not sent by {time}</>,
+      committedAt: (time: ReactNode) => <>Charged by {time} unless it is not sent</>,
+    },
   },
 }

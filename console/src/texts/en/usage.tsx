@@ -11,6 +11,17 @@ export const usage = {
     denied: { label: 'Denied', about: 'Asked for, but not granted', none: 'Nothing denied in this period' },
     unfunded: { label: 'Unfunded', about: 'Sent without a grant', none: 'Nothing unfunded in this period' },
   },
+  /** For the user whose usage it is. */
+  ownMeasures: {
+    committed: { label: 'Charged', about: 'Sent', none: 'Nothing charged in this period' },
+    refunded: { label: 'Returned', about: 'Given back after sending', none: 'Nothing returned in this period' },
+    denied: { label: 'Denied', about: 'Asked for, but not granted', none: 'Nothing denied in this period' },
+    unfunded: {
+      label: 'Not charged',
+      about: 'Sent without a package',
+      none: 'Nothing without a package in this period',
+    },
+  },
   chooseMeasure: 'What the chart shows',
   messages: (count: number) => `${formatUnits(count)} ${count === 1 ? 'message' : 'messages'}`,
   /** The units denied, by reason. Reasons without units are left out. */

@@ -201,6 +201,12 @@ export const user = {
     committed: (units: number) => `${formatUnits(units)} committed`,
     released: (units: number) => `${formatUnits(units)} released`,
     refunded: (units: number) => `${formatUnits(units)} refunded`,
+    /** For the user whose messages they are. */
+    own: {
+      committed: (units: number) => `${formatUnits(units)} charged`,
+      released: (units: number) => `${formatUnits(units)} not used`,
+      refunded: (units: number) => `${formatUnits(units)} returned`,
+    },
     none: 'No messages',
     noneAbout: 'Messages appear here when they are reserved or sent.',
     noneFiltered: 'No message matches these filters.',
