@@ -102,7 +102,7 @@ export async function findDue(db: Database, after: ReadonlyMap<Shard, EpochMs>, 
 
 function readPages(tx: Transaction, walk: Walk, until: EpochMs): Promise<Row[]> {
   return tx.query<Row>({
-    name: 'find-due',
+    name: tx.isCluster ? 'find-due-in-cluster' : 'find-due',
     text: findDueIn(inShards(tx, 'r.shard', '$1')),
     values: [walk.map(([shard]) => shard), walk.map(([, at]) => timestampParam(at)), timestampParam(until)],
   })

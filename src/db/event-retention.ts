@@ -135,7 +135,7 @@ async function firstPending(
     values: [shard],
   })
   const [first] = await tx.query<{ number: number | null }>({
-    name: 'first-pending',
+    name: tx.isCluster ? 'first-pending-in-cluster' : 'first-pending',
     text: tx.isCluster ? FIRST_PENDING_IN_CLUSTER : FIRST_PENDING,
     values: [shard, limit, ids.map(shardOfWebhook), ids, head?.pruned ?? 0],
   })

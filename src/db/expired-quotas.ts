@@ -35,7 +35,7 @@ const SINCE_IN_CLUSTER = `
 export function findShardsWithExpired(db: Database, now: EpochMs): Promise<ExpiredShard[]> {
   return db.transaction(async tx => {
     const rows = await tx.query<{ shard: Shard; since: EpochMs | null }>({
-      name: 'shards-with-expired',
+      name: tx.isCluster ? 'shards-with-expired-in-cluster' : 'shards-with-expired',
       text: tx.isCluster ? SINCE_IN_CLUSTER : SINCE,
       values: [timestampParam(now)],
     })

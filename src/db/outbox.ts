@@ -70,7 +70,7 @@ export async function readPositionsBefore(tx: Transaction, ends: Positions, coun
          select * from event e where e.shard = u.shard and e.number <= u.last order by e.number desc limit $3
        ) e`
   const rows = await tx.query<{ shard: Shard; position: number }>({
-    name: 'outbox-positions-before',
+    name: tx.isCluster ? 'outbox-positions-before-in-cluster' : 'outbox-positions-before',
     text: `select shard, min(number) - 1 as position
            from (
              select e.shard, e.number

@@ -6,7 +6,10 @@ import pg from 'pg'
  * the number of the shard's table behind the name, and may say it only in its message.
  */
 export function violatedUnique(error: unknown): string | undefined {
-  if (!(error instanceof pg.DatabaseError) || error.code !== '23505') return undefined
+  if (!(error instanceof pg.DatabaseError)) return undefined
+  // A coordinator that copies rows to their nodes passes on the text of an error without its code.
+  const isUnique = error.code === '23505' || (error.code === 'XX000' && /^duplicate key .* "\w+"$/.test(error.message))
+  if (!isUnique) return undefined
   return (error.constraint ?? /"(\w+)"/.exec(error.message)?.[1])?.replace(/_\d{5,}$/, '')
 }
 

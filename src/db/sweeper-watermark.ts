@@ -42,7 +42,7 @@ export async function saveWatermark(db: Database, watermark: ReadonlyMap<Shard, 
   await db.transaction(async tx => {
     await tx.query({ text: 'set local synchronous_commit = off' })
     await tx.query({
-      name: 'save-watermark',
+      name: tx.isCluster ? 'save-watermark-in-cluster' : 'save-watermark',
       text: tx.isCluster ? SAVE_IN_CLUSTER : SAVE,
       values: [[...watermark.keys()], Array.from(watermark.values(), timestampParam), timestampParam(now)],
     })

@@ -365,11 +365,13 @@ describe('an error', () => {
 
   test('of uniqueness on a node of a cluster names the constraint, too', async () => {
     // The node names the constraint of a shard's table, and the coordinator passes on the message only.
-    const raised = (message: string) =>
-      failureOf(db.query({ text: `do $$ begin raise exception '${message}' using errcode = '23505'; end $$` }))
+    const raised = (message: string, state = '23505') =>
+      failureOf(db.query({ text: `do $$ begin raise exception '${message}' using errcode = '${state}'; end $$` }))
     const message = 'duplicate key value violates unique constraint "entry_pkey_102044"'
     expect(violatedUnique(await raised(message))).toBe('entry_pkey')
     expect(violatedUnique(await raised('duplicate key'))).toBeUndefined()
+    expect(violatedUnique(await raised(message, 'XX000'))).toBe('entry_pkey')
+    expect(violatedUnique(await raised('the constraint "entry_pkey"', 'XX000'))).toBeUndefined()
   })
 
   test('that a node of a cluster reports leaves the connection to the coordinator open', async () => {
