@@ -348,7 +348,7 @@ describe('limits: explains what is past a limit by', () => {
     await retire(user)
     expect(await judge(user)).toEqual(RIGHT)
     const archived = await db.query({
-      text: 'select a.used, a.forced from archive a join quota q on q.id = a.quota_id where q.user_id = $1',
+      text: 'select a.used, a.forced from archive a join quota q on q.shard = a.shard and q.id = a.quota_id where q.user_id = $1',
       values: [user],
     })
     expect(archived).toEqual([

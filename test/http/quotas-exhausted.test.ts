@@ -152,7 +152,7 @@ test('the list is what the status of each quota says, after any sends, changes a
     { numRuns: 60 },
   )
   const left = await db.query({
-    text: 'select 1 from quota_alert a join quota q on q.id = a.quota_id where deleted_at is not null',
+    text: 'select 1 from quota_alert a join quota q on q.shard = a.shard and q.id = a.quota_id where deleted_at is not null',
   })
   expect(left).toEqual([])
 })
