@@ -168,7 +168,9 @@ test('shows what needs a decision, and leads to it', async () => {
   const starts_at = '2026-03-01T00:00:00Z'
   await allow({ user_id: 1042, starts_at, alert_at: [] })
   const codes = await allow({ user_id: 4711, name: 'Codes', limit: 10, period: 'day', starts_at })
-  await allow({ user_id: 4712, name: 'Trial', starts_at, expires_at: new Date(now + 3 * DAY_MS).toISOString() })
+  const expires_at = new Date(now + 3 * DAY_MS).toISOString()
+  await allow({ user_id: 4712, name: 'Trial', starts_at, expires_at })
+  await allow({ user_id: 4713, name: 'Gift', starts_at, expires_at, metadata: { extends_quota: '1' } })
   for (const daysBack of [2, 3, 4]) {
     clock.now = now - daysBack * DAY_MS
     await ask('consume', { user_id: 4712, id: `back-${daysBack}`, units: 50, country: 'DE', message_type: 'otp' })
@@ -200,6 +202,8 @@ test('shows what needs a decision, and leads to it', async () => {
   await again.getByRole('link', { name: 'User 4711' }).waitFor()
   const ending = panel(page, 'Ending this week')
   await ending.getByRole('row').filter({ hasText: 'Trial' }).getByText('820', { exact: true }).waitFor()
+  await ending.getByText('And 1 extra grant, which was given for its period only.').waitFor()
+  expect(await ending.getByRole('row').filter({ hasText: 'Gift' }).count()).toBe(0)
   expect(await ending.getByRole('link', { name: 'All that end' }).getAttribute('href')).toBe(
     '/console/quotas?ends_within=7&status=active&sort=expires_at',
   )
@@ -209,7 +213,7 @@ test('shows what needs a decision, and leads to it', async () => {
     `/console/webhooks/${webhook.body.id}`,
   )
   const activity = panel(page, 'Activity')
-  await activity.getByText('3 × quota created by you').click()
+  await activity.getByText('4 × quota created by you').click()
   for (const user of ['1042', '4711', '4712']) await activity.getByRole('link', { name: user, exact: true }).waitFor()
 
   const destinations = panel(page, 'Where messages go')

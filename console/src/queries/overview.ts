@@ -259,7 +259,7 @@ async function readAlerts(
 }
 
 export const ENDING_DAYS = 7
-const MAX_ENDING = 50
+const MAX_ENDING = 200
 
 /** Quotas that are in use and end this week: of all users, those that end first. */
 export function useEnding() {

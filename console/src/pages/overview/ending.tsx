@@ -15,7 +15,10 @@ import { QuotaName } from './quota-name.tsx'
 
 type Quota = Api['SmsQuota']
 
-/** Quotas in use that end this week, those with most units left first. */
+/** Units that were given for a period only: that they end with it needs no decision, and a gift to hundreds would hide the rest. */
+const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
+
+/** Quotas in use that end this week, those with most units left first, and how many extra grants end. */
 export function Ending() {
   const list = useEnding()
   const { ending } = overviewPartTexts
@@ -30,18 +33,23 @@ export function Ending() {
       }
     >
       <Loaded query={list} loading={<Loading rows={3} height={44} />}>
-        {({ items, next_cursor }) =>
-          items.length === 0 ? (
-            <EmptyState title={ending.none} />
-          ) : (
+        {({ items, next_cursor }) => {
+          const quotas = items.filter(quota => !isExtra(quota))
+          const extra = items.length - quotas.length
+          return (
             <>
-              <Quotas quotas={items.toSorted((one, other) => leftOf(other) - leftOf(one))} />
+              {quotas.length === 0 ? (
+                <EmptyState title={ending.none} />
+              ) : (
+                <Quotas quotas={quotas.toSorted((one, other) => leftOf(other) - leftOf(one))} />
+              )}
               <p className={classes.more}>
-                {ending.about} {next_cursor !== null && ending.bound(items.length)}
+                {quotas.length > 0 && ending.about} {extra > 0 && ending.extra(extra)}{' '}
+                {next_cursor !== null && ending.bound(items.length)}
               </p>
             </>
           )
-        }
+        }}
       </Loaded>
     </Section>
   )

@@ -30,6 +30,10 @@ export const overviewParts: typeof english = {
     all: 'Alle, die in 7 Tagen enden',
     none: 'Kein Kontingent endet in 7 Tagen',
     columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
+    extra: count =>
+      count === 1
+        ? 'Dazu 1 zusätzliches Paket, das nur für seinen Zeitraum vergeben wurde.'
+        : `Dazu ${formatUnits(count)} zusätzliche Pakete, die nur für ihren Zeitraum vergeben wurden.`,
     bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
   },
   senders: {

@@ -30,6 +30,10 @@ export const overviewParts = {
     all: 'All that end within 7 days',
     none: 'No quota ends within 7 days',
     columns: { quota: 'Quota', left: 'Left', usage: 'Usage', ends: 'Ends' },
+    extra: (count: number) =>
+      count === 1
+        ? 'And 1 extra grant, which was given for its period only.'
+        : `And ${formatUnits(count)} extra grants, which were given for their period only.`,
     bound: (count: number) => `Of the ${formatUnits(count)} that end first.`,
   },
   senders: {
