@@ -311,7 +311,8 @@ test('a body may take longer than other requests', async () => {
   await timedOut
   Object.assign(server, limits)
   call.end(row.slice(10))
-  expect((await text(await response)).trimEnd()).toBe(JSON.stringify(counts(1, 0, 0)))
+  // Lines of progress may come before it: Node.js looks for requests that take too long now and then only.
+  expect((await text(await response)).trimEnd().split('\n').at(-1)).toBe(JSON.stringify(counts(1, 0, 0)))
 })
 
 test('more than eight imports at a time are refused, until one ends', async () => {
