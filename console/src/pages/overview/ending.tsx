@@ -39,7 +39,7 @@ export function Ending() {
           return (
             <>
               {quotas.length === 0 ? (
-                <EmptyState title={ending.none} />
+                <EmptyState title={extra === 0 ? ending.none : ending.noOther} />
               ) : (
                 <Quotas quotas={quotas.toSorted((one, other) => leftOf(other) - leftOf(one))} />
               )}

@@ -38,7 +38,7 @@ export function RunningOut() {
           if (found.length === 0) {
             return (
               <EmptyState title={runningOut.none}>
-                {runningOut.noneAbout} {covered}
+                {summaries.every(({ forecast }) => forecast === null) && runningOut.noneAbout} {covered}
               </EmptyState>
             )
           }

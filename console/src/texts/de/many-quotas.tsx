@@ -217,7 +217,8 @@ export const manyQuotas: typeof english = {
       several: 'Hat mehrere passende Pakete: Das zuerst zahlende bekommt die Einheiten.',
       hasExtra: 'Hat schon zusätzliche Einheiten.',
       capReached: cap => `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie neu beginnt oder erhöht wird.`,
-      capShort: cap => `Hat ${cap}: Sie lässt nur einen Teil der Einheiten durch, bevor diese enden.`,
+      capShort: cap =>
+        `Hat ${cap}: Von diesen und den übrigen Einheiten lässt sie nur einen Teil durch, bevor sie enden.`,
       caps: {
         hour: units => `eine stündliche Obergrenze von ${units} Einheiten`,
         day: units => `eine tägliche Obergrenze von ${units} Einheiten`,
@@ -234,6 +235,7 @@ export const manyQuotas: typeof english = {
     unitsInAll: units => `zusammen ${formatUnits(units)} Einheiten`,
     until: (at, zone) => `bis ${at} (${zone})`,
     untilOwnEnd: 'bis zum Ende des Zeitraums jedes Benutzers',
+    untilAnyEnd: 'bis zum Ende des Zeitraums jedes Benutzers, der einen hat',
     withoutEnd: 'ohne Ende',
     fromNowOn: 'ab jetzt dauerhaft',
     nobody: 'Niemand bekommt Einheiten.',
@@ -269,6 +271,8 @@ export const manyQuotas: typeof english = {
       },
     },
     left: count => `${formatUnits(count)} ${count === 1 ? 'Zeile bleibt' : 'Zeilen bleiben'} außen vor:`,
+    leftBelow: count =>
+      `${formatUnits(count)} ${count === 1 ? 'Zeile der Datei gibt' : 'Zeilen der Datei geben'} nichts; warum, steht unten.`,
     user: user => `Benutzer ${user}`,
     notes: 'Bitte beachten',
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,

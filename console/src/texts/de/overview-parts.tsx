@@ -29,6 +29,7 @@ export const overviewParts: typeof english = {
     about: 'Die mit den meisten übrigen Einheiten zuerst.',
     all: 'Alle, die in 7 Tagen enden',
     none: 'Kein Kontingent endet in 7 Tagen',
+    noOther: 'Kein anderes Kontingent endet in 7 Tagen',
     columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
     extra: count =>
       count === 1

@@ -211,7 +211,8 @@ export const manyQuotas = {
       hasExtra: 'Already has extra units.',
       capReached: (cap: string) =>
         `Has reached ${cap}: the new units cannot be used before it starts anew or is raised.`,
-      capShort: (cap: string) => `Has ${cap}, which lets only part of the units pass before they end.`,
+      capShort: (cap: string) =>
+        `Has ${cap}: of these units and those that are left, it lets only part pass before they end.`,
       caps: {
         hour: (units: string) => `an hourly cap of ${units} units`,
         day: (units: string) => `a daily cap of ${units} units`,
@@ -228,6 +229,7 @@ export const manyQuotas = {
     unitsInAll: (units: number) => `${formatUnits(units)} units in all`,
     until: (at: string, zone: string) => `until ${at} (${zone})`,
     untilOwnEnd: 'until each user’s own period ends',
+    untilAnyEnd: 'until each user’s own period ends, for those that have one',
     withoutEnd: 'without an end',
     fromNowOn: 'from now on',
     nobody: 'Nobody gets units.',
@@ -261,6 +263,8 @@ export const manyQuotas = {
       },
     },
     left: (count: number) => `${formatUnits(count)} ${count === 1 ? 'line is' : 'lines are'} left out:`,
+    leftBelow: (count: number) =>
+      `${formatUnits(count)} ${count === 1 ? 'line of the file gives' : 'lines of the file give'} nothing; why stands below.`,
     user: (user: number) => `User ${user}`,
     notes: 'Please note',
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,

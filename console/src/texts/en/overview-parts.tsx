@@ -29,6 +29,7 @@ export const overviewParts = {
     about: 'Most units left first.',
     all: 'All that end within 7 days',
     none: 'No quota ends within 7 days',
+    noOther: 'No other quota ends within 7 days',
     columns: { quota: 'Quota', left: 'Left', usage: 'Usage', ends: 'Ends' },
     extra: (count: number) =>
       count === 1

@@ -221,7 +221,8 @@ export function unitsText(gifts: readonly Gift[]): string {
 export function untilText(gifts: readonly Gift[], isExtraGrant: boolean): string {
   if (!isExtraGrant) return topUp.fromNowOn
   const [end, ...others] = new Set(gifts.map(({ quota }) => quota.window_end))
-  if (end === undefined || others.length > 0) return topUp.untilOwnEnd
+  if (end === undefined || others.length > 0)
+    return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
   return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
 }
 

@@ -75,6 +75,7 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
           : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
         {repeated > 0 && again !== 'leave' && ` · ${topUp.again(repeated)}`}
       </Text>
+      {gifts.length > 0 && left.length > 0 && <Text size="sm">{topUp.leftBelow(left.length)}</Text>}
       {!isExtraGrant && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
       {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
       <Failures failures={notes} failed={notes.length} />

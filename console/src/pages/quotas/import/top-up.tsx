@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../../api/idempotency-key.ts'
 import { type BulkCall, bulkJob, importJob } from '../../../queries/jobs.ts'
@@ -31,6 +31,10 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
   const [step, setStep] = useState<'input' | 'preview' | Plan>('input')
   // Users who were left out before, and are now given units with another choice.
   const [part, setPart] = useState<readonly UserLine[] | null>(null)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Buttons stand below long lists: what comes next begins above them.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with each step
+  useEffect(() => heading.current?.scrollIntoView({ block: 'center' }), [step])
   if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
   const users = part ?? all
   const failures = part === null ? allFailures : []
@@ -43,7 +47,7 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
   return (
     <Stack gap="md">
       <Group gap="sm">
-        <Title order={2} size="h5">
+        <Title order={2} size="h5" ref={heading}>
           {topUp.heading(users.length)}
         </Title>
         {part !== null && step === 'input' && (
