@@ -25,7 +25,7 @@ const STEP_MS = HOUR_MS
 const CALLS = 256
 /** Every second, the messages of this time are sent, so that something happens. */
 const LIVE_MS = 10_000
-/** How often user 4711 tries to send a code in vain, also after midnight has given the cap its units back. */
+/** How often user 4711 sends a code beside the usual messages: as long as he is blocked, his latest denial is of this minute. */
 const RETRY_CODE_MS = 60_000
 /** More than the daily cap of user 4711, so that a code is denied in the end. */
 const MAX_CODES = 1_000
@@ -100,7 +100,7 @@ async function start(options: DemoOptions, stops: (() => Promise<unknown>)[]): P
     behind = Math.max(0, behind - STEP_MS)
   }
   await admin.createWebhook({ url: receivers.failing, types: [...types], description: 'Billing (its receiver fails)' })
-  await useUpDailyCap(senders, now())
+  await sendCodes(senders, now(), MAX_CODES)
 
   stops.push(startTraffic(customers, senders, random))
   return { url, console: `${url}/console/#token=${await tokenOf(config, 1, ['admin'], Date.now())}` }
@@ -182,14 +182,11 @@ async function sendAll(messages: readonly Message[], senders: Senders, at: Epoch
   }
 }
 
-/**
- * Sends codes of user 4711, all of which arrive, until one is denied: the daily cap is then used up, however few units the day
- * has used so far.
- */
-async function useUpDailyCap(senders: Senders, at: EpochMs): Promise<void> {
+/** Sends codes of user 4711, all of which arrive, until one is denied, and `max` at most. */
+async function sendCodes(senders: Senders, at: EpochMs, max: number): Promise<void> {
   const sender = senders.get('otp')
   if (sender === undefined) throw new RangeError('no machine sends codes')
-  for (let nth = 0; nth < MAX_CODES; nth++) {
+  for (let nth = 0; nth < max; nth++) {
     const id = `login-${at.toString(36)}-${nth}`
     const input = { userId: BLOCKED_USER, country: 'DE', messageType: 'otp', units: 1, id }
     const { granted } = await sender.withReservation(input, () => 'accepted')
@@ -208,7 +205,8 @@ function startTraffic(customers: readonly Customer[], senders: Senders, random: 
       try {
         await sendAll(messages, senders, at, random)
         if (at >= nextCode) {
-          await useUpDailyCap(senders, at)
+          // One only: whoever raises the cap sees that he can send.
+          await sendCodes(senders, at, 1)
           nextCode = at + RETRY_CODE_MS
         }
       } catch (error) {

@@ -227,7 +227,8 @@ function verdictOf(answer: CheckAnswer): ReactNode {
 }
 
 function leftText(answer: CheckAnswer): string {
-  if (answer.granted) return checkTexts.left(answer.remaining)
+  // A check takes nothing: the message would take its units from what remains.
+  if (answer.granted) return checkTexts.left(answer.remaining === null ? null : answer.remaining - answer.units)
   return answer.remaining ? checkTexts.room(answer.remaining) : ''
 }
 
