@@ -88,11 +88,13 @@ test('shows hostile text as text, without horizontal scrolling', async () => {
   expect(created.status).toBe(201)
   await adjust(created.body.id, longest(500), actor)
   await site.call('POST', QUOTA, { body: { user_id: 66, kind: 'cap', limit: 1_000_000_000, name } })
-  await site.call('POST', QUOTA, { body: { user_id: 67, kind: 'cap', limit: 0, name, message_types: [type] } })
-  await site.call('POST', QUOTA, { body: { user_id: 67, limit: 1, message_types: [type] } })
+  await site.call('POST', QUOTA, { body: { user_id: 67, kind: 'cap', limit: 1, name, message_types: [type] } })
+  await site.call('POST', QUOTA, { body: { user_id: 67, limit: 2, message_types: [type] } })
   const send = { user_id: 66, id: `m${'-'.repeat(127)}`, units: 999_999_999, message_type: type }
-  const sent = await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body: send })
-  expect(sent.body.granted).toBe(true)
+  for (const body of [send, { ...send, user_id: 67, units: 1 }]) {
+    const sent = await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body })
+    expect(sent.body.granted).toBe(true)
+  }
   const page = await site.visit('/users/67')
   await page.getByRole('button', { name: `Raise “${name}”` }).waitFor()
   await expectFit(page)
