@@ -34,7 +34,9 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // Buttons stand below long lists: what comes next begins above them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each step
-  useEffect(() => heading.current?.scrollIntoView({ block: 'center' }), [step])
+  useEffect(() => {
+    void heading.current?.scrollIntoView({ block: 'center' })
+  }, [step])
   if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
   const users = part ?? all
   const failures = part === null ? allFailures : []
