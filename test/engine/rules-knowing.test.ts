@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { deleteQuota } from '../../src/admin/delete-quota.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
-import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,
   createBench,
@@ -17,6 +16,7 @@ import {
   settle,
   someone,
   untilWaiting,
+  usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
 
@@ -129,8 +129,7 @@ describe('memory is emptied when a connection is lost', () => {
 
   test('so does a connection that is lost in another batch', async () => {
     const engine = bench.engine({ connections: 2 })
-    const [user, other] = [someone(), someone()]
-    expect(shardOf(user)).not.toBe(shardOf(other))
+    const [user, other] = usersOfTwoShards()
     const { id } = await bench.quota({ user_id: user })
     const held = await bench.quota({ user_id: other })
     await warm(engine, user)

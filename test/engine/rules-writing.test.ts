@@ -17,6 +17,7 @@ import {
   someone,
   type TestEngine,
   untilWaiting,
+  usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
 
@@ -161,8 +162,7 @@ describe('every update is guarded by count', () => {
 
 test('a connection belongs to one batch: no batch waits behind another one’s lock', async () => {
   const engine = bench.engine({ connections: 2 })
-  const [held, free] = [someone(), someone()]
-  expect(shardOf(held)).not.toBe(shardOf(free))
+  const [held, free] = usersOfTwoShards()
   const { id } = await bench.quota({ user_id: held })
   await bench.quota({ user_id: free })
   const stranger = await bench.stranger()

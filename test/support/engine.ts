@@ -102,6 +102,14 @@ export function someone(shard?: number): number {
   return lastUser
 }
 
+/** Two users of different shards. */
+export function usersOfTwoShards(): [number, number] {
+  const one = someone()
+  let other = someone()
+  while (shardOf(other) === shardOf(one)) other = someone()
+  return [one, other]
+}
+
 /** `count` users of one shard, ascending. */
 export function neighbours(count: number): number[] {
   const first = someone()
