@@ -52,8 +52,11 @@ function expectSame(quotas: readonly Quota[], perDay: number, days: number): voi
   const end = runsOutAt(quotas, rate, NOW)
   const actual = end !== null && end < horizon ? end : null
   const expected = naiveRunOut(quotas, rate, NOW, horizon)
-  if (actual === null || expected === null) expect(actual).toBe(expected)
-  else expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1_000)
+  // One end may lie before the horizon and the other behind it: the model overlooks a millionth of a unit, which takes 1.7 s at
+  // the lowest rate.
+  if (actual === null || expected === null) {
+    expect(actual ?? expected ?? horizon).toBeGreaterThanOrEqual(horizon - 2_000)
+  } else expect(Math.abs(actual - expected)).toBeLessThanOrEqual(1_000)
 }
 
 const anyRate = fc.oneof(fc.integer({ min: 1, max: 200 }), fc.double({ min: 0.05, max: 60, noNaN: true }))
