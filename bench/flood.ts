@@ -1,11 +1,11 @@
 /** A client that misbehaves: it floods the service with one kind of request, or sends bodies slowly. A process of its own. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import { openConnection } from './load-generator/connection.ts'
 import { serveParent } from './servers/worker.ts'
 
-export type FloodKind = 'slow bodies' | '/readyz' | 'forged tokens' | 'invalid calls'
+export type FloodKind = 'slow bodies' | '/readyz' | 'forged tokens' | 'invalid calls' | 'reserves'
 
 export interface FloodJob {
   kind: FloodKind
@@ -13,6 +13,8 @@ export interface FloodJob {
   /** A sender's valid token. */
   token: string
   connections: number
+  /** Reserves are for the users 1 to this. */
+  users: number
   ms: number
 }
 
@@ -58,13 +60,18 @@ async function callAtFullForce(job: FloodJob, until: number, answers: Record<num
   }
 }
 
-function requestOf({ kind, token }: FloodJob): string {
+function requestOf({ kind, token, users }: FloodJob): string {
   if (kind === '/readyz') return 'GET /readyz HTTP/1.1\r\nhost: flood\r\n\r\n'
   // Well-formed, and signed with another key.
   const forged = () => `${token.slice(0, token.lastIndexOf('.'))}.${randomBytes(32).toString('base64url')}`
   const bearer = kind === 'forged tokens' ? forged() : token
-  const body = '{"user_id":"x"}'
+  const body = kind === 'reserves' ? reserveBody(users) : '{"user_id":"x"}'
   return `POST /api/sms/sender/quota/reserve HTTP/1.1\r\nhost: flood\r\nauthorization: Bearer ${bearer}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Each has another id. */
+function reserveBody(users: number): string {
+  return `{"user_id":${1 + randomInt(users)},"id":"f-${randomBytes(9).toString('hex')}","units":1}`
 }
 
 /** Begins a batch of 1 MB and sends a byte of it every 100 ms, again when the service ends it. */

@@ -2,6 +2,7 @@
  * The load generator: sends requests to a server and measures how long each takes. It is a process of its own, so that
  * its CPU time is counted apart from the server's.
  */
+import { constants, setPriority } from 'node:os'
 import { type Connection, openConnection } from './load-generator/connection.ts'
 import { createHistogram, type Histogram } from './load-generator/histogram.ts'
 import { type Job, type LoadResult, MEASURED, MEASURING } from './load-generator/job.ts'
@@ -18,6 +19,8 @@ serveParent((job: Job, note: Note) => run(job, note))
 const TIMEOUT_MS = 30_000
 
 async function run(job: Job, note: Note): Promise<LoadResult> {
+  // No priority is ever raised again, which takes rights.
+  if (job.isLowPriority === true) setPriority(constants.priority.PRIORITY_LOW)
   const begin = performance.now()
   const from = begin + job.warmupMs
   const until = from + job.measureMs

@@ -33,6 +33,7 @@ const app = await createServer({
   front: createFront(),
   trustProxy: null,
   rateLimitPerMinute: 0,
+  senderOperationsPerSecond: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,
   logClientAddress: 'off',

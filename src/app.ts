@@ -149,6 +149,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       front,
       trustProxy: config.trustProxy,
       rateLimitPerMinute: config.rateLimitPerMinute,
+      senderOperationsPerSecond: config.senderOperationsPerSecond,
       authFailuresPerMinute: config.authFailuresPerMinute,
       maxConnections: config.maxConnections,
       logClientAddress: config.logClientAddress,

@@ -9,7 +9,7 @@ import { cpuSeconds, startWorker } from '../servers/processes.ts'
 import { FULL_LOAD, startTestBed, type Target, USERS } from '../servers/test-bed.ts'
 import { type Bench, type Findings, latencyRow } from './bench.ts'
 
-const FLOODS: Record<FloodKind, { connections: number }> = {
+const FLOODS: Record<Exclude<FloodKind, 'reserves'>, { connections: number }> = {
   'slow bodies': { connections: 12 },
   '/readyz': { connections: 32 },
   'forged tokens': { connections: 32 },
@@ -50,7 +50,7 @@ export async function floodsCase(bench: Bench): Promise<Findings> {
     for (let round = 0; round < settings.rounds; round++) {
       calm.push(await polite())
       const ms = base.warmupMs + base.measureMs
-      const job: FloodJob = { kind, url: service.url, token, connections, ms }
+      const job: FloodJob = { kind, url: service.url, token, connections, users: USERS, ms }
       const [answered, result] = await Promise.all([flood.ask<Record<number, number>>(job), polite()])
       disturbed.push(result)
       for (const [status, count] of Object.entries(answered)) {

@@ -19,6 +19,8 @@ export interface Job {
   deniedUsers?: number
   warmupMs: number
   measureMs: number
+  /** Whether the service, and load generators without it, get the CPU first. Default: false. */
+  isLowPriority?: boolean
   /** Prefix of every reservation's id, so that the ids of two jobs differ. */
   prefix: string
 }

@@ -45,6 +45,8 @@ interface TestBed {
   token: string
   /** What the service checks tokens with. */
   secret: string
+  /** The service's database. */
+  databaseUrl: string
   service: Target
   peers: Target[]
   loadGenerator: Worker
@@ -77,11 +79,14 @@ export async function startTestBed(bench: Bench, name: string, options: TestBedO
     if (peer !== null) peers.push(peer)
   }
   await postgres.checkpoint()
-  return { service, peers, ...(await startLoadGenerator(bench, secret)) }
+  return { databaseUrl: own.url, service, peers, ...(await startLoadGenerator(bench, secret)) }
 }
 
 /** Starts the load generator for servers that share a secret. */
-export async function startLoadGenerator(bench: Bench, secret: string): Promise<Omit<TestBed, 'service' | 'peers'>> {
+export async function startLoadGenerator(
+  bench: Bench,
+  secret: string,
+): Promise<Omit<TestBed, 'databaseUrl' | 'service' | 'peers'>> {
   const { postgres, cleanup, settings } = bench
   const token = await mintFor('sender', secret)
   const loadGenerator = startWorker('load-generator.ts', { flags: bench.flagsFor('load-generator') })

@@ -94,6 +94,8 @@ export interface Config {
   requireCountry: boolean
   /** The maximum number of calls per minute on user and admin paths for each principal; 0: no limit. */
   rateLimitPerMinute: number
+  /** The maximum number of operations per second of each sender; 0: no limit. */
+  senderOperationsPerSecond: number
   /** How many calls per minute of one address may come without a valid token; 0: no limit. */
   authFailuresPerMinute: number
   /** The maximum number of open connections. */
@@ -286,6 +288,7 @@ function configOf(values: ReadonlyMap<Name, unknown>): Config {
     enforcement: get('ENFORCEMENT'),
     requireCountry: get('REQUIRE_COUNTRY'),
     rateLimitPerMinute: get('RATE_LIMIT_PER_MINUTE'),
+    senderOperationsPerSecond: get('SENDER_OPERATIONS_PER_SECOND'),
     authFailuresPerMinute: get('AUTH_FAILURES_PER_MINUTE'),
     maxConnections: get('MAX_CONNECTIONS'),
     retentionDays: get('RETENTION_DAYS'),

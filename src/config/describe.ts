@@ -65,6 +65,7 @@ export function describeConfig(config: Config): { name: string; value: string | 
     ENFORCEMENT: config.enforcement,
     REQUIRE_COUNTRY: config.requireCountry,
     RATE_LIMIT_PER_MINUTE: config.rateLimitPerMinute,
+    SENDER_OPERATIONS_PER_SECOND: config.senderOperationsPerSecond,
     AUTH_FAILURES_PER_MINUTE: config.authFailuresPerMinute,
     MAX_CONNECTIONS: config.maxConnections,
     RETENTION_DAYS: config.retentionDays,

@@ -164,6 +164,13 @@ export const VARIABLES = {
     fallback: '6000',
     parse: whole(0, 1_000_000),
   },
+  SENDER_OPERATIONS_PER_SECOND: {
+    means:
+      'the maximum number of operations per second of each sender (the subject of its token) and process, each of a batch counted; calls above it get 429; 0 means no limit',
+    accepts: 'a whole number from 0 to 1000000',
+    fallback: '0',
+    parse: whole(0, 1_000_000),
+  },
   AUTH_FAILURES_PER_MINUTE: {
     means:
       'how many calls per minute of one address (of IPv6, the first 64 bits) may come without a valid token, for each process; above it, answers to them wait half a second, and tokens that are not known yet get 429 without being verified; 0 means no limit',

@@ -46,6 +46,8 @@ export interface ServerParts extends RouteContext {
   front: Front
   /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
   rateLimitPerMinute: number
+  /** Operations per second of one sender; 0 is no limit. */
+  senderOperationsPerSecond: number
   /** Calls per minute of one address that may come without a valid token; 0 is no limit. */
   authFailuresPerMinute: number
   /** How the log shows the addresses of clients. */

@@ -44,7 +44,7 @@ interface Scope {
   prefix: string
   /**
    * What the routes need unless they declare another `access`: under `read`, those that are not GET need `change`. Senders
-   * are limited by the queue, all others by a rate.
+   * are limited by the queue and by their operations, all others by their calls.
    */
   access: Access
   routes: ((scope: FastifyInstance, parts: ServerParts) => void)[]
@@ -162,7 +162,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<vo
     await app.register(
       async scope => {
         guard(scope, parts.authenticator, access, failures)
-        if (access !== 'send') limitPrincipals(scope, calls, rateLimitPerMinute)
+        if (access !== 'send') limitPrincipals(scope, calls, `${rateLimitPerMinute} calls per minute`)
         for (const add of routes) add(scope, parts)
       },
       { prefix },

@@ -42,6 +42,17 @@ describe('a rate limiter', () => {
     expect([take('a'), take('a')]).toEqual([0, 100])
   })
 
+  test('lets a client wait until calls that were charged are paid off', () => {
+    const { clock, take, waitOf, charge } = limiterOf(60)
+    charge('a', 90)
+    expect([take('a'), waitOf('b')]).toEqual([31_000, 0])
+    clock.now += 31_000
+    expect([take('a'), take('a')]).toEqual([0, 1_000])
+    const unlimited = limiterOf(0)
+    unlimited.charge('a', 1_000)
+    expect(unlimited.take('a')).toBe(0)
+  })
+
   test.each([1, 7, 6_000, 999_983])('admits exactly the limit of %i at once, at any time', perMinute => {
     for (const at of [0.1, 5_000.123456789, 88_888_888.77777]) {
       const { clock, take } = limiterOf(perMinute)

@@ -57,6 +57,7 @@ const app = await createServer({
   front: createFront(),
   trustProxy: null,
   rateLimitPerMinute: 0,
+  senderOperationsPerSecond: 0,
   authFailuresPerMinute: 0,
   maxConnections: 10,
   logClientAddress: 'off',

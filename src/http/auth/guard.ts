@@ -68,11 +68,15 @@ export function guard(
   })
 }
 
-/** Refuses calls above a principal's limit, before their bodies are read. Comes after the guard, which sets the principal. */
-export function limitPrincipals(app: FastifyInstance, limiter: RateLimiter, perMinute: number): void {
+/**
+ * Refuses calls above a principal's limit, before their bodies are read. Comes after the guard, which sets the principal.
+ *
+ * @param limit what the refusal says, such as `6000 calls per minute`
+ */
+export function limitPrincipals(app: FastifyInstance, limiter: RateLimiter, limit: string): void {
   app.addHook('onRequest', (request, _reply, done) => {
     const waitMs = limiter.take(principalOf(request).subject)
-    done(waitMs > 0 ? rateLimited(`At most ${perMinute} calls per minute.`, waitMs) : undefined)
+    done(waitMs > 0 ? rateLimited(`At most ${limit}.`, waitMs) : undefined)
   })
 }
 

@@ -1,4 +1,4 @@
-/** A limit of calls per minute and client. Each process counts for itself. */
+/** A limit of calls per client and time. Each process counts for itself. */
 import { Problem } from '../../errors.ts'
 
 export interface RateLimiter {
@@ -6,6 +6,8 @@ export interface RateLimiter {
   take(client: string): number
   /** What `take` would return now. Counts nothing. */
   waitOf(client: string): number
+  /** Counts calls that were not asked for, also above the limit: the client's next ones wait until they are paid off. */
+  charge(client: string, calls: number): void
 }
 
 export interface RateLimiterOptions {
@@ -25,7 +27,7 @@ const ROUNDING_MS = 0.001
 
 /**
  * The generic cell rate algorithm: a client is one number, the time at which all its calls are paid off at an even rate. That
- * is never more than a minute ahead, so clients that did not call for a minute can be forgotten.
+ * is never more than a minute ahead, unless calls are charged, so clients that did not call for a minute can be forgotten.
  */
 export function createRateLimiter({
   perMinute,
@@ -33,7 +35,7 @@ export function createRateLimiter({
   maxClients = 10_000,
   now = () => performance.now(),
 }: RateLimiterOptions): RateLimiter {
-  if (perMinute === 0) return { take: () => 0, waitOf: () => 0 }
+  if (perMinute === 0) return { take: () => 0, waitOf: () => 0, charge() {} }
   const intervalMs = MINUTE_MS / perMinute
   let recent = new Map<string, number>()
   let older = new Map<string, number>()
@@ -46,23 +48,33 @@ export function createRateLimiter({
     startedAt = at
   }
 
-  /** When the client's next call is paid off, and how long it has to wait before it. */
-  function next(client: string, at: number): { paidAt: number; waitMs: number } {
-    const paidAt = Math.max(at, recent.get(client) ?? older.get(client) ?? 0) + intervalMs
-    // Rounded up, so that a client that waits for so long finds room.
-    return { paidAt, waitMs: Math.max(0, Math.ceil(paidAt - at - burstMs - ROUNDING_MS)) }
-  }
+  /** When the calls of the client and so many more are paid off. */
+  const paidAtWith = (client: string, calls: number, at: number): number =>
+    Math.max(at, recent.get(client) ?? older.get(client) ?? 0) + calls * intervalMs
+
+  /** How long a client waits before a call that is paid off at `paidAt`. Rounded up, so that it finds room then. */
+  const waitUntil = (paidAt: number, at: number): number => Math.max(0, Math.ceil(paidAt - at - burstMs - ROUNDING_MS))
 
   return {
     take(client) {
       const at = now()
-      const { paidAt, waitMs } = next(client, at)
+      const paidAt = paidAtWith(client, 1, at)
+      const waitMs = waitUntil(paidAt, at)
       if (waitMs > 0) return waitMs
       forgetOld(at)
       recent.set(client, paidAt)
       return 0
     },
-    waitOf: client => next(client, now()).waitMs,
+    waitOf(client) {
+      const at = now()
+      return waitUntil(paidAtWith(client, 1, at), at)
+    },
+    charge(client, calls) {
+      const at = now()
+      const paidAt = paidAtWith(client, calls, at)
+      forgetOld(at)
+      recent.set(client, paidAt)
+    },
   }
 }
 

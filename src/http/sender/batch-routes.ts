@@ -14,6 +14,7 @@ import { createBodyAdmission } from '../platform/body-admission.ts'
 import { jsonBodyParser, readRawBodies } from '../platform/json-body.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
 import { problemBody, problemOf } from '../platform/problems.ts'
+import type { RateLimiter } from '../platform/rate-limiter.ts'
 import { waitPaused } from '../platform/slow-down.ts'
 import { commandOf, createOperationCheck, originOf, type SenderCall } from './requests.ts'
 import { answerOf } from './responses.ts'
@@ -55,8 +56,12 @@ const SCHEMA = {
   response: senderResponses(Type.Ref('BatchResult#'), ['payload_too_large', 'unsupported_media_type']),
 }
 
-/** Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser. */
-export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
+/**
+ * Many operations in one call: `/batch`. Needs a scope of its own, because it replaces the body parser.
+ *
+ * @param limiter counts the operations of each sender; the call itself has been counted
+ */
+export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
   const { engine, authenticator, metrics, requireCountry } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
@@ -80,6 +85,8 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts): void {
     async (request, reply) => {
       const { operations } = request.body
       const principal = principalOf(request)
+      // How many there are is known only now: the sender's next calls wait until these are paid off.
+      limiter.charge(principal.subject, operations.length - 1)
       // Frees the parsed body: with a thousand operations it is larger than the commands.
       request.body = { operations: [] }
       const results = new Results(operations.length, request, reply, metrics)

@@ -5,9 +5,10 @@ import { NoQuery } from '../../contract/schemas.ts'
 import { REQUESTS, ReservationParams, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
 import { Overloaded } from '../../engine/failures.ts'
 import type { ErrorCode } from '../../errors.ts'
-import { principalOf } from '../auth/guard.ts'
+import { limitPrincipals, principalOf } from '../auth/guard.ts'
 import type { ServerParts } from '../context.ts'
 import { operation, senderResponses } from '../platform/openapi.ts'
+import { createRateLimiter, type RateLimiter } from '../platform/rate-limiter.ts'
 import { compileValidator, validatorOf } from '../platform/validation.ts'
 import { batchRoutes } from './batch-routes.ts'
 import { commandOf, originOf, requestCheck, type SenderCall } from './requests.ts'
@@ -61,6 +62,9 @@ const DOCUMENTED: Record<SenderOp, { summary: string; description: string; answe
   },
 }
 
+/** A sender may make the operations of this time at once. */
+const BURST_MS = 1_000
+
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
   const { engine, authenticator, requireCountry } = parts
@@ -71,11 +75,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
   app.addHook('onRoute', route => {
     route.config = { ...route.config, isForMachines: true }
   })
-  // Before the body is read, when refusing the call costs little.
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (engine.hasRoom(principalOf(request).subject)) done()
-    else done(new Overloaded('the principal has its share of the queue'))
-  })
+  const operations = limitSenders(app, parts)
 
   /** Sends the response when the outcome is known. Callbacks instead of a promise: fewer objects per call. */
   function perform(call: SenderCall, request: FastifyRequest, reply: FastifyReply): void {
@@ -113,7 +113,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
     )
   }
 
-  app.register(async scope => batchRoutes(scope, parts))
+  app.register(async scope => batchRoutes(scope, parts, operations))
 
   app.get(
     '/reservations/:user_id/:id',
@@ -130,4 +130,18 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       perform({ command: { op: 'find', ...request.params, origin }, measure: null }, request, reply)
     },
   )
+}
+
+/**
+ * Refuses calls of a sender above its rate or its share of the queue, before their bodies are read, when that costs little.
+ * Returns what counts its operations: each call counts as one.
+ */
+function limitSenders(app: FastifyInstance, { engine, senderOperationsPerSecond }: ServerParts): RateLimiter {
+  const operations = createRateLimiter({ perMinute: senderOperationsPerSecond * 60, burstMs: BURST_MS })
+  limitPrincipals(app, operations, `${senderOperationsPerSecond} operations per second`)
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (engine.hasRoom(principalOf(request).subject)) done()
+    else done(new Overloaded('the principal has its share of the queue'))
+  })
+  return operations
 }
