@@ -23,8 +23,8 @@ export function naiveRunOut(
     const needed = unitsPerMs * (until - at)
     const rooms = live
       .filter(({ kind }) => kind === 'cap')
-      .map(cap => roomOf(cap) + unitsPerMs * repeatedMs(cap, now, at))
-    const sendable = Math.min(needed, payableBy(live), ...rooms)
+      .map(cap => balanceOf(cap) + unitsPerMs * repeatedMs(cap, now, at))
+    const sendable = Math.max(0, Math.min(needed, payableBy(live), ...rooms))
     if (sendable < needed - 1e-6) return Math.floor(at + sendable / unitsPerMs)
     const drawn = draw(live, needed)
     all = all.map(quota => ({ ...quota, used: quota.used + (drawn.get(quota.id) ?? 0) }))
@@ -39,8 +39,10 @@ function repeatedMs({ period, time_zone, starts_at, window_start }: Quota, now: 
   return Math.max(0, offsetAt(time_zone, Math.max(now, starts_at, window_start)) - offsetAt(time_zone, at))
 }
 
+/** No step is longer than two days, so that none passes over a change of the clock. */
 function changesOf({ starts_at, window_end, expires_at, time_zone }: Quota, at: EpochMs): number[] {
-  return [starts_at, window_end, expires_at, nextChange(time_zone, at, at + 2 * DAY_MS)].filter(time => time !== null)
+  const change = nextChange(time_zone, at, at + 2 * DAY_MS) ?? at + 2 * DAY_MS
+  return [starts_at, window_end, expires_at, change].filter(time => time !== null)
 }
 
 const roomOf = (quota: Quota) => Math.max(0, balanceOf(quota) + quota.overage_limit)
