@@ -159,7 +159,7 @@ class GrantSimulation {
 
   /**
    * Where hours only repeat themselves, goes on to the last of them before anything else changes. An hour repeats if the one
-   * before left every hourly grant as it found it, and the others have enough left for more of the same.
+   * before left every hourly grant as it found it, the others have enough left for more of the same, and its windows last as long.
    */
   skipHours(at: EpochMs, until: EpochMs): EpochMs {
     if (this.hours[0]?.end !== at) return at
@@ -169,8 +169,8 @@ class GrantSimulation {
     let hours = Math.floor((change - at) / HOUR_MS) - 1
     if (hours < 1) return at
     if (this.isCycle) hours = Math.min(hours, this.repetitions())
-    const isEven = ({ boundaries, next, end }: Clock) => boundaries?.[next - 1 + hours] === end + hours * HOUR_MS
-    const skips = this.isCycle && hours >= 1 && this.hours.every(isEven)
+    for (const clock of this.hours) if (this.isCycle) hours = Math.min(hours, evenWindows(clock, hours))
+    const skips = this.isCycle && hours >= 1
     for (const pool of this.pools()) {
       if (skips) for (const kind of [OWN, OVERAGE] as const) pool.left[kind] -= hours * drawnFrom(pool, kind)
       pool.before[OWN] = pool.left[OWN]
@@ -203,6 +203,17 @@ class GrantSimulation {
   private *pools(): Iterable<Pool> {
     for (const { lanes } of this.groups) for (const { pools } of lanes) yield* pools
   }
+}
+
+/**
+ * How many windows ahead last an hour, as the one that ended last did; at most `most`. Where a clock changes by half an hour, a
+ * window lasts an hour and a half, or half an hour.
+ */
+function evenWindows({ boundaries, next }: Clock, most: number): number {
+  let windows = -1
+  const isEven = (index: number) => boundaries !== null && boundaries[index] === (boundaries[index - 1] ?? 0) + HOUR_MS
+  while (windows < most && isEven(next + windows)) windows++
+  return windows
 }
 
 /** Units drawn in the hour before; 0 where there is no end of them. */
