@@ -192,9 +192,9 @@ async function provideTracer({ tracing: { endpoint, ratio } }: Config, stops: St
 }
 
 async function provideSecretKeys(config: Config, db: Database, log: FastifyBaseLogger): Promise<SecretKeys> {
-  warnOfPlainSecrets(config, log)
   const keys = await readSecretKeys(config)
-  await requireFittingKeys(db, keys)
+  await requireFittingKeys(db, keys, config)
+  warnOfPlainSecrets(config, log)
   return keys
 }
 

@@ -30,15 +30,17 @@ const bytesOf = (key: Config['secretsKey']) => (key === 'off' ? null : key)
  * Refuses keys that do not fit the stored secrets: without a signature no receiver would take a delivery.
  * @throws ConfigError
  */
-export async function requireFittingKeys(db: Queryable, keys: SecretKeys): Promise<void> {
+export async function requireFittingKeys(db: Queryable, keys: SecretKeys, config: KeyConfig): Promise<void> {
   const unreadable = await findUnreadable(db, keys)
   if (unreadable.length === 0) return
-  const message = `does not fit: the secrets of webhooks ${unreadable.join(', ')} were encrypted with another key. Set that key as SECRETS_KEY or SECRETS_KEY_PREVIOUS. If it is lost, "sms-quota discard-secrets" replaces these secrets`
+  const [fault, key] = hasNoKey(config) ? ['is not set', 'a key'] : ['does not fit', 'another key']
+  const message = `${fault}: the secrets of webhooks ${unreadable.join(', ')} were encrypted with ${key}. Set that key as SECRETS_KEY or SECRETS_KEY_PREVIOUS. If it is lost, "sms-quota discard-secrets" replaces these secrets`
   throw new ConfigError([{ variable: 'SECRETS_KEY', message }])
 }
 
 /** Says that secrets are not encrypted, unless the operator has chosen so. */
-export function warnOfPlainSecrets({ secretsKey, databaseUrl }: KeyConfig, log: Log): void {
-  if (databaseUrl === null || secretsKey !== null) return
-  log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
+export function warnOfPlainSecrets(config: KeyConfig, log: Log): void {
+  if (hasNoKey(config)) log.warn({}, 'secrets: webhook secrets are stored as plain text; set SECRETS_KEY')
 }
+
+const hasNoKey = ({ secretsKey, databaseUrl }: KeyConfig): boolean => databaseUrl !== null && secretsKey === null

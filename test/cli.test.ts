@@ -149,12 +149,13 @@ describe('config', () => {
     expect(stdout).toMatch(/^HOST +localhost\nPORT +2$/m)
     expect(stdout).toMatch(/^LOG_LEVEL +warn$/m)
 
-    await writeFile(file, 'AUTH_AUDIENC=sms\nPROT=9000\nPORT=x\n')
+    await writeFile(file, 'AUTH_AUDIENC=sms\nPROT=9000\nPORT=x\nAUTH_SECRET=$(openssl rand -base64 48 | tr -d "\\n")\n')
     const { code, stderr } = await run(['config', `--env-file=${file}`])
     expect(code).toBe(1)
     expect(stderr).toContain('PORT: "x" is not a whole number')
     expect(stderr).toContain('AUTH_AUDIENC: is not a variable of sms-quota; did you mean AUTH_AUDIENCE?')
     expect(stderr).toContain('PROT: is not a variable of sms-quota; did you mean PORT?')
+    expect(stderr).toContain('AUTH_SECRET: contains a command, and the file is not run: write its output')
   })
 
   test('a variable of the environment that looks misspelled is a warning: it may be that of another program', async () => {

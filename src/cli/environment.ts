@@ -11,7 +11,7 @@ export function readConfig(args: Arguments, options: Pick<LoadOptions, 'needsKey
   const file = path === undefined ? {} : readEnvFile(path)
   const { secrets, issues } = readSecretFiles(process.env, file)
   const result = loadConfig({ ...process.env, ...secrets }, { ...options, file })
-  issues.push(...('issues' in result ? result.issues : []), ...misspellings(file))
+  issues.push(...('issues' in result ? result.issues : []), ...misspellings(file), ...unrunCommands(file))
   if ('issues' in result || issues.length > 0) throw new ConfigError(issues)
   return result.config
 }
@@ -55,6 +55,13 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
     const { code } = error as NodeJS.ErrnoException
     throw new ConfigError([{ variable: '--env-file', message: `${JSON.stringify(path)} cannot be read (${code})` }])
   }
+}
+
+/** A file is no shell script: the text of a command that makes a secret would itself be the secret, known to everyone. */
+function unrunCommands(file: NodeJS.Dict<string>): ConfigIssue[] {
+  return Object.entries(file)
+    .filter(([name, value]) => NAMES.includes(name) && /\$\(|`/.test(value ?? ''))
+    .map(([variable]) => ({ variable, message: 'contains a command, and the file is not run: write its output' }))
 }
 
 const NAMES = [...configVariables().map(({ name }) => name), ...SECRET_VARIABLES.map(name => `${name}_FILE`)]

@@ -145,13 +145,15 @@ interface Rights {
   readonly notOwned: string | null
   /** The first one whose rows it may not read or change. */
   readonly closed: string | null
+  /** The first sequence that it may not take numbers from. */
+  readonly closedSequence: string | null
 }
 
-const RIGHTS = `with tables as (
-    select oid, relname, relowner from pg_class
-    where relkind in ('r', 'p') and relnamespace = coalesce(
+const RIGHTS = `with own as (
+    select oid, relname, relowner, relkind from pg_class
+    where relnamespace = coalesce(
       (select relnamespace from pg_class where oid = to_regclass('schema_migration')), to_regnamespace(current_schema()))
-  )
+  ), tables as (select * from own where relkind in ('r', 'p'))
   select current_schema() as schema,
     coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
     has_function_privilege('pg_terminate_backend(int, bigint)', 'execute') as "mayEndSessions",
@@ -159,18 +161,23 @@ const RIGHTS = `with tables as (
     (select min(relname) from tables
       where not has_table_privilege(oid, 'select') or relname not in ('schema_migration', 'applied_migration')
         and not (has_table_privilege(oid, 'insert') and has_table_privilege(oid, 'update')
-          and has_table_privilege(oid, 'delete'))) as closed`
+          and has_table_privilege(oid, 'delete'))) as closed,
+    (select min(relname) from own
+      where case when relkind = 'S' then not has_sequence_privilege(oid, 'usage') else false end) as "closedSequence"`
 
 /** A start that applies migrations, now or after an upgrade, changes the schema; another one needs its rows only. */
 async function checkRole(db: Queryable, migrates: boolean): Promise<Check> {
   const [rights] = await db.query<Rights>({ text: RIGHTS })
   if (rights === undefined) throw new Error('the database returned no row')
-  const { schema, mayCreate, mayEndSessions, notOwned, closed } = rights
+  const { schema, mayCreate, mayEndSessions, notOwned, closed, closedSequence } = rights
   const faults: string[] = []
   if (closed !== null) {
     faults.push(
       `it may not read and change the table ${closed}; make it the owner, or grant select, insert, update, delete`,
     )
+  }
+  if (closedSequence !== null) {
+    faults.push(`it may not take numbers from the sequence ${closedSequence}; make it the owner, or grant usage`)
   }
   if (migrates && !mayCreate) {
     faults.push(

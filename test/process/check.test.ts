@@ -88,6 +88,12 @@ describe('config --check', async () => {
     expect(reader.lines).toContain('; it does not own the table ')
 
     await db.query({ text: `grant insert, update, delete on all tables in schema public to ${role}` })
+    const unnumbered = await check(asRole.href, { MIGRATE: 'off' })
+    expect(unnumbered.lines).toMatch(
+      /role +wrong: it may not take numbers from the sequence \w+; make it the owner, or grant usage\n/,
+    )
+
+    await db.query({ text: `grant usage on all sequences in schema public to ${role}` })
     const writer = await check(asRole.href, { MIGRATE: 'off' })
     expect(writer.lines).toMatch(/role +ok: may change all rows, and end its own sessions\n/)
     expect(writer.code).toBe(0)

@@ -44,6 +44,10 @@ test('a key that does not fit is refused at the start, and discard-secrets gives
   )
   expect(refused.stderr + refused.stdout).not.toContain(env.SECRETS_KEY)
 
+  const unset = await site.launch(['serve'], { ...env, SECRETS_KEY: '' }).ended
+  expect(unset.stderr).toContain(`SECRETS_KEY: is not set: the secrets of webhooks ${id} were encrypted with a key`)
+  expect(unset.stdout).not.toContain('plain text')
+
   const listed = await site.launch(['discard-secrets'], env).ended
   expect(listed).toMatchObject({ code: 1, stderr: '' })
   expect(listed.stdout).toMatch(new RegExp(`^No key fits the secrets of webhooks ${id}\\.\\nWith --yes, `))
