@@ -23,7 +23,7 @@ interface Statement {
 export interface Queryable {
   /** Runs a statement and returns its rows. `R` is the type of a row. */
   query<R extends object>(statement: Statement): Promise<R[]>
-  /** In a transaction: whether the tables may be distributed over a cluster (`inParts`). */
+  /** In a transaction and on a connection: whether the tables may be distributed over a cluster (`inParts`). */
   readonly isCluster?: boolean
 }
 
@@ -45,6 +45,8 @@ export interface Database extends Queryable {
    * `ConnectionLost` from a writing transaction leaves open whether it was committed.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, mode?: TransactionMode): Promise<T>
+  /** Runs `work` on one connection. Each of its statements is a transaction of its own. */
+  onConnection<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
   /** Returns the time on the database's clock, and whether it is a standby or read-only; fails without an answer. */
   ping(): Promise<{ now: EpochMs; isReadOnly: boolean }>
   readonly pool: PoolUse
@@ -137,10 +139,11 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 
   const query = <R extends object>(statement: Statement) =>
-    withConnection(connection => connection.queryAlone<R>(statement))
+    withConnection(connection => connection.alone.query<R>(statement))
 
   return {
     query,
+    onConnection: work => withConnection(connection => work(connection.alone)),
 
     async transaction(work, mode = 'write') {
       for (let n = 1; ; n++) {
@@ -229,9 +232,12 @@ class Connection implements Transaction {
     return rowsOf(await this.send<R>(statement))
   }
 
-  /** Runs a statement that is a transaction of its own. */
-  async queryAlone<R extends object>(statement: Statement): Promise<R[]> {
-    return rowsOf(await this.sendLast<R>(statement))
+  /** For statements that are transactions of their own. */
+  get alone(): Queryable {
+    return {
+      isCluster: this.isCluster,
+      query: async <R extends object>(statement: Statement) => rowsOf(await this.sendLast<R>(statement)),
+    }
   }
 
   async send<R extends object>(statement: Statement): Promise<pg.QueryResult<R>> {

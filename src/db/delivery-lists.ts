@@ -1,7 +1,7 @@
 import { type EventKey, eventIdOf } from '../domain/event.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
-import type { Database, Queryable } from './database.ts'
+import type { Database, Queryable, SqlValue } from './database.ts'
 import { RESTART } from './deliveries.ts'
 import { FAN_OUT_PAGE, findRedelivery, type RedeliveryScope, redeliverRange } from './fan-out.ts'
 import { shardsOf } from './outbox.ts'
@@ -26,14 +26,28 @@ export interface DeliveryKey extends EventKey {
   created_at: EpochMs
 }
 
-const COLUMNS = `event_shard as shard, number, status, attempts, next_attempt_at, last_attempt_at, response_code, error,
-  created_at`
+const COLUMNS = `d.event_shard as shard, d.number, d.status, d.attempts, d.next_attempt_at, d.last_attempt_at, d.response_code,
+  d.error, d.created_at`
 
-/** Adds the types of the events. They are in other shards than the deliveries, and retention may have removed them. */
+/** Reads the deliveries that a statement selects, newest first, with the types of their events. Retention may have removed these. */
+function readDeliveries(db: Database, selected: string, values: SqlValue[]): Promise<Delivery[]> {
+  return db.onConnection(async connection => {
+    const from = `from (${selected}) d`
+    const inOrder = 'order by d.created_at desc, d.event_shard desc, d.number desc'
+    if (connection.isCluster) {
+      const text = `select ${COLUMNS} ${from} ${inOrder}`
+      return withTypes(connection, await connection.query<Omit<Delivery, 'type'>>({ text, values }))
+    }
+    const text = `select ${COLUMNS}, e.type ${from}
+                  left join event e on e.shard = d.event_shard and e.number = d.number ${inOrder}`
+    return connection.query<Delivery>({ text, values })
+  })
+}
+
+/** Adds the types of the events, which in a cluster lie in other shards than the deliveries. */
 async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'type'>[]): Promise<Delivery[]> {
   if (deliveries.length === 0) return []
   const events = await db.query<EventKey & { type: string }>({
-    name: 'event-types',
     text: `select e.shard, e.number, e.type
            from unnest($1::smallint[], $2::bigint[]) k (shard, number)
            join event e on e.shard = k.shard and e.number = k.number where e.shard = any($3::smallint[])`,
@@ -45,16 +59,17 @@ async function withTypes(db: Queryable, deliveries: readonly Omit<Delivery, 'typ
 
 /** A page of a webhook's deliveries, newest first. */
 export async function listDeliveries(
-  db: Queryable,
+  db: Database,
   id: number,
   { status, after, limit }: { status?: DeliveryStatus; after?: DeliveryKey; limit: number },
 ): Promise<{ deliveries: Delivery[]; next: DeliveryKey | null }> {
-  const rows = await db.query<Omit<Delivery, 'type'>>({
-    text: `select ${COLUMNS} from webhook_delivery
-           where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
-             and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
-           order by created_at desc, event_shard desc, number desc limit $7`,
-    values: [
+  const rows = await readDeliveries(
+    db,
+    `select * from webhook_delivery
+     where shard = $1 and webhook_id = $2 and ($3::text is null or status = $3::text)
+       and ($4::timestamptz is null or (created_at, event_shard, number) < ($4::timestamptz, $5::smallint, $6::bigint))
+     order by created_at desc, event_shard desc, number desc limit $7`,
+    [
       shardOfWebhook(id),
       id,
       status ?? null,
@@ -63,8 +78,8 @@ export async function listDeliveries(
       after?.number ?? null,
       limit + 1,
     ],
-  })
-  const deliveries = await withTypes(db, rows.slice(0, limit))
+  )
+  const deliveries = rows.slice(0, limit)
   const last = deliveries.at(-1)
   const hasMore = rows.length > limit && last !== undefined
   return {
@@ -74,13 +89,12 @@ export async function listDeliveries(
 }
 
 /** A delivery of a webhook; undefined if there is none. */
-export async function findDelivery(db: Queryable, id: number, key: EventKey): Promise<Delivery | undefined> {
-  const found = await db.query<Omit<Delivery, 'type'>>({
-    text: `select ${COLUMNS} from webhook_delivery
-           where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4`,
-    values: [shardOfWebhook(id), id, key.shard, key.number],
-  })
-  const [delivery] = await withTypes(db, found)
+export async function findDelivery(db: Database, id: number, key: EventKey): Promise<Delivery | undefined> {
+  const [delivery] = await readDeliveries(
+    db,
+    'select * from webhook_delivery where shard = $1 and webhook_id = $2 and event_shard = $3 and number = $4',
+    [shardOfWebhook(id), id, key.shard, key.number],
+  )
   return delivery
 }
 

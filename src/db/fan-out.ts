@@ -168,15 +168,38 @@ async function findFirstSince(db: Database, last: Positions, since: EpochMs): Pr
 /** Which events a redelivery sends again: all, or those whose delivery has failed. */
 export type RedeliveryScope = 'all' | 'failed'
 
-/** The numbers of the events of a shard that happened since a time and that the webhook takes. */
-const EVENTS = `select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
+/** A range of a shard's events whose deliveries are made due again, if they happened since a time and the webhook takes them. */
+interface Redelivery extends EventRange {
+  webhookId: number
+  since: EpochMs
+  types: readonly string[] | null
+  now: EpochMs
+  scope: RedeliveryScope
+}
+
+/** Of the events `e` of a redelivery. */
+const IN_RANGE = `e.shard = $3 and e.number > $4 and e.number <= $5 and e.at >= $7
+  and ($8::text[] is null or e.type = any($8::text[]))`
+
+const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
+  all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
+        select $1, $2, e.shard, e.number, 'pending', $6, $6 from event e where ${IN_RANGE} order by e.number
+        on conflict (shard, webhook_id, event_shard, number)
+          do update set ${RESTART}, next_attempt_at = excluded.next_attempt_at`,
+  // The range of numbers also bounds the deliveries, because a planner without statistics reads those first.
+  failed: `update webhook_delivery d set ${RESTART}, next_attempt_at = $6 from event e
+           where ${IN_RANGE} and d.shard = $1 and d.webhook_id = $2 and d.event_shard = e.shard and d.number = e.number
+             and d.number > $4 and d.number <= $5 and d.status = 'failed'`,
+}
+
+/** In a cluster, events and deliveries lie in different shards, and have statements of their own. */
+const EVENTS_IN_CLUSTER = `select number from event where shard = $1 and number > $2 and number <= $3 and at >= $4
   and ($5::text[] is null or type = any($5::text[]))`
 
-const FAILED = `select number from webhook_delivery
+const FAILED_IN_CLUSTER = `select min(number) as first, max(number) as last from webhook_delivery
   where shard = $1 and webhook_id = $2 and event_shard = $3 and number > $4 and number <= $5 and status = 'failed'`
 
-/** Statements of their own for events and for deliveries, which lie in different shards. */
-const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
+const WRITE_DUE_IN_CLUSTER: Readonly<Record<RedeliveryScope, string>> = {
   all: `insert into webhook_delivery (shard, webhook_id, event_shard, number, status, next_attempt_at, created_at)
         select h.shard, $2, $3, k.number, 'pending', $5, $5
         from unnest($4::bigint[]) k (number) cross join shard_head h where h.shard = $1 order by k.number
@@ -193,7 +216,7 @@ const WRITE_DUE: Readonly<Record<RedeliveryScope, string>> = {
 export function redeliverRange(
   db: Database,
   id: number,
-  { shard, after, until }: EventRange,
+  range: EventRange,
   since: EpochMs,
   now: EpochMs,
   scope: RedeliveryScope,
@@ -207,27 +230,54 @@ export function redeliverRange(
       values: [shardOfWebhook(id), id],
     })
     if (webhook === undefined) return undefined
-    const key = [shardOfWebhook(id), id, shard]
-    const range = scope === 'all' ? { after, until } : await rangeOf(tx, [...key, after, until])
-    if (range === undefined) return 0
-    const events = await tx.query<{ number: number }>({
-      text: EVENTS,
-      values: [shard, range.after, range.until, timestampParam(since), webhook.types],
-    })
-    const numbers = events.map(({ number }) => number)
-    const written = await tx.query({
-      text: `${WRITE_DUE[scope]} returning 1`,
-      values: [...key, numbers, timestampParam(now)],
-    })
-    return written.length
+    const redelivery = { ...range, webhookId: id, since, types: webhook.types, now, scope }
+    return tx.isCluster ? redeliverInCluster(tx, redelivery) : redeliverAtOnce(tx, redelivery)
   })
 }
 
+async function redeliverAtOnce(tx: Transaction, redelivery: Redelivery): Promise<number> {
+  const { webhookId, shard, after, until, now, since, types, scope } = redelivery
+  const [row] = await tx.query<{ written: number }>({
+    text: `with written as (${WRITE_DUE[scope]} returning 1) select count(*) as written from written`,
+    values: [
+      shardOfWebhook(webhookId),
+      webhookId,
+      shard,
+      after,
+      until,
+      timestampParam(now),
+      timestampParam(since),
+      types,
+    ],
+  })
+  return row?.written ?? 0
+}
+
+async function redeliverInCluster(tx: Transaction, redelivery: Redelivery): Promise<number> {
+  const { webhookId, shard, now, since, types, scope } = redelivery
+  const key = [shardOfWebhook(webhookId), webhookId, shard]
+  const range = scope === 'all' ? redelivery : await failedIn(tx, key, redelivery)
+  if (range === undefined) return 0
+  const events = await tx.query<{ number: number }>({
+    text: EVENTS_IN_CLUSTER,
+    values: [shard, range.after, range.until, timestampParam(since), types],
+  })
+  const written = await tx.query({
+    text: `${WRITE_DUE_IN_CLUSTER[scope]} returning 1`,
+    values: [...key, events.map(({ number }) => number), timestampParam(now)],
+  })
+  return written.length
+}
+
 /** The range of the failed deliveries in a range; undefined if there are none. */
-async function rangeOf(tx: Transaction, values: number[]): Promise<Omit<EventRange, 'shard'> | undefined> {
+async function failedIn(
+  tx: Transaction,
+  key: number[],
+  { after, until }: EventRange,
+): Promise<Pick<EventRange, 'after' | 'until'> | undefined> {
   const [row] = await tx.query<{ first: number | null; last: number | null }>({
-    text: `select min(number) as first, max(number) as last from (${FAILED}) failed`,
-    values,
+    text: FAILED_IN_CLUSTER,
+    values: [...key, after, until],
   })
   if (row === undefined || row.first === null || row.last === null) return undefined
   return { after: row.first - 1, until: row.last }
