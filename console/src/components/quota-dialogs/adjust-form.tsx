@@ -139,7 +139,8 @@ interface AmountProps {
   error: React.ReactNode
 }
 
-function AmountFields({ input: { units, isDecrease }, onChange, error }: AmountProps) {
+function AmountFields({ input, onChange, error }: AmountProps) {
+  const { units, isDecrease } = input
   const bound = useCaller().adjust_limit
   return (
     <>
@@ -169,7 +170,7 @@ function AmountFields({ input: { units, isDecrease }, onChange, error }: AmountP
               key={amount}
               size="compact-sm"
               variant="default"
-              onClick={() => onChange({ units: String(Math.abs(amount)), isDecrease: amount < 0 })}
+              onClick={() => onChange(addedTo(input, amount, bound))}
             >
               {formatChange(amount)}
             </Button>
@@ -178,6 +179,14 @@ function AmountFields({ input: { units, isDecrease }, onChange, error }: AmountP
       </div>
     </>
   )
+}
+
+/** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */
+function addedTo(input: Input, amount: number, bound: number | null): Partial<Input> {
+  const current = deltaOf(input)
+  const sum = (typeof current === 'number' ? current : 0) + amount
+  const units = Math.min(Math.abs(sum), bound ?? Number.POSITIVE_INFINITY)
+  return { units: units === 0 ? '' : String(units), isDecrease: sum < 0 }
 }
 
 interface ResultProps {
