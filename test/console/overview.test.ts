@@ -98,6 +98,22 @@ test('the activity feed starts with the latest events and counts new ones', asyn
   expect(await today.locator('time').textContent()).toBe('14:00')
 })
 
+test('the activity feed says from when and until when a quota allows what it does', async () => {
+  goTo(44)
+  const cap = { user_id: 22, kind: 'cap', period: 'day', time_zone: 'Europe/Berlin' }
+  const [until, later] = ['2026-04-28T22:00:00Z', '2026-05-10T22:00:00Z']
+  await allow({ ...cap, name: 'Raised', limit: 800, expires_at: until, metadata: { raised_from: '500' } })
+  await allow({ ...cap, name: 'Following', limit: 500, starts_at: until })
+  await allow({ user_id: 22, name: 'Extra', limit: 300, expires_at: later, enabled: false })
+  const page = await openOverview()
+  const activity = panel(page, 'Activity')
+  await activity.getByText('3 × quota created by you').click()
+  const saying = (text: string) => activity.getByRole('listitem').filter({ hasText: text }).last().waitFor()
+  await saying('Raised created by you: 800 units until 29 Apr 2026, 00:00, then 500 units each day again')
+  await saying('Following created by you: 500 units each day from 29 Apr 2026, 00:00')
+  await saying('Extra created by you: 300 units until 11 May 2026, 00:00, suspended')
+})
+
 test('shows an outage, and shows the events missed in it afterwards', async () => {
   goTo(12)
   const page = await openOverview()

@@ -103,13 +103,15 @@ function Users({ events }: { events: readonly FeedEvent[] }) {
   const links = ids.slice(0, MAX_USERS).map((id, index) => (
     <Fragment key={id}>
       {index > 0 && ', '}
-      <Anchor component={Link} href={`/users/${id}`} size="xs">
+      <Anchor component={Link} href={`/users/${id}`} size="xs" underline="always">
         {id}
       </Anchor>
     </Fragment>
   ))
   return (
-    <div className={classes.user}>{overviewPartTexts.activity.usersOf(links, Math.max(0, ids.length - MAX_USERS))}</div>
+    <div className={classes.user}>
+      {overviewPartTexts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS))}
+    </div>
   )
 }
 

@@ -1,5 +1,7 @@
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
+import { raiseOf } from '../../components/raised-cap.ts'
+import { formatTimestamp } from '../../formats.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -23,18 +25,18 @@ export interface EventText {
  *
  * @param self the subject of the reader
  */
-export function eventText({ type, data }: Event, self: string): EventText {
+export function eventText({ type, data, at }: Event, self: string): EventText {
   const { events } = overviewPartTexts
   const { kinds } = overviewPartTexts.activity
   switch (type) {
     case 'quota.created': {
       const by = actorOf(data.quota, self)
-      const text = events.created(by, allowance(data.quota))
+      const text = events.created(by, allowance(data.quota, at))
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created(by) }
     }
     case 'quota.updated': {
       const by = actorOf(data.quota, self)
-      const text = events.updated(by, allowance(data.quota))
+      const text = events.updated(by, allowance(data.quota, at))
       return { ...quotaSubject(data), tone: 'over', text, kind: kinds.updated(by) }
     }
     case 'quota.deleted': {
@@ -83,8 +85,21 @@ function quotaSubject({ quota }: { quota: Quota }): Pick<EventText, 'subject' | 
   return { subject: quota.name ?? overviewPartTexts.events.quota(quota.id), href: `/quotas/${quota.id}` }
 }
 
-function allowance({ limit, period, enabled }: Quota): string {
-  const { unlimited, each, suspended } = overviewPartTexts.events
-  const size = limit === null ? unlimited : texts.values.units(limit)
-  return `${size}${period === null ? '' : each[period]}${enabled ? '' : suspended}`
+/** What a quota allows, and from when and until when. @param at the time of the event */
+function allowance(quota: Quota, at: string): string {
+  const { limit, period, enabled, starts_at, expires_at } = quota
+  const { unlimited, each, from, until, raised, suspended } = overviewPartTexts.events
+  const perPeriod = period === null ? '' : each[period]
+  const raise = raiseOf(quota)
+  const size =
+    raise === null
+      ? `${limit === null ? unlimited : texts.values.units(limit)}${perPeriod}`
+      : raised(
+          texts.values.units(raise.to),
+          formatTimestamp(raise.until),
+          `${texts.values.units(raise.from)}${perPeriod}`,
+        )
+  const start = Date.parse(starts_at) > Date.parse(at) ? from(formatTimestamp(starts_at)) : ''
+  const end = raise !== null || expires_at === null ? '' : until(formatTimestamp(expires_at))
+  return `${size}${start}${end}${enabled ? '' : suspended}`
 }

@@ -79,7 +79,7 @@ export const overviewParts: typeof english = {
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
-    usersOf: (links, more) => (
+    usersOf: (links, _, more) => (
       <>
         Benutzer {links}
         {more > 0 && ` und ${formatUnits(more)} weitere`}
@@ -105,6 +105,9 @@ export const overviewParts: typeof english = {
     erased: 'gelöscht',
     unlimited: 'unbegrenzt',
     each: { hour: ' pro Stunde', day: ' pro Tag', week: ' pro Woche', month: ' pro Monat', year: ' pro Jahr' },
+    from: at => ` ab ${at}`,
+    until: at => ` bis ${at}`,
+    raised: (limit, at, after) => `${limit} bis ${at}, danach wieder ${after}`,
     suspended: ', ausgesetzt',
   },
 }

@@ -79,9 +79,9 @@ export const overviewParts = {
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
-    usersOf: (links: ReactNode, more: number) => (
+    usersOf: (links: ReactNode, count: number, more: number) => (
       <>
-        Users {links}
+        {count === 1 ? 'User' : 'Users'} {links}
         {more > 0 && ` and ${formatUnits(more)} more`}
       </>
     ),
@@ -107,6 +107,10 @@ export const overviewParts = {
     erased: 'erased',
     unlimited: 'unlimited',
     each: { hour: ' each hour', day: ' each day', week: ' each week', month: ' each month', year: ' each year' },
+    from: (at: string) => ` from ${at}`,
+    until: (at: string) => ` until ${at}`,
+    /** A cap with another limit until then. @param after the limit from then on */
+    raised: (limit: string, at: string, after: string) => `${limit} until ${at}, then ${after} again`,
     suspended: ', suspended',
   },
 }
