@@ -178,6 +178,20 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
 
+  await search('+234803')
+  const countries = dialog.getByRole('group', { name: 'Countries' }).getByRole('option')
+  await countries.first().waitFor()
+  expect(await countries.allTextContents()).toEqual([
+    'Who sends to Nigeria (NG, +234)?',
+    'Denied messages to Nigeria (NG, +234)',
+    'Quotas for Nigeria (NG, +234)',
+    'Block Nigeria (NG, +234) for a user…',
+  ])
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${site.url}/console/overview?who=NG`)
+  await page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' }).waitFor()
+  await page.keyboard.press('Escape')
+
   await search('')
   const recent = dialog.getByRole('group', { name: 'Recent' }).getByRole('option')
   expect(await recent.allTextContents()).toEqual(['msg-1042', 'Monthly package', 'User 7'])

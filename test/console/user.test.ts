@@ -222,7 +222,7 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   const asked: string[] = []
   page.on('request', request => asked.push(`${request.url()} ${request.postData() ?? ''}`))
   await page.getByLabel('Phone number or country').fill('+234 803 123 4567')
-  await page.getByText('Nigeria (NG)').waitFor()
+  await page.getByText('Nigeria (NG, +234)').waitFor()
   await page.getByRole('textbox', { name: 'Text' }).fill('It’s due')
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('No: a cap has too little room.').waitFor()
@@ -242,7 +242,7 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await destination.fill('DE')
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('Without a text, it counts as one segment: 1 unit.').waitFor()
-  await page.getByText('Germany (DE)', { exact: true }).waitFor()
+  await page.getByText('Germany (DE, +49)', { exact: true }).waitFor()
   expect(await refused.count()).toBe(0)
   await destination.fill('Atlantis')
   await page.getByRole('button', { name: 'Check' }).click()

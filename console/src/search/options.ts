@@ -2,6 +2,7 @@ import type { IconName } from '../components/icon.tsx'
 import { quotaName } from '../components/quota-labels.ts'
 import { RESERVATION_STATE_LABELS } from '../components/reservation-badge.tsx'
 import { STATUS_LABELS } from '../components/status-badge.tsx'
+import { countriesLike, dialedCountryLabel } from '../countries.ts'
 import { formatTimestamp } from '../formats.ts'
 import type { PageEntry } from '../pages.tsx'
 import type { Found } from '../queries/search.ts'
@@ -33,6 +34,8 @@ export interface OptionGroup {
 
 /** Hits that are shown of each kind; more are found by typing more. */
 const MAX_SHOWN = 6
+/** Each has several options. */
+const MAX_COUNTRIES = 3
 
 /** What matches the text: pages and actions by their names, and what the service found. Without a text, recent ones. */
 export function groupsFor(
@@ -44,11 +47,13 @@ export function groupsFor(
   const { groups } = texts.search
   const here = text.toLocaleLowerCase()
   const matching = (options: Option[]) => options.filter(({ label }) => label.toLocaleLowerCase().includes(here))
+  const countries = countriesLike(text).slice(0, MAX_COUNTRIES)
   const all = [
     ...(text === '' ? [{ label: groups.recent, options: recentOptions(caller) }] : []),
     { label: groups.pages, options: matching(pageOptions(pages)) },
     { label: groups.actions, options: matching(actionOptions(caller)) },
     ...(found === undefined || text === '' ? [] : hitGroups(found, caller)),
+    { label: groups.countries, options: countries.flatMap(code => countryOptions(code, caller)) },
   ]
   return all.filter(({ options, note }) => options.length > 0 || note !== undefined)
 }
@@ -90,6 +95,22 @@ function actionOptions(caller: Caller): Option[] {
     ...languages,
     { key: 'sign out', icon: 'signOut', label: texts.shell.account.signOut, target: signOut },
   ]
+}
+
+/** What is known of messages to a country, and the way to a block of it. */
+function countryOptions(country: string, caller: Caller): Option[] {
+  const { sendersTo, denialsTo, quotasFor, block } = texts.search.countries
+  const name = dialedCountryLabel(country)
+  const options: Option[] = [
+    { key: `senders ${country}`, icon: 'user', label: sendersTo(name), target: `/overview?who=${country}` },
+    { key: `denials ${country}`, icon: 'denials', label: denialsTo(name), target: `/denials?country=${country}` },
+    { key: `quotas ${country}`, icon: 'quotas', label: quotasFor(name), target: `/quotas?country=${country}` },
+  ]
+  if (may(caller, 'change')) {
+    const target = `/quotas/new?kind=cap&limit=0&countries=${country}`
+    options.push({ key: `block ${country}`, icon: 'cap', label: block(name), target })
+  }
+  return options
 }
 
 function hitGroups(found: Found, caller: Caller): OptionGroup[] {

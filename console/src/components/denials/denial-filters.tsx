@@ -1,12 +1,11 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { type FormEvent, useEffect, useState } from 'react'
-import { COUNTRIES } from '../../../../src/domain/country.ts'
+import { useEffect, useState } from 'react'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
-import { countryLabel } from '../../formats.ts'
 import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
+import { CountryFilter, TextFilter } from '../text-filter.tsx'
 import { uint } from '../url-state.ts'
 import classes from './denial-filters.module.css'
 import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS } from './denials-state.ts'
@@ -24,7 +23,7 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
   const reasons = scope?.isOwn ? denialTexts.ownReasons : texts.values.denialReasons
   return (
     <search className={classes.filters}>
-      <TypedFilter
+      <TextFilter
         label={labels.message}
         placeholder={labels.allMessages}
         value={state.id}
@@ -33,12 +32,13 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         onApply={id => onChange({ id })}
       />
       {scope === null && (
-        <TypedFilter
+        <TextFilter
           label={labels.user}
           placeholder={labels.allUsers}
           value={state.user_id === null ? null : String(state.user_id)}
           parse={text => (uint(text) === null ? null : text)}
           error={labels.userError}
+          isNumber
           onApply={text => onChange({ user_id: uint(text) })}
         />
       )}
@@ -54,8 +54,8 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
           onChange({ reason: DENIAL_REASONS.find(one => one === value) ?? null })
         }
       />
-      <CountryFilter country={state.country} onApply={country => onChange({ country })} />
-      <TypedFilter
+      <CountryFilter value={state.country} onApply={country => onChange({ country })} />
+      <TextFilter
         label={labels.messageType}
         placeholder={labels.allTypes}
         value={state.message_type}
@@ -71,61 +71,6 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         </Button>
       )}
     </search>
-  )
-}
-
-function CountryFilter({ country, onApply }: { country: string | null; onApply: (country: string | null) => void }) {
-  const codes = country === null || COUNTRIES.has(country) ? [...COUNTRIES] : [...COUNTRIES, country]
-  const options = codes
-    .map(value => ({ value, label: countryLabel(value) }))
-    .toSorted((one, other) => one.label.localeCompare(other.label))
-  return (
-    <NativeSelect
-      label={denialTexts.filters.country}
-      size="xs"
-      value={country ?? ''}
-      data={[{ value: '', label: denialTexts.filters.allCountries }, ...options]}
-      onChange={({ currentTarget: { value } }) => onApply(value === '' ? null : value)}
-    />
-  )
-}
-
-interface TypedFilterProps {
-  label: string
-  placeholder: string
-  value: string | null
-  /** Null for a text that the API would refuse. */
-  parse: (text: string) => string | null
-  error: string
-  onApply: (value: string | null) => void
-}
-
-/** Applies its text on Enter or blur. */
-function TypedFilter({ label, placeholder, value, parse, error, onApply }: TypedFilterProps) {
-  const shown = value ?? ''
-  const [text, setText] = useState(shown)
-  // The back button changes the value without input here.
-  useEffect(() => setText(shown), [shown])
-  const trimmed = text.trim()
-  const isInvalid = trimmed !== '' && parse(trimmed) === null
-
-  function apply(event?: FormEvent) {
-    event?.preventDefault()
-    if (!isInvalid && trimmed !== shown) onApply(parse(trimmed))
-  }
-  return (
-    <form onSubmit={apply}>
-      <TextInput
-        label={label}
-        size="xs"
-        placeholder={placeholder}
-        autoComplete="off"
-        value={text}
-        onChange={event => setText(event.currentTarget.value)}
-        onBlur={() => apply()}
-        error={isInvalid && error}
-      />
-    </form>
   )
 }
 

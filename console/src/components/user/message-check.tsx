@@ -1,9 +1,9 @@
 import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_RESERVED_UNITS } from '../../../../src/domain/bounds.ts'
-import { COUNTRIES } from '../../../../src/domain/country.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
-import { countryLabel, countryName } from '../../formats.ts'
+import { countryOfText, dialedCountryLabel } from '../../countries.ts'
+import { countryLabel } from '../../formats.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from '../../queries/user.ts'
 import { checkTexts } from '../../texts/message-check.ts'
 import { useDestination } from '../destination.ts'
@@ -184,21 +184,19 @@ interface Country {
   hint: string | null
 }
 
-/** The country of a typed number, code or name. */
+/** The country of a typed number, code, calling code or name. */
 function useCountry(text: string): Country {
-  const isNumber = /^[+\d]/.test(text)
+  const named = countryOfText(text)
+  const isNumber = named === null && /^[+\d]/.test(text)
   const { country, error } = useDestination(isNumber ? text : '')
   const { toError, unknownCountry } = checkTexts
   if (text === '') return { country: null, error: null, hint: null }
+  if (named !== null) return { country: named, error: null, hint: dialedCountryLabel(named) }
   if (isNumber) {
-    const hint = country === null ? unknownCountry : country === undefined ? null : countryLabel(country)
+    const hint = country === null ? unknownCountry : country === undefined ? null : dialedCountryLabel(country)
     return { country, error: country === undefined ? (error ?? toError) : null, hint }
   }
-  const named = text.toLowerCase()
-  const found = [...COUNTRIES].find(code => code.toLowerCase() === named || countryName(code).toLowerCase() === named)
-  return found === undefined
-    ? { country: undefined, error: toError, hint: null }
-    : { country: found, error: null, hint: countryLabel(found) }
+  return { country: undefined, error: toError, hint: null }
 }
 
 interface AnswerProps {

@@ -1,5 +1,5 @@
 import { Anchor, Button, SegmentedControl, Table } from '@mantine/core'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
 import { denialsUrl } from '../../components/denials/denials-state.ts'
@@ -9,9 +9,9 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { oneOf, useUrlState } from '../../components/url-state.ts'
+import { matching, oneOf, useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
-import { countryLabel } from '../../formats.ts'
+import { dialedCountryLabel } from '../../countries.ts'
 import {
   DESTINATION_GROUPS,
   type Destination,
@@ -25,7 +25,8 @@ import { useFirstRows } from './parts.tsx'
 
 const Senders = lazy(() => import('./senders.tsx'))
 
-const STATE = { by: oneOf(DESTINATION_GROUPS, 'country') }
+/** `who` is the country or the type whose senders are shown, so that a link can lead to them. */
+const STATE = { by: oneOf(DESTINATION_GROUPS, 'country'), who: matching(/^[A-Z]{2}$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
 
 /** Whether messages go to an unusual country. */
 export function useHasUnusualCountry(): boolean {
@@ -35,9 +36,10 @@ export function useHasUnusualCountry(): boolean {
 
 /** Units of the last 24 hours by country or message type, beside the usual day; unusual ones first. */
 export function Destinations() {
-  const [{ by }, change] = useUrlState(STATE)
+  const [{ by, who }, change] = useUrlState(STATE)
   const { now, usual } = useDestinations(by)
   const words = overviewTexts.destinations
+  const whoSends = by === 'country' ? words.whoSends : words.whoSendsType
   return (
     <Section
       isFramed
@@ -48,7 +50,7 @@ export function Destinations() {
           aria-label={words.group}
           value={by}
           data={DESTINATION_GROUPS.map(value => ({ value, label: words.groups[value] }))}
-          onChange={value => change({ by: DESTINATION_GROUPS.find(group => group === value) ?? 'country' })}
+          onChange={value => change({ by: DESTINATION_GROUPS.find(group => group === value) ?? 'country', who: null })}
         />
       }
     >
@@ -57,10 +59,27 @@ export function Destinations() {
           sums.size === 0 ? (
             <EmptyState title={words.none}>{words.noneAbout}</EmptyState>
           ) : (
-            <Rows key={group} group={group} destinations={destinationsOf(sums, usual)} isStale={group !== by} />
+            <Rows
+              key={group}
+              group={group}
+              destinations={destinationsOf(sums, usual)}
+              isStale={group !== by}
+              onWho={key => change({ who: key })}
+            />
           )
         }
       </Loaded>
+      <Dialog
+        title={who === null ? '' : whoSends(nameOf(by, who))}
+        isOpen={who !== null}
+        onClose={() => change({ who: null })}
+      >
+        {who !== null && (
+          <Suspense fallback={<Loading rows={4} height={34} />}>
+            <Senders group={by} destination={who} />
+          </Suspense>
+        )}
+      </Dialog>
     </Section>
   )
 }
@@ -91,12 +110,12 @@ interface RowsProps {
   group: DestinationGroup
   destinations: readonly Destination[]
   isStale: boolean
+  onWho: (key: string | null) => void
 }
 
-function Rows({ group, destinations, isStale }: RowsProps) {
+function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   const [shown, button] = useFirstRows(destinations)
-  const [opened, setOpened] = useState<string | null>(null)
-  const { title, about, columns, whoSends, whoSendsType } = overviewTexts.destinations
+  const { title, about, columns } = overviewTexts.destinations
   return (
     <>
       <Table
@@ -118,28 +137,12 @@ function Rows({ group, destinations, isStale }: RowsProps) {
         </Table.Thead>
         <Table.Tbody>
           {shown.map(destination => (
-            <Row
-              key={destination.key}
-              group={group}
-              destination={destination}
-              onWho={() => setOpened(destination.key)}
-            />
+            <Row key={destination.key} group={group} destination={destination} onWho={() => onWho(destination.key)} />
           ))}
         </Table.Tbody>
       </Table>
       {button}
       <p className={classes.more}>{about}</p>
-      <Dialog
-        title={opened === null ? '' : (group === 'country' ? whoSends : whoSendsType)(nameOf(group, opened))}
-        isOpen={opened !== null}
-        onClose={() => setOpened(null)}
-      >
-        {opened !== null && (
-          <Suspense fallback={<Loading rows={4} height={34} />}>
-            <Senders group={group} destination={opened} name={nameOf(group, opened)} />
-          </Suspense>
-        )}
-      </Dialog>
     </>
   )
 }
@@ -147,7 +150,7 @@ function Rows({ group, destinations, isStale }: RowsProps) {
 function nameOf(group: DestinationGroup, key: string | null): string {
   const { noCountry, noType } = overviewTexts.destinations
   if (key === null) return group === 'country' ? noCountry : noType
-  return group === 'country' ? countryLabel(key) : key
+  return group === 'country' ? dialedCountryLabel(key) : key
 }
 
 interface RowProps {

@@ -6,6 +6,7 @@ import { Loaded } from '../../components/loaded.tsx'
 import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Units } from '../../components/values.tsx'
+import { countryName } from '../../formats.ts'
 import { type DestinationGroup, type DestinationUser, useUsersOfDestination } from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
 import { changesQuotas } from '../../session/rights.ts'
@@ -16,11 +17,10 @@ interface SendersProps {
   group: DestinationGroup
   /** A country or a message type. */
   destination: string
-  name: string
 }
 
 /** The users who send to a destination, most first, and the way to a cap for each. Loaded when it is opened. */
-export default function Senders({ group, destination, name }: SendersProps) {
+export default function Senders({ group, destination }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
   const { about, none, table, columns } = overviewPartTexts.senders
   const mayCap = changesQuotas(useCaller())
@@ -46,14 +46,7 @@ export default function Senders({ group, destination, name }: SendersProps) {
               </Table.Thead>
               <Table.Tbody>
                 {found.map(user => (
-                  <Row
-                    key={user.user_id}
-                    user={user}
-                    group={group}
-                    destination={destination}
-                    name={name}
-                    mayCap={mayCap}
-                  />
+                  <Row key={user.user_id} user={user} group={group} destination={destination} mayCap={mayCap} />
                 ))}
               </Table.Tbody>
             </Table>
@@ -65,9 +58,10 @@ export default function Senders({ group, destination, name }: SendersProps) {
   )
 }
 
-function Row({ user, group, destination, name, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
+function Row({ user, group, destination, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
   const { user_id, sent, denied } = user
   const { cap, capFor, columns } = overviewPartTexts.senders
+  const name = group === 'country' ? countryName(destination) : destination
   const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
   return (
     <Table.Tr>

@@ -1,11 +1,10 @@
 import { Button, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
-import { COUNTRIES } from '../../../../src/domain/country.ts'
 import type { FieldErrors } from '../../components/field-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
-import { countryLabel, formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
+import { countryOptions } from '../../countries.ts'
+import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'
 import { toTimestamp } from '../../local-time.ts'
-import { locale } from '../../texts/language.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import type { FormValues, MetadataRow } from './form-values.ts'
 import classes from './quota-form.module.css'
@@ -86,10 +85,7 @@ export function TimeZoneField({ label, about, value, onChange, error }: FieldPro
 
 export function CountriesField({ label, about, value, onChange, error }: FieldProps<string[]>) {
   // Includes codes of the quota that this version does not know.
-  const codes = [...new Set([...COUNTRIES, ...value])]
-  const data = codes
-    .map(code => ({ value: code, label: countryLabel(code) }))
-    .toSorted((one, other) => one.label.localeCompare(other.label, locale))
+  const data = countryOptions(value)
   return (
     <MultiSelect
       label={label}

@@ -11,8 +11,10 @@ import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { matching, oneOf, type StateOf, uint, useUrlState } from '../../components/url-state.ts'
+import { countryName, formatList } from '../../formats.ts'
 import { quotaQuery, useCreateQuota } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { copiedFormValues, createBodyOf, emptyFormValues, type FormValues, isBlocking, isSame } from './form-values.ts'
 import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
@@ -95,6 +97,7 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
     releaseInput()
     navigate(`/quotas/${quota.id}`)
   })
+  const isBlock = isBlocking(values)
   const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
   function createAnother() {
@@ -104,9 +107,13 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
   }
   return (
     <>
-      <PageTitle title={TEXTS.newTitle} about={about} />
-      <Presets values={values} onChange={setValues} />
-      {isBlocking(values) && (
+      <PageTitle
+        title={isBlock ? TEXTS.blockTitle(blockedMessages(values), values.user_id) : TEXTS.newTitle}
+        about={isBlock ? TEXTS.blockAbout : about}
+      />
+      {/* Who follows a link that blocks has chosen already. */}
+      {!isBlocking(first) && <Presets values={values} onChange={setValues} />}
+      {isBlock && (
         <TextInput
           label={TEXTS.blockReason}
           description={TEXTS.blockReasonAbout}
@@ -124,12 +131,18 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
         error={creation.error}
         isBusy={creation.isPending}
         onSubmit={() => creation.mutate({ body: body(), key })}
-        submitLabel={TEXTS.create}
+        submitLabel={isBlock ? TEXTS.block : TEXTS.create}
         onCancel={() => navigate(back)}
         remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}
       />
     </>
   )
+}
+
+/** "Nigeria" or "otp messages to Nigeria" */
+function blockedMessages({ countries, message_types }: FormValues): string {
+  if (message_types.length > 0) return texts.user.messages(countries.length === 0 ? null : countries, message_types)
+  return countries.length === 0 ? TEXTS.allOfUser : formatList(countries.map(countryName))
 }
 
 /** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */

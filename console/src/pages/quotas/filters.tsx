@@ -1,10 +1,9 @@
-import { Button, NativeSelect, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { type FormEvent, useEffect, useState } from 'react'
+import { Button, NativeSelect } from '@mantine/core'
+import { useState } from 'react'
 import { Link } from 'wouter'
-import { isCountry } from '../../../../src/domain/country.ts'
 import { isSortedByUse } from '../../components/quota-labels.ts'
 import { STATUS_LABELS } from '../../components/status-badge.tsx'
+import { CountryFilter, TextFilter } from '../../components/text-filter.tsx'
 import { uint } from '../../components/url-state.ts'
 import { texts } from '../../texts/texts.ts'
 import {
@@ -45,37 +44,33 @@ export function QuotaFilters({ state, onChange }: FiltersProps) {
       <TextFilter
         label={filters.user}
         placeholder={filters.allUsers}
-        value={user_id === null ? '' : String(user_id)}
-        error={text => (text !== '' && uint(text) === null ? filters.notAUser : null)}
+        value={user_id === null ? null : String(user_id)}
+        parse={text => (uint(text) === null ? null : text)}
+        error={filters.notAUser}
         isNumber
         onApply={text => onChange(userChange(uint(text), state))}
       />
       <TextFilter
         label={filters.name}
         placeholder={filters.nameHint}
-        value={name ?? ''}
-        onApply={text => onChange({ name: text === '' ? null : text })}
+        value={name}
+        onApply={text => onChange({ name: text })}
       />
       <TextFilter
         label={filters.reference}
         placeholder={filters.referenceHint}
-        value={external_ref ?? ''}
-        onApply={text => onChange({ external_ref: text === '' ? null : text })}
+        value={external_ref}
+        onApply={text => onChange({ external_ref: text })}
       />
       <Choices state={state} onChange={onChange} />
-      <TextFilter
-        label={filters.country}
-        placeholder={filters.countryHint}
-        value={country ?? ''}
-        error={text => (text !== '' && !isCountry(text.toUpperCase()) ? filters.notACountry : null)}
-        onApply={text => onChange({ country: text === '' ? null : text.toUpperCase() })}
-      />
+      <CountryFilter value={country} onApply={text => onChange({ country: text })} />
       <TextFilter
         label={filters.messageType}
         placeholder={filters.messageTypeHint}
-        value={message_type ?? ''}
-        error={text => (text !== '' && LIST_STATE.message_type(text) === null ? filters.notAType : null)}
-        onApply={text => onChange({ message_type: text === '' ? null : text })}
+        value={message_type}
+        parse={LIST_STATE.message_type}
+        error={filters.notAType}
+        onApply={text => onChange({ message_type: text })}
       />
       <NativeSelect
         label={filters.rows}
@@ -138,50 +133,4 @@ function Choices({ state: { status, kind, ends_within }, onChange }: FiltersProp
 function userChange(user_id: number | null, { sort }: ListState): Partial<ListState> {
   const mustResetSort = user_id === null && isSortedByUse(sort)
   return { user_id, ...(mustResetSort ? { sort: UNFILTERED.sort } : {}) }
-}
-
-interface TextFilterProps {
-  label: string
-  placeholder: string
-  value: string
-  error?: (text: string) => string | null
-  isNumber?: boolean
-  onApply: (text: string) => void
-}
-
-/** A pause in typing that applies a filter. */
-const PAUSE_MS = 800
-
-/** Applies its text on Enter, blur or a pause, so that the list is not read for each key. */
-function TextFilter({ label, placeholder, value, error, isNumber = false, onApply }: TextFilterProps) {
-  const [text, setText] = useState(value)
-  // The back button changes the value without input here.
-  // A space at the end stays: the next word may follow a pause.
-  useEffect(() => setText(current => (current.trim() === value ? current : value)), [value])
-  const trimmed = text.trim()
-  const message = error?.(trimmed) ?? null
-
-  function apply(event?: FormEvent) {
-    event?.preventDefault()
-    if (message === null && trimmed !== value) onApply(trimmed)
-  }
-  const applyAfterPause = useDebouncedCallback(() => apply(), PAUSE_MS)
-  return (
-    <form onSubmit={apply}>
-      <TextInput
-        label={label}
-        size="xs"
-        placeholder={placeholder}
-        value={text}
-        maxLength={120}
-        onChange={event => {
-          setText(event.currentTarget.value)
-          applyAfterPause()
-        }}
-        onBlur={() => apply()}
-        error={message}
-        {...(isNumber ? { inputMode: 'numeric' } : {})}
-      />
-    </form>
-  )
 }

@@ -7,6 +7,7 @@ export const components: Texts['components'] = {
       `Die Adresse enthält ${count === 1 ? 'einen Filter, den' : 'Filter, die'} es nicht gibt: ${filters}`,
     without: 'Liste ohne Filter anzeigen',
   },
+  countryFilter: { label: 'Land', all: 'Alle Länder', error: 'Bitte ein Land wählen, wie Deutschland, DE oder +49' },
   statuses: {
     active: 'Aktiv',
     exhausted: 'Aufgebraucht',

@@ -228,7 +228,7 @@ export const manyQuotas: typeof english = {
         once: units => `eine Obergrenze von insgesamt ${units} Einheiten`,
       },
     },
-    notAUser: 'Keine Benutzernummer:',
+    notAUser: 'Keine Benutzer-ID:',
     notUnits: 'Keine Anzahl von Einheiten ab 1:',
     twice: 'Steht zweimal darin:',
     unitsEach: units => `je ${formatUnits(units)} Einheiten`,

@@ -55,7 +55,7 @@ export const quota: typeof english = {
 
   settings: {
     labels: {
-      user_id: 'Benutzernummer',
+      user_id: 'Benutzer-ID',
       kind: 'Art',
       name: 'Name',
       limit: 'Limit',
@@ -116,6 +116,11 @@ export const quota: typeof english = {
     cancel: 'Abbrechen',
     cannotChange: 'Nicht änderbar',
     optional: 'Optional',
+    blockTitle: (what, user) => `${what}${user === '' ? '' : ` für Benutzer ${user}`} sperren`,
+    blockAbout:
+      'Eine Obergrenze von 0: keine dieser Nachrichten wird gesendet, bis sie ausgesetzt oder gelöscht wird oder endet.',
+    block: 'Sperren',
+    allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',
     blockReasonAbout: 'Optional. Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
     presets: 'Vorlagen',

@@ -32,7 +32,7 @@ export const quotas: Texts['quotas'] = {
   scope: { everything: 'Alles', more: count => `${formatUnits(count)} weitere` },
   filters: {
     toggle: count => (count === 0 ? 'Filter' : `Filter (${count})`),
-    user: 'Benutzernummer',
+    user: 'Benutzer-ID',
     allUsers: 'Alle Benutzer',
     notAUser: 'Eine ganze Zahl eingeben',
     openUser: id => `Benutzer ${id} öffnen`,
@@ -48,9 +48,6 @@ export const quotas: Texts['quotas'] = {
     ends: 'Ende',
     anyTime: 'Beliebig',
     endsWithin: { 1: 'In einem Tag', 7: 'In 7 Tagen', 30: 'In 30 Tagen', 90: 'In 90 Tagen' },
-    country: 'Land',
-    countryHint: 'Zum Beispiel DE',
-    notACountry: 'Ein Kürzel wie DE eingeben',
     messageType: 'Nachrichtentyp',
     messageTypeHint: 'Zum Beispiel otp',
     notAType: 'Kleinbuchstaben, Ziffern, _ und -',
@@ -136,7 +133,7 @@ export const quotas: Texts['quotas'] = {
     title: 'Benutzer',
     about:
       'Benutzer, die ein Kontingent oder einen Verbrauch haben oder hatten. Neue erscheinen mit dem ersten Kontingent oder der ersten Nachricht.',
-    search: 'Benutzernummer',
+    search: 'Benutzer-ID',
     searchHint: 'Beginnt mit …',
     columns: { user: 'Benutzer', quotas: 'Kontingente', lastActivity: 'Zuletzt aktiv' },
     never: 'Nie',

@@ -3,7 +3,7 @@ import type { Texts } from '../en/en.ts'
 
 export const search: Texts['search'] = {
   label: 'Suche',
-  placeholder: 'Benutzer-ID, Kontingent, Nachrichten-ID, Referenz, Webhook oder Seite',
+  placeholder: 'Benutzer-ID, Kontingent, Nachrichten-ID, Referenz, Land, +234, Webhook oder Seite',
   close: 'Suche schließen',
   list: 'Ergebnisse',
   results: count => (count === 1 ? '1 Ergebnis' : `${formatUnits(count)} Ergebnisse`),
@@ -13,6 +13,7 @@ export const search: Texts['search'] = {
     recent: 'Zuletzt geöffnet',
     pages: 'Seiten',
     actions: 'Aktionen',
+    countries: 'Länder',
     users: 'Benutzer',
     quotas: 'Kontingente',
     messages: 'Nachrichten',
@@ -23,6 +24,12 @@ export const search: Texts['search'] = {
     quotas: count => (count === 1 ? '1 Kontingent' : `${formatUnits(count)} Kontingente`),
     denied: 'Abgelehnt',
     unknownUser: id => `Benutzer ${id} ist unbekannt: kein Kontingent, keine Nachricht, kein Verbrauch.`,
+  },
+  countries: {
+    sendersTo: name => `Wer sendet nach ${name}?`,
+    denialsTo: name => `Abgelehnte Nachrichten nach ${name}`,
+    quotasFor: name => `Kontingente für ${name}`,
+    block: name => `${name} für einen Benutzer sperren …`,
   },
   actions: {
     newQuota: 'Neues Kontingent',

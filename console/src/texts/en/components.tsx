@@ -8,6 +8,7 @@ export const components = {
       `The address has ${count === 1 ? 'a filter that does' : 'filters that do'} not exist: ${filters}`,
     without: 'Show the list without filters',
   },
+  countryFilter: { label: 'Country', all: 'All countries', error: 'Choose one country, such as Germany, DE or +49' },
   statuses: {
     active: 'Active',
     exhausted: 'Exhausted',

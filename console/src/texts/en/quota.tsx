@@ -111,6 +111,11 @@ export const quota = {
     cancel: 'Cancel',
     cannotChange: 'Cannot be changed',
     optional: 'Optional',
+    /** @param what countries, or messages @param user as typed; may be empty */
+    blockTitle: (what: string, user: string) => `Block ${what}${user === '' ? '' : ` for user ${user}`}`,
+    blockAbout: 'A cap of 0: none of these messages are sent until it is suspended or deleted, or ends.',
+    block: 'Block',
+    allOfUser: 'all messages',
     blockReason: 'Reason for the block',
     blockReasonAbout: 'Optional. The history of the cap and explanations of denials show it.',
     presets: 'Start from',

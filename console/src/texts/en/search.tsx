@@ -3,7 +3,7 @@ import { formatUnits } from '../../formats.ts'
 /** The search over everything. */
 export const search = {
   label: 'Search',
-  placeholder: 'User id, quota, message id, reference, webhook or page',
+  placeholder: 'User id, quota, message id, reference, country, +234, webhook or page',
   close: 'Close the search',
   list: 'Results',
   results: (count: number) => (count === 1 ? '1 result' : `${formatUnits(count)} results`),
@@ -13,6 +13,7 @@ export const search = {
     recent: 'Recent',
     pages: 'Pages',
     actions: 'Actions',
+    countries: 'Countries',
     users: 'Users',
     quotas: 'Quotas',
     messages: 'Messages',
@@ -23,6 +24,12 @@ export const search = {
     quotas: (count: number) => (count === 1 ? '1 quota' : `${formatUnits(count)} quotas`),
     denied: 'Denied',
     unknownUser: (id: number) => `User ${id} is unknown: no quota, no message, no usage.`,
+  },
+  countries: {
+    sendersTo: (name: string) => `Who sends to ${name}?`,
+    denialsTo: (name: string) => `Denied messages to ${name}`,
+    quotasFor: (name: string) => `Quotas for ${name}`,
+    block: (name: string) => `Block ${name} for a user…`,
   },
   actions: {
     newQuota: 'New quota',

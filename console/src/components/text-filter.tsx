@@ -1,0 +1,95 @@
+import { TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { type FormEvent, useEffect, useId, useMemo, useState } from 'react'
+import { countryOfText, countryOptions, dialedCountryLabel } from '../countries.ts'
+import { texts } from '../texts/texts.ts'
+
+interface TextFilterProps {
+  label: string
+  placeholder: string
+  /** Null if nothing is filtered. */
+  value: string | null
+  /** Null for a text that the API would refuse. */
+  parse?: (text: string) => string | null
+  error?: string
+  isNumber?: boolean
+  onApply: (value: string | null) => void
+}
+
+/** A pause in typing that applies a filter. */
+const PAUSE_MS = 800
+
+interface TypedProps extends TextFilterProps {
+  /** The text of a value. */
+  format?: (value: string) => string
+  /** Whether a pause applies the text, which Enter and leaving the field do in any case. */
+  isComplete?: (text: string) => boolean
+  /** The id of the list of suggestions. */
+  list?: string
+}
+
+/** Applies its text on Enter, blur or a pause, so that the list is not read for each key. */
+export function TextFilter({ label, placeholder, value, error, isNumber = false, list, onApply, ...more }: TypedProps) {
+  const { parse = text => text, format = text => text, isComplete = () => true } = more
+  const shown = value === null ? '' : format(value)
+  const [text, setText] = useState(shown)
+  // The back button changes the value without input here.
+  // A space at the end stays: the next word may follow a pause.
+  useEffect(() => setText(current => (current.trim() === shown ? current : shown)), [shown])
+  const trimmed = text.trim()
+  const parsed = trimmed === '' ? null : trimmed === shown ? value : parse(trimmed)
+  const isInvalid = trimmed !== '' && parsed === null
+
+  function apply(event?: FormEvent) {
+    event?.preventDefault()
+    if (!isInvalid && parsed !== value) onApply(parsed)
+  }
+  const applyAfterPause = useDebouncedCallback(() => (trimmed === '' || isComplete(trimmed)) && apply(), PAUSE_MS)
+  return (
+    <form onSubmit={apply}>
+      <TextInput
+        label={label}
+        size="xs"
+        placeholder={placeholder}
+        autoComplete="off"
+        maxLength={200}
+        list={list}
+        value={text}
+        onChange={event => {
+          setText(event.currentTarget.value)
+          applyAfterPause()
+        }}
+        onBlur={() => apply()}
+        error={isInvalid && error}
+        {...(isNumber ? { inputMode: 'numeric' } : {})}
+      />
+    </form>
+  )
+}
+
+/** Takes a country by its name, code or calling code, and suggests those that match. */
+export function CountryFilter({ value, onApply }: Pick<TextFilterProps, 'value' | 'onApply'>) {
+  const id = useId()
+  const options = useMemo(() => countryOptions(value === null ? [] : [value]), [value])
+  const { label, all, error } = texts.components.countryFilter
+  return (
+    <>
+      <TextFilter
+        label={label}
+        placeholder={all}
+        value={value}
+        parse={countryOfText}
+        error={error}
+        format={dialedCountryLabel}
+        isComplete={text => options.some(option => option.label === text)}
+        list={id}
+        onApply={onApply}
+      />
+      <datalist id={id}>
+        {options.map(option => (
+          <option key={option.value} value={option.label} />
+        ))}
+      </datalist>
+    </>
+  )
+}

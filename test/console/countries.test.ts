@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { CALLING_CODES } from '../../console/src/calling-codes.ts'
+import { PROJECT } from '../support/process.ts'
+
+// Imported dynamically, because its types need the DOM.
+const { countriesLike, countryOfText, dialedCountryLabel } = await import(join(PROJECT, 'console/src/countries.ts'))
+
+test('the calling codes are those of the numbering plan', async () => {
+  const plan = join(PROJECT, 'node_modules/libphonenumber-js/metadata.min.json')
+  const codes: Record<string, string[]> = JSON.parse(await readFile(plan, 'utf8')).country_calling_codes
+  // 001 stands for the world: satellites and free phone.
+  const ofCountries = Object.entries(codes).filter(([, countries]) => !countries.includes('001'))
+  expect(Object.fromEntries(CALLING_CODES)).toEqual(Object.fromEntries(ofCountries))
+})
+
+test('a country is found by its name, code, calling code and a number, as far as they say which', () => {
+  expect(dialedCountryLabel('NG')).toBe('Nigeria (NG, +234)')
+  expect(dialedCountryLabel('AQ')).toBe('Antarctica (AQ)')
+  for (const text of ['nigeria', 'ng', '+234', '00234', ' Nigeria (NG, +234) ']) expect(countryOfText(text)).toBe('NG')
+  for (const text of ['', 'Atlantis', '234', '+1', '+23']) expect(countryOfText(text)).toBe(null)
+  for (const text of ['+234', '+234 803 123 4567', '00234803', 'Nigeri', 'ng'])
+    expect(countriesLike(text)).toEqual(['NG'])
+  expect(countriesLike('+44')).toEqual(['GB', 'GG', 'IM', 'JE'])
+  expect(countriesLike('+1212')[0]).toBe('US')
+  for (const text of ['', '234', 'xx', 'Atlantis']) expect(countriesLike(text)).toEqual([])
+})
