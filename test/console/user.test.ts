@@ -291,6 +291,46 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   await page.getByText(/^Can send: 50 units now, 2,750 until 1 Jul 2026/).waitFor()
 })
 
+test('a check, a change and the summary agree on all of the page', async () => {
+  const create = async (body: object) => {
+    expect((await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 28, ...body } })).status).toBe(201)
+  }
+  const consume = async (id: string, units: number) => {
+    const body = { user_id: 28, id, units }
+    expect((await site.call('POST', `${SENDER}/consume`, { token: site.senderToken, body })).body.granted).toBe(true)
+  }
+  await create({ limit: 5_000, name: 'Package' })
+  await create({ kind: 'cap', limit: 100, name: 'Ceiling', period: 'day', time_zone: 'Europe/Berlin' })
+  // By itself, the page reads again after 30 s.
+  const page = await site.visit('/users/28', { now: site.clock.now })
+  const summary = page.getByRole('region', { name: 'Can this user send?' })
+  const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem').filter({ hasText: 'Ceiling' })
+  const row = page.getByRole('row').filter({ hasText: 'Ceiling' })
+  await summary.getByText('Can send: 100 units now').waitFor()
+  await row.getByText('0 used · 100 left').waitFor()
+
+  await consume('all', 100)
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('No: a cap has too little room.').waitFor()
+  await summary.getByText('Blocked until').waitFor()
+  for (const place of [cap, row]) await place.getByText('100 used · 0 left').waitFor()
+
+  await summary.getByRole('button', { name: 'Raise “Ceiling”' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByRole('button', { name: '+100', exact: true }).click()
+  await dialog.getByRole('textbox', { name: 'Reason' }).fill('A campaign')
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await summary.getByText('Can send: 100 units now').waitFor()
+  await page.getByText('Yes, it would go now.').waitFor()
+  for (const place of [cap, row]) await place.getByText('100 used · 100 left').waitFor()
+
+  await consume('again', 100)
+  await page.clock.fastForward(30_000)
+  await summary.getByText('Blocked until').waitFor()
+  await page.getByText('No: a cap has too little room.').waitFor()
+  for (const place of [cap, row]) await place.getByText('200 used · 0 left').waitFor()
+})
+
 test('says for which messages, from when, or why not a user can send', async () => {
   const create = async (body: object) => {
     expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)

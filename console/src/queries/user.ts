@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions, useMutation, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { request } from '../api/client.ts'
 import type { RequestOptions } from '../api/http.ts'
@@ -37,7 +37,7 @@ export function requestOfUser<R extends keyof Resources>(
     : request<Resources[R]>(`/admin/quota/${resource}`, { query: { user_id, ...query }, signal })
 }
 
-/** How often the summary is read again: caps reset and others send. Nothing is read while the tab is hidden. */
+/** How often summary and quotas are read again: caps reset and others send. Nothing is read while the tab is hidden. */
 const SUMMARY_MS = 30_000
 
 /** Whether the user can send, and what is left. */
@@ -57,7 +57,7 @@ export function userQuotasQuery(user: ViewedUser, page: { sort: Sort; page: numb
     // Keeps the previous rows until the next page is loaded.
     placeholderData: keepPreviousData,
     refetchInterval: ({ state: { data, error } }) =>
-      retryDelayOf(error) ?? untilNextWindow(data?.items ?? [], Date.now()),
+      retryDelayOf(error) ?? Math.min(SUMMARY_MS, untilNextWindow(data?.items ?? [], Date.now()) || SUMMARY_MS),
     // The list of one user always has a total.
     select: ({ items, total }) => ({ items, total: total ?? 0 }),
   })
@@ -121,20 +121,32 @@ export interface PlannedMessage {
 
 export type CheckAnswer = Api['Grantable'] | Api['Denied']
 
-/** Asks whether a message would be sent. Nothing is reserved. */
-export function useCheck() {
-  return useMutation({
-    mutationFn: ({ user_id, units, country, message_type }: PlannedMessage) =>
-      request<CheckAnswer>('/admin/quota/check', {
-        method: 'POST',
-        body: {
-          user_id,
-          units,
-          ...(country === null ? {} : { country }),
-          ...(message_type === null ? {} : { message_type }),
-        },
-      }),
+/**
+ * Whether a message would be sent. Nothing is reserved. It is asked again with each new summary, so that the answer and what
+ * the page shows of the user agree.
+ *
+ * @param message null asks nothing
+ */
+export function useCheck(user: ViewedUser, message: PlannedMessage | null) {
+  const { dataUpdatedAt } = useQuery(summaryQuery(user))
+  return useQuery({
+    queryKey: ['check', message, dataUpdatedAt],
+    queryFn: ({ signal }) => (message === null ? null : check(message, signal)),
+    enabled: message !== null,
+    // The answer to this message stays until the next one is there.
+    placeholderData: (answer, previous) => (previous?.queryKey[1] === message ? answer : undefined),
+    gcTime: 0,
   })
+}
+
+function check({ user_id, units, country, message_type }: PlannedMessage, signal: AbortSignal): Promise<CheckAnswer> {
+  const body = {
+    user_id,
+    units,
+    ...(country === null ? {} : { country }),
+    ...(message_type === null ? {} : { message_type }),
+  }
+  return request<CheckAnswer>('/admin/quota/check', { method: 'POST', body, signal })
 }
 
 /** A page of administrators' changes of the user's quotas, newest first. @param cursor null for the first page */

@@ -1,9 +1,11 @@
 import { Button, type InputWrapperProps, SegmentedControl, Text, Textarea, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { MAX_RESERVED_UNITS } from '../../../../src/domain/bounds.ts'
 import { countSegments } from '../../../../src/domain/segments.ts'
 import { countryOfText, dialedCountryLabel } from '../../countries.ts'
 import { countryLabel } from '../../formats.ts'
+import { refetchDependents } from '../../queries/quota.ts'
 import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from '../../queries/user.ts'
 import { checkTexts } from '../../texts/message-check.ts'
 import { useDestination } from '../destination.ts'
@@ -27,24 +29,25 @@ const MESSAGE_TYPE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 /** Asks for a message that is not sent: would it go, what does it cost, and what does each quota say? */
 export default function MessageCheck({ user }: { user: ViewedUser }) {
-  const check = useCheck()
   const [asked, setAsked] = useState<Asked | null>(null)
+  const check = useCheck(user, asked)
+  const queryClient = useQueryClient()
   const { title, about } = checkTexts
 
   function ask(message: Asked | null) {
     setAsked(message)
-    if (message === null) check.reset()
-    else check.mutate(message)
+    // The page above is as old as its last reading: it must not say otherwise than the answer.
+    if (message !== null) void refetchDependents(queryClient)
   }
   return (
     <Section title={title}>
       <Text size="xs" c="dimmed" mb="xs">
         {about}
       </Text>
-      <MessageForm user={user} isPending={check.isPending} onAsk={ask} />
+      <MessageForm user={user} isPending={check.isLoading} onAsk={ask} />
       <ErrorNotice variant="action" error={check.error} />
       <div role="status">
-        {check.data !== undefined && asked !== null && <Answer answer={check.data} asked={asked} user={user} />}
+        {check.data != null && asked !== null && <Answer answer={check.data} asked={asked} user={user} />}
       </div>
     </Section>
   )
