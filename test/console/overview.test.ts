@@ -259,6 +259,32 @@ test('shows what needs a decision, and leads to it', async () => {
   expect(checked.body).toMatchObject({ granted: false, reason: 'cap_reached' })
 })
 
+test('users who are blocked on purpose stand apart from those who are not', async () => {
+  goTo(65)
+  await allow({ user_id: 61, alert_at: [] })
+  await allow({ user_id: 61, name: 'Pumped codes', kind: 'cap', limit: 0, countries: ['NG'] })
+  for (const id of ['ng-1', 'ng-2', 'ng-3']) await ask('consume', { user_id: 61, id, units: 1, country: 'NG' })
+  await allow({ user_id: 62, name: 'Trial', limit: 1 })
+  await ask('consume', { user_id: 62, id: 'one', units: 1 })
+  await ask('consume', { user_id: 62, id: 'two', units: 1 })
+  // Blocked on purpose, and without units.
+  await allow({ user_id: 63, name: 'Empty', limit: 0 })
+  await allow({ user_id: 63, kind: 'cap', limit: 0, countries: ['NG'] })
+  await ask('consume', { user_id: 63, id: 'home', units: 1, country: 'DE' })
+  await ask('consume', { user_id: 63, id: 'away', units: 1, country: 'NG' })
+  const page = await openOverview()
+  const blocked = panel(page, 'Blocked now')
+  const rows = blocked.getByRole('table', { name: 'Blocked now' }).getByRole('row')
+  await rows.filter({ hasText: 'User 62' }).getByText('Quota exhausted').waitFor()
+  await rows.filter({ hasText: 'User 63' }).getByText('Quota exhausted: Germany (DE)').waitFor()
+  expect(await rows.filter({ hasText: 'User 61' }).count()).toBe(0)
+  await blocked.getByText(/users? blocked on purpose, by a cap of 0$/).click()
+  const onPurpose = blocked.getByRole('table', { name: 'Blocked on purpose' }).getByRole('row')
+  await onPurpose.nth(1).filter({ hasText: 'User 61' }).getByText('Blocked: Nigeria (NG)').waitFor()
+  await onPurpose.nth(1).getByRole('link', { name: 'Pumped codes' }).waitFor()
+  await expectAccessibleInEachLayout(page)
+})
+
 test('lists who runs out this week, but not who only meets a cap that resets', async () => {
   goTo(50)
   await allow({ user_id: 31, limit: 110, alert_at: [] })

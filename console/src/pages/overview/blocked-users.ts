@@ -1,4 +1,5 @@
 import type { Api } from '../../api/types.ts'
+import { isBlock } from '../../components/status-badge.tsx'
 import type { Blocks } from '../../queries/overview.ts'
 
 type Denial = Api['DenialRecord']
@@ -15,7 +16,7 @@ export interface BlockedUser {
   usedUp: Quota[]
 }
 
-/** Joins denials and used-up quotas by user, most denials first. A quota with overage left is not used up at 100%. */
+/** Joins denials and used-up quotas by user, most urgent first. A quota with overage left is not used up at 100%. */
 export function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
   const users = new Map<number, BlockedUser>()
   const entryOf = (user_id: number) => {
@@ -27,7 +28,10 @@ export function blockedUsersOf({ alerts, denials }: Blocks): BlockedUser[] {
   for (const { quota } of alerts) {
     if (quota.status === 'exhausted') entryOf(quota.user_id).usedUp.push(quota)
   }
-  return [...users.values()].toSorted((one, other) => deniedOf(other).count - deniedOf(one).count)
+  const isOnPurpose = (user: BlockedUser) => Number(stillBlocking(user, undefined).isOnPurpose)
+  return [...users.values()].toSorted(
+    (one, other) => isOnPurpose(one) - isOnPurpose(other) || deniedOf(other).count - deniedOf(one).count,
+  )
 }
 
 /** The log takes this many denials of a user at once, and then fewer than are made: see decision 0026. */
@@ -39,9 +43,38 @@ export function deniedOf({ denials }: BlockedUser): { count: number; isAtLeast: 
   return { count, isAtLeast: denials.length >= LOGGED_AT_ONCE || denials.some(({ skipped }) => skipped !== 0) }
 }
 
+/** What still blocks a user. What nobody intended comes first. */
+export interface Blocking {
+  denials: Denial[]
+  usedUp: Quota[]
+  /** Caps that were made to block, and are not among the used-up quotas: nothing counts towards them. */
+  blocks: Pick<Quota, 'id' | 'kind' | 'name'>[]
+  /** Whether a denial is the work of a cap that was made to block. */
+  isByBlock: (denial: Denial) => boolean
+  /** Whether all of it is. */
+  isOnPurpose: boolean
+}
+
 /** What a user's summary says of denied messages and used-up quotas: those that still block. All of them without one. */
-export function stillBlocking({ denials, usedUp }: BlockedUser, summary: Summary | undefined) {
-  if (summary === undefined) return { denials, usedUp }
+export function stillBlocking(user: BlockedUser, summary: Summary | undefined): Blocking {
+  const { denials, usedUp } = summary === undefined ? user : confirmedBy(summary, user)
+  const closed = (summary?.caps ?? []).filter(({ limit }) => limit === 0)
+  const ids = new Set([...user.usedUp.filter(isBlock).map(({ id }) => id), ...closed.map(({ quota_id }) => quota_id)])
+  const isByBlock = ({ limiting_quota_id }: Denial) => limiting_quota_id !== null && ids.has(limiting_quota_id)
+  const blocks = closed
+    .map(({ quota_id, name }) => ({ id: quota_id, kind: 'cap' as const, name }))
+    .filter(({ id }) => denials.some(denial => denial.limiting_quota_id === id))
+    .filter(({ id }) => !usedUp.some(quota => quota.id === id))
+  return {
+    denials: denials.toSorted((one, other) => Number(isByBlock(one)) - Number(isByBlock(other))),
+    usedUp: usedUp.toSorted((one, other) => Number(isBlock(one)) - Number(isBlock(other))),
+    blocks,
+    isByBlock,
+    isOnPurpose: denials.every(isByBlock) && usedUp.every(isBlock),
+  }
+}
+
+function confirmedBy(summary: Summary, { denials, usedUp }: BlockedUser): Pick<Blocking, 'denials' | 'usedUp'> {
   const general: Answer = { ...summary, countries: null, message_types: null }
   const answers: [Answer, ...Answer[]] = [general, ...summary.scopes]
   return {

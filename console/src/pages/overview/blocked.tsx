@@ -17,7 +17,7 @@ import { countryLabel, formatUnits } from '../../formats.ts'
 import { type Blocks, useBlocks, useSummaries } from '../../queries/overview.ts'
 import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
-import { type BlockedUser, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
+import { type BlockedUser, type Blocking, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
 import layout from './overview.module.css'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
@@ -26,10 +26,10 @@ type Denial = Api['DenialRecord']
 
 /** A user with what still blocks. */
 interface ShownUser extends BlockedUser {
-  blocking: ReturnType<typeof stillBlocking>
+  blocking: Blocking
 }
 
-/** Users whose messages are denied at present, those with most denials first; apart, those who can send again. */
+/** Users whose messages are denied at present, those with most denials first; apart, those blocked on purpose or able to send again. */
 export function Blocked() {
   const blocks = useBlocks()
   const { blocked } = overviewTexts
@@ -60,13 +60,23 @@ function Content({ blocks }: { blocks: Blocks }) {
     return { ...user, blocking: stillBlocking(user, summaries.data?.get(user.user_id)) }
   })
   const isBlocked = ({ blocking: { denials, usedUp } }: ShownUser) => denials.length + usedUp.length > 0
-  const [now, again] = [users.filter(isBlocked), users.filter(user => !isBlocked(user))]
+  const again = users.filter(user => !isBlocked(user))
+  const now = users.filter(user => isBlocked(user) && !user.blocking.isOnPurpose)
+  const onPurpose = users.filter(user => isBlocked(user) && user.blocking.isOnPurpose)
   return (
     <>
       {now.length === 0 ? (
-        <EmptyState title={blocked.none}>{again.length === 0 && blocked.noneAbout}</EmptyState>
+        <EmptyState title={onPurpose.length === 0 ? blocked.none : blocked.noneElse}>
+          {users.length === 0 && blocked.noneAbout}
+        </EmptyState>
       ) : (
-        <Users users={now} from={blocks.from} />
+        <Users title={blocked.title} users={now} from={blocks.from} />
+      )}
+      {onPurpose.length > 0 && (
+        <details className={classes.more}>
+          <summary>{blocked.onPurpose(onPurpose.length)}</summary>
+          <Users title={blocked.onPurposeTitle} users={onPurpose} from={blocks.from} />
+        </details>
       )}
       {again.length > 0 && <CanSendAgain users={again} from={blocks.from} />}
       {users.length > 0 && (
@@ -79,9 +89,9 @@ function Content({ blocks }: { blocks: Blocks }) {
   )
 }
 
-function Users({ users, from }: { users: readonly ShownUser[]; from: string }) {
+function Users({ title, users, from }: { title: string; users: readonly ShownUser[]; from: string }) {
   const [shown, button] = useFirstRows(users)
-  const { title, columns } = overviewTexts.blocked
+  const { columns } = overviewTexts.blocked
   return (
     <>
       <Table className={`${classes.table} ${classes.cards}`} aria-label={title}>
@@ -150,8 +160,8 @@ function Row({ user, from }: { user: ShownUser; from: string }) {
       </Table.Th>
       <Table.Td data-label={columns.why}>
         <div>
-          <Badge tone="bad">{whyOf(latest, blocking.usedUp)}</Badge>
-          {blocking.usedUp.map(quota => (
+          <Badge tone="bad">{whyOf(latest, blocking)}</Badge>
+          {[...blocking.usedUp, ...blocking.blocks].map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
         </div>
@@ -182,12 +192,11 @@ function Denied({ user, from }: { user: BlockedUser; from: string }) {
 }
 
 /** "Cap reached: otp, Nigeria (NG)" @param denial null: only a quota is used up */
-function whyOf(denial: Denial | null, usedUp: readonly Api['SmsQuota'][]): string {
+function whyOf(denial: Denial | null, { usedUp, isByBlock }: Blocking): string {
   if (denial === null) return usedUp.every(isBlock) ? texts.components.blocked : STATUS_LABELS.exhausted
   const { reason, message_type, country } = denial
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
-  const isByBlock = usedUp.some(quota => quota.id === denial.limiting_quota_id && isBlock(quota))
-  const label = isByBlock ? texts.components.blocked : texts.values.denialReasons[reason]
+  const label = isByBlock(denial) ? texts.components.blocked : texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`
 }
 
