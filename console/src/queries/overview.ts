@@ -220,13 +220,15 @@ const MAX_SUMMARIES = 20
 /**
  * The summaries of the first of these users, by user, read one after the other. A user who is new to the list is read with
  * the next interval. The key is none that events invalidate.
+ *
+ * @param list whose users they are
  */
-export function useSummaries(ids: readonly number[]) {
+export function useSummaries(list: 'blocked' | 'near', ids: readonly number[]) {
   const read = async (signal: AbortSignal) => {
     const summaries = await readSummaries(ids.slice(0, MAX_SUMMARIES), signal)
     return new Map(summaries.map(summary => [summary.user_id, summary]))
   }
-  return useLive(['sending'], read, SLOW_INTERVAL_MS)
+  return useLive(['sending', list], read, SLOW_INTERVAL_MS)
 }
 
 async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {

@@ -75,13 +75,23 @@ export function stillBlocking(user: BlockedUser, summary: Summary | undefined): 
 }
 
 function confirmedBy(summary: Summary, { denials, usedUp }: BlockedUser): Pick<Blocking, 'denials' | 'usedUp'> {
-  const general: Answer = { ...summary, countries: null, message_types: null }
-  const answers: [Answer, ...Answer[]] = [general, ...summary.scopes]
+  const answers = answersOf(summary)
   return {
     // A denial after the summary was read is news.
     denials: denials.filter(denial => denial.at > summary.as_of || isDenied(denial, answerTo(denial, answers))),
     usedUp: usedUp.filter(quota => answers.some(answer => answer.denial !== null && covers(quota, answer))),
   }
+}
+
+/** The first answer is for messages that name neither country nor type. */
+function answersOf(summary: Summary): [Answer, ...Answer[]] {
+  return [{ ...summary, countries: null, message_types: null }, ...summary.scopes]
+}
+
+/** What a user can send of the messages that a quota counts: null is unlimited. Of several kinds, the first. */
+export function sendableBeside(quota: Quota, summary: Summary): number | null {
+  const answers = answersOf(summary)
+  return (answers.find(answer => covers(quota, answer)) ?? answers[0]).available
 }
 
 /** Whether the message would be denied again. */

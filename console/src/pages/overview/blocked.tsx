@@ -52,7 +52,10 @@ export function Blocked() {
 
 function Content({ blocks }: { blocks: Blocks }) {
   const found = blockedUsersOf(blocks)
-  const summaries = useSummaries(found.map(({ user_id }) => user_id))
+  const summaries = useSummaries(
+    'blocked',
+    found.map(({ user_id }) => user_id),
+  )
   const { blocked } = overviewTexts
   // Without the summaries, those who can send again would be shown as blocked for a moment.
   if (summaries.isPending) return <Loading rows={5} height={44} />

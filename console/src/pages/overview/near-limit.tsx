@@ -8,10 +8,11 @@ import { Loading } from '../../components/loading.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { Timestamp } from '../../components/values.tsx'
+import { Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
-import { useNearLimit } from '../../queries/overview.ts'
+import { useNearLimit, useSummaries } from '../../queries/overview.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { sendableBeside } from './blocked-users.ts'
 import { useFirstRows } from './parts.tsx'
 import { QuotaName } from './quota-name.tsx'
 
@@ -50,6 +51,7 @@ function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   const [shown, button] = useFirstRows(quotas)
+  const summaries = useSummaries('near', [...new Set(quotas.map(({ user_id }) => user_id))])
   const { title, columns } = overviewPartTexts.near
   return (
     <>
@@ -59,12 +61,15 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
             <Table.Th scope="col">{columns.quota}</Table.Th>
             <Table.Th scope="col">{columns.used}</Table.Th>
             <Table.Th scope="col">{columns.usage}</Table.Th>
+            <Table.Th scope="col" className={classes.number ?? ''}>
+              {columns.sendable}
+            </Table.Th>
             <Table.Th scope="col">{columns.resets}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
           {shown.map(quota => (
-            <Row key={quota.id} quota={quota} />
+            <Row key={quota.id} quota={quota} summary={summaries.data?.get(quota.user_id)} />
           ))}
         </Table.Tbody>
       </Table>
@@ -73,7 +78,13 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
   )
 }
 
-function Row({ quota }: { quota: Quota }) {
+interface RowProps {
+  quota: Quota
+  /** Undefined until it is read. */
+  summary: Api['QuotaSummary'] | undefined
+}
+
+function Row({ quota, summary }: RowProps) {
   const { columns, never } = overviewPartTexts.near
   const share = shareOf(quota)
   return (
@@ -90,6 +101,9 @@ function Row({ quota }: { quota: Quota }) {
       </Table.Td>
       <Table.Td data-label={columns.usage} className={classes.usage ?? ''}>
         <UsageBar {...quota} />
+      </Table.Td>
+      <Table.Td data-label={columns.sendable} className={classes.number ?? ''}>
+        {summary === undefined ? '–' : <Units value={sendableBeside(quota, summary)} />}
       </Table.Td>
       <Table.Td data-label={quota.period === null ? columns.ends : columns.resets}>
         <Timestamp at={quota.window_end} none={never} />

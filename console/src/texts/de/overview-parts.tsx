@@ -17,11 +17,19 @@ export const overviewParts: typeof english = {
   },
   near: {
     title: 'Kurz vor dem Limit',
-    about: 'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %.',
+    about:
+      'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %. Was der Benutzer noch senden kann, zählt andere Pakete, etwa Zusatzeinheiten, und Obergrenzen mit.',
     more: 'Weitere Kontingente haben eine Warnschwelle erreicht.',
     none: 'Kein Kontingent ist kurz vor dem Limit',
     noneAbout: 'Kontingente erscheinen hier, wenn sie eine Warnschwelle erreichen, normalerweise 80 %.',
-    columns: { quota: 'Kontingent', used: 'Verbraucht', usage: 'Verbrauch', resets: 'Beginnt neu', ends: 'Endet' },
+    columns: {
+      quota: 'Kontingent',
+      used: 'Verbraucht',
+      usage: 'Verbrauch',
+      sendable: 'Kann noch senden',
+      resets: 'Beginnt neu',
+      ends: 'Endet',
+    },
     never: 'Nie',
   },
   ending: {

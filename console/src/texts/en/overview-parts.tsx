@@ -17,11 +17,19 @@ export const overviewParts = {
   },
   near: {
     title: 'Near their limit',
-    about: 'Quotas that have reached an alert, by default at 80%.',
+    about:
+      'Quotas that have reached an alert, by default at 80%. What the user can still send includes other grants, such as extra units, and caps.',
     more: 'More quotas have reached an alert.',
     none: 'No quota is near its limit',
     noneAbout: 'Quotas appear here when they reach an alert, by default at 80%.',
-    columns: { quota: 'Quota', used: 'Used', usage: 'Usage', resets: 'Resets', ends: 'Ends' },
+    columns: {
+      quota: 'Quota',
+      used: 'Used',
+      usage: 'Usage',
+      sendable: 'User can still send',
+      resets: 'Resets',
+      ends: 'Ends',
+    },
     never: 'Never',
   },
   ending: {
