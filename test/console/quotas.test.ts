@@ -343,6 +343,7 @@ describe('changes of many', () => {
       .waitFor()
     await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
     await expectAccessible(page)
+    await page.getByText(/^The units last until .+ \(Europe\/Berlin\)\.$/).waitFor()
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
     await page.getByText(/^1 user received 500 units each until .+ 0 failed, 4 left out\.$/).waitFor()
     const { items } = (await site.call('GET', `${search}140`)).body
@@ -365,8 +366,9 @@ describe('changes of many', () => {
       '',
     ])
 
-    // Who is left out gets units with another choice.
-    await page.getByRole('button', { name: 'Give to the 1 left out: the one-time grant (prepaid pack)' }).click()
+    // Who is left out gets units with another choice. How long they last stands beside the button.
+    await page.getByText('The units never end: they last until they are used.').waitFor()
+    await page.getByRole('button', { name: 'Preview for the 1 left out: the one-time grant (prepaid pack)' }).click()
     await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
     await page.getByText('1 user gets 500 units each, without an end. Reason: Outage in March').waitFor()
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
@@ -385,9 +387,34 @@ describe('changes of many', () => {
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
     await page.getByText('Nobody gets units.').waitFor()
     await page.getByRole('row', { name: 'Line 2: User 140 Got these units for this reason before.' }).waitFor()
-    await page.getByRole('button', { name: 'Give to the 1 left out' }).click()
+    await page.getByRole('button', { name: 'Preview for the 1 left out' }).click()
     await page.getByRole('row', { name: 'Line 3: User 141 Got these units for this reason before.' }).waitFor()
     expect(await limits(140)).toEqual([1_000, 500])
+  })
+
+  test('the preview shows all users of a file, and when their units end', async () => {
+    const users = Array.from({ length: 45 }, (_, index) => 400 + index)
+    for (const user_id of users) {
+      const expires_at = user_id < 430 ? `2027-01-${10 + (user_id % 10)}T00:00:00Z` : null
+      const body = { user_id, name: 'Pack', limit: 1_000, expires_at }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+    }
+    const page = await site.visit('/quotas/import')
+    await choose(page, 'customers.csv', `customer\n${users.join('\n')}\n`)
+    await page.getByLabel('Units for each user').fill('500')
+    await page.getByLabel('Reason').fill('Excuse')
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+    const ends =
+      'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
+    await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
+    await page.getByRole('button', { name: 'Preview for the 45 left out: the one-time grant' }).click()
+    await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
+    const table = page.getByRole('table', { name: 'Who gets units: the first 20 of 45' })
+    expect(await table.getByRole('row').count()).toBe(21)
+    await page.getByRole('button', { name: 'Show 25 more' }).click()
+    const all = page.getByRole('table', { name: 'Who gets units', exact: true })
+    expect(await all.getByRole('rowheader').allTextContents()).toEqual(users.map(String))
+    await expectAccessibleInEachLayout(page)
   })
 
   test('a file that is given again for another reason asks first, and caps in the way are named', async () => {

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { type FormEvent, useEffect, useId, useMemo, useState } from 'react'
+import { type FormEvent, useId, useMemo, useState } from 'react'
 import { countryOfText, countryOptions, dialedCountryLabel } from '../countries.ts'
 import { texts } from '../texts/texts.ts'
 
@@ -33,9 +33,14 @@ export function TextFilter({ label, placeholder, value, error, isNumber = false,
   const { parse = text => text, format = text => text, isComplete = () => true } = more
   const shown = value === null ? '' : format(value)
   const [text, setText] = useState(shown)
-  // The back button changes the value without input here.
-  // A space at the end stays: the next word may follow a pause.
-  useEffect(() => setText(current => (current.trim() === shown ? current : shown)), [shown])
+  const [before, setBefore] = useState(shown)
+  // The back button and "Clear filters" change the value without input here. Not in an effect: a pause that ends before it
+  // would apply the old text again.
+  if (shown !== before) {
+    setBefore(shown)
+    // A space at the end stays: the next word may follow a pause.
+    if (text.trim() !== shown) setText(shown)
+  }
   const trimmed = text.trim()
   const parsed = trimmed === '' ? null : trimmed === shown ? value : parse(trimmed)
   const isInvalid = trimmed !== '' && parsed === null

@@ -190,7 +190,15 @@ export const manyQuotas: typeof english = {
       grantOf: (name, which) => `„${name}“ (${which})`,
       on: at => `(am ${at})`,
     },
-    giveOthers: (users, which) => `Den ${formatUnits(users)} außen vor geben: ${which}`,
+    previewOthers: (users, which) => `Vorschau für die ${formatUnits(users)} außen vor: ${which}`,
+    lasting: {
+      forGood: 'Die Einheiten kommen in jedem Zeitraum wieder, bis das Limit gesenkt wird.',
+      never: 'Die Einheiten enden nie: Sie gelten, bis sie verbraucht sind.',
+      until: (at, zone) => `Die Einheiten gelten bis ${at} (${zone}).`,
+      between: (first, last, zone) =>
+        `Die Einheiten gelten so lange wie das Paket jedes Benutzers: Das erste endet am ${first}, das letzte am ${last} (${zone}).`,
+      someNever: users => `Für ${formatUnits(users)} der Benutzer enden sie nie, weil das Paket nicht endet.`,
+    },
     allOfFile: users => `Zurück zu allen ${formatUnits(users)} Benutzern der Datei`,
     during: {
       hour: ' in dieser Stunde',
@@ -244,11 +252,11 @@ export const manyQuotas: typeof english = {
     received: (users, units, until) =>
       `${formatUnits(users)} Benutzer ${users === 1 ? 'hat' : 'haben'} ${units} ${until} bekommen.`,
     outcome: (failed, left) => `${formatUnits(failed)} fehlgeschlagen, ${formatUnits(left)} außen vor.`,
-    samples: (shown, of) =>
+    gifts: (shown, of) =>
       shown === of
         ? 'Wer Einheiten bekommt'
         : `Wer Einheiten bekommt: die ersten ${formatUnits(shown)} von ${formatUnits(of)}`,
-    sample: { user: 'Benutzer', grant: 'Paket', limit: 'Limit', total: 'Mit den Einheiten', end: 'Ende der Einheiten' },
+    gift: { user: 'Benutzer', grant: 'Paket', limit: 'Limit', total: 'Mit den Einheiten', end: 'Ende der Einheiten' },
     report: {
       columns: [
         'Zeile',

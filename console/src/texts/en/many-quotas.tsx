@@ -184,8 +184,18 @@ export const manyQuotas = {
       grantOf: (name: string, which: string) => `“${name}” (${which})`,
       on: (at: string) => `(${at})`,
     },
-    giveOthers: (users: number, which: string) =>
-      `Give to the ${formatUnits(users)} left out: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
+    previewOthers: (users: number, which: string) =>
+      `Preview for the ${formatUnits(users)} left out: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
+    /** How long the units last, beside the button that gives them. */
+    lasting: {
+      forGood: 'The units come again in every period, until the limit is lowered.',
+      never: 'The units never end: they last until they are used.',
+      until: (at: string, zone: string) => `The units last until ${at} (${zone}).`,
+      between: (first: string, last: string, zone: string) =>
+        `The units last as long as each user’s grant: the first ends on ${first}, the last on ${last} (${zone}).`,
+      someNever: (users: number) =>
+        `For ${formatUnits(users)} of the users they never end, because the grant does not.`,
+    },
     allOfFile: (users: number) => `Back to all ${formatUnits(users)} users of the file`,
     during: {
       hour: ' this hour',
@@ -238,9 +248,9 @@ export const manyQuotas = {
     received: (users: number, units: string, until: string) =>
       `${formatUnits(users)} ${users === 1 ? 'user' : 'users'} received ${units} ${until}.`,
     outcome: (failed: number, left: number) => `${formatUnits(failed)} failed, ${formatUnits(left)} left out.`,
-    samples: (shown: number, of: number) =>
+    gifts: (shown: number, of: number) =>
       shown === of ? 'Who gets units' : `Who gets units: the first ${formatUnits(shown)} of ${formatUnits(of)}`,
-    sample: { user: 'User', grant: 'Grant', limit: 'Limit', total: 'With the units', end: 'Units end' },
+    gift: { user: 'User', grant: 'Grant', limit: 'Limit', total: 'With the units', end: 'Units end' },
     report: {
       columns: [
         'line',

@@ -38,8 +38,8 @@ export interface UserGrants {
 interface WhyNone {
   reason: string
   detail?: string
-  /** The choice with which one would. */
-  worksWith?: Which
+  /** The grant that would, with another choice. */
+  other?: Quota
 }
 
 export function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
@@ -66,8 +66,8 @@ function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
   const other = limited.find(quota => quota.period !== null) ?? limited[0]
   if (other === undefined) return { reason: unlimited }
   const worksWith = periodOf(other)
-  if (worksWith === 'once') return { reason: onlyOneTime, detail: named(quotaName(other)), worksWith }
-  return { reason: otherPeriod, detail: grantOf(quotaName(other), topUp.periods[worksWith]), worksWith }
+  if (worksWith === 'once') return { reason: onlyOneTime, detail: named(quotaName(other)), other }
+  return { reason: otherPeriod, detail: grantOf(quotaName(other), topUp.periods[worksWith]), other }
 }
 
 /** A user of the file who gets units. */
@@ -80,11 +80,17 @@ export interface Gift extends Extra {
   earlier: readonly Quota[]
 }
 
+/** A user who is left out, and when extra units on the grant that fits would end: null is never. */
+interface OtherUser {
+  user: UserLine
+  end: string | null
+}
+
 export interface Plan {
   gifts: readonly Gift[]
   left: readonly LineFailure[]
   /** Users who are left out, by the choice with which they get units. */
-  others: ReadonlyMap<Which, readonly UserLine[]>
+  others: ReadonlyMap<Which, readonly OtherUser[]>
   /** What the reader should know of those who get units. */
   notes: readonly Failure[]
 }
@@ -100,7 +106,7 @@ interface Terms {
 export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number, UserGrants>, terms: Terms): Plan {
   const gifts: Gift[] = []
   const left: LineFailure[] = []
-  const others = new Map<Which, UserLine[]>()
+  const others = new Map<Which, OtherUser[]>()
   const notes: Failure[] = []
   for (const user of users) {
     const { line, user_id } = user
@@ -111,9 +117,11 @@ export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number,
       gifts.push({ ...gift, line, place })
       for (const note of notesOf(gift, found, terms)) notes.push({ place, ...note })
     } else {
-      const { worksWith, ...why } = gift
+      const { other, ...why } = gift
       left.push({ line, user: String(user_id), place, ...why })
-      if (worksWith !== undefined) others.set(worksWith, [...(others.get(worksWith) ?? []), user])
+      if (other === undefined) continue
+      const which = periodOf(other)
+      others.set(which, [...(others.get(which) ?? []), { user, end: other.window_end }])
     }
   }
   return { gifts, left, others, notes }
@@ -224,6 +232,20 @@ export function untilText(gifts: readonly Gift[], isExtraGrant: boolean): string
   if (end === undefined || others.length > 0)
     return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
   return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
+}
+
+/** A sentence: how long given units last. @param ends of the extra grants; null for never */
+export function lastingText(ends: readonly (string | null)[], isExtraGrant: boolean): string {
+  const { forGood, never, until, between, someNever } = topUp.lasting
+  if (!isExtraGrant) return forGood
+  const times = ends.filter(end => end !== null).toSorted((one, other) => Date.parse(one) - Date.parse(other))
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined) return never
+  const text =
+    first === last
+      ? until(formatTimestamp(first), LOCAL_ZONE)
+      : between(formatTimestamp(first), formatTimestamp(last), LOCAL_ZONE)
+  return times.length === ends.length ? text : `${text} ${someNever(ends.length - times.length)}`
 }
 
 /** One line for each line of the file, in its order. @param progress null before the units are given */

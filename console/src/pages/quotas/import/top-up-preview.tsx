@@ -11,7 +11,7 @@ import { grantsOfUsersQuery } from '../../../queries/many-quotas.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
 import { saveFile } from '../jobs/download.ts'
-import { Failures } from '../jobs/job-view.tsx'
+import { Failures, FIRST_SHOWN, ShowMore } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, type TopUpInput } from './top-up-fields.tsx'
@@ -19,6 +19,7 @@ import {
   earlierGifts,
   type Gift,
   inOrder,
+  lastingText,
   type Plan,
   planOf,
   reportOf,
@@ -79,16 +80,24 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
       {!isExtraGrant && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
       {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
       <Failures failures={notes} failed={notes.length} />
-      <Samples gifts={gifts} isExtraGrant={isExtraGrant} />
+      <Gifts gifts={gifts} isExtraGrant={isExtraGrant} />
       {left.length > 0 && <Text size="sm">{topUp.left(left.length)}</Text>}
       <Failures failures={left} failed={left.length} />
+      {gifts.length > 0 && (
+        <Text size="sm" fw={600}>
+          {lastingText(
+            gifts.map(({ quota }) => quota.window_end),
+            isExtraGrant,
+          )}
+        </Text>
+      )}
       <Group gap="xs">
         {gifts.length > 0 && (
           <Button disabled={!isDecided} onClick={() => onConfirm(plan)}>
             {topUp.confirm(gifts.length)}
           </Button>
         )}
-        {gifts.length === 0 && <OthersButtons others={others} onOthers={onOthers} />}
+        {gifts.length === 0 && <OthersButtons others={others} input={input} onOthers={onOthers} />}
         <Button
           variant="default"
           onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf(plan, isExtraGrant, null)])}
@@ -106,12 +115,33 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
 /** Begins a preview for users of the file who get units with another choice. */
 export type GiveOthers = (which: Which, users: readonly UserLine[]) => void
 
-/** Goes on with the users who are left out, with the choice that works for them. */
-export function OthersButtons({ others, onOthers }: Pick<Plan, 'others'> & { onOthers: GiveOthers }) {
-  return [...others].map(([which, users]) => (
-    <Button key={which} variant="light" onClick={() => onOthers(which, users)}>
-      {topUp.giveOthers(users.length, topUp.periods[which])}
-    </Button>
+interface OthersProps extends Pick<Plan, 'others'> {
+  input: TopUpInput
+  onOthers: GiveOthers
+}
+
+/** Goes on to a preview for the users who are left out, with the choice that works for them, and says how long it lasts. */
+export function OthersButtons({ others, input, onOthers }: OthersProps) {
+  return [...others].map(([which, found]) => (
+    <Group key={which} gap="xs">
+      <Button
+        variant="light"
+        onClick={() =>
+          onOthers(
+            which,
+            found.map(({ user }) => user),
+          )
+        }
+      >
+        {topUp.previewOthers(found.length, topUp.periods[which])}
+      </Button>
+      <Text size="sm">
+        {lastingText(
+          found.map(({ end }) => end),
+          addsGrant({ ...input, which }),
+        )}
+      </Text>
+    </Group>
   ))
 }
 
@@ -165,17 +195,15 @@ function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: Warn
   )
 }
 
-/** Users that the preview shows; the report has all. */
-const MAX_SAMPLES = 20
-
-function Samples({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: boolean }) {
+function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: boolean }) {
+  const [count, setCount] = useState(FIRST_SHOWN)
   if (gifts.length === 0) return null
-  const { user, grant, limit, total, end } = topUp.sample
-  const shown = gifts.slice(0, MAX_SAMPLES)
+  const { user, grant, limit, total, end } = topUp.gift
+  const shown = gifts.slice(0, count)
   return (
     <div className={jobClasses.texts}>
       <Table className={`${table.table} ${table.cards}`} captionSide="top">
-        <Table.Caption className={jobClasses.caption ?? ''}>{topUp.samples(shown.length, gifts.length)}</Table.Caption>
+        <Table.Caption className={jobClasses.caption ?? ''}>{topUp.gifts(shown.length, gifts.length)}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
             {[user, grant, limit, total, ...(isExtraGrant ? [end] : [])].map(label => (
@@ -203,6 +231,7 @@ function Samples({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant
           ))}
         </Table.Tbody>
       </Table>
+      <ShowMore hidden={gifts.length - count} onMore={more => setCount(count + more)} />
     </div>
   )
 }

@@ -109,7 +109,7 @@ function Giving({ plan, input, onOthers, onBack }: GivingProps) {
       >
         {() => (
           <>
-            <OthersButtons others={others} onOthers={onOthers} />
+            <OthersButtons others={others} input={input} onOthers={onOthers} />
             <Button component={Link} href="/quotas">
               {importing.toQuotas}
             </Button>

@@ -85,7 +85,7 @@ function Counts({ progress: { done, counts, failed }, total }: { progress: Progr
 }
 
 /** Rows that the page shows at first, and that each press adds: a browser is slow with tens of thousands. */
-const FIRST_SHOWN = 20
+export const FIRST_SHOWN = 20
 const MORE_SHOWN = 500
 
 /** A reason that so many share is one row, with the places behind it. */
@@ -147,7 +147,8 @@ function Places({ failures }: { failures: readonly Failure[] }) {
   )
 }
 
-function ShowMore({ hidden, onMore }: { hidden: number; onMore: (count: number) => void }) {
+/** Shows further rows of a long list. Nothing if there are none. */
+export function ShowMore({ hidden, onMore }: { hidden: number; onMore: (count: number) => void }) {
   if (hidden <= 0) return null
   const count = Math.min(MORE_SHOWN, hidden)
   return (
