@@ -97,3 +97,10 @@ function retryAfterOf(response: Response): number | null {
   const seconds = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
   return Number.isNaN(seconds) ? null : seconds * 1_000
 }
+
+/** A random key for one intended change, which the service applies once even if the request is repeated. */
+export function newIdempotencyKey(): string {
+  // Not randomUUID(), which browsers have only on https and localhost.
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+}

@@ -1,4 +1,6 @@
 import type { ReactNode } from 'react'
+import type { Api } from '../api/types.ts'
+import { texts } from '../texts/texts.ts'
 import classes from './badge.module.css'
 import { Icon, type IconName } from './icon.tsx'
 
@@ -19,4 +21,62 @@ export function Badge({ tone, icon, children }: BadgeProps) {
       <span>{children}</span>
     </span>
   )
+}
+
+type Status = Api['SmsQuota']['status']
+
+export const STATUS_LABELS: Record<Status, string> = texts.components.statuses
+
+const STATUS_TONES: Record<Status, Tone> = {
+  active: 'good',
+  exhausted: 'bad',
+  scheduled: 'coming',
+  suspended: 'held',
+  expired: 'over',
+  deleted: 'over',
+}
+
+/** What does not count now, but may again. */
+const ICONS: Partial<Record<Status, IconName>> = { scheduled: 'clock', suspended: 'pause' }
+
+/** What decides about the word for a status. */
+export type WithStatus = Pick<Api['SmsQuota'], 'status' | 'kind' | 'limit'>
+
+/** Whether a quota is a cap that lets nothing pass: it was made to block, and has not run out. */
+export function isBlock({ status, kind, limit }: WithStatus): boolean {
+  return kind === 'cap' && limit === 0 && status === 'exhausted'
+}
+
+export function statusLabel(quota: WithStatus): string {
+  return isBlock(quota) ? texts.components.blocked : STATUS_LABELS[quota.status]
+}
+
+export function StatusBadge({ quota }: { quota: WithStatus }) {
+  const { status } = quota
+  return (
+    <Badge tone={STATUS_TONES[status]} icon={ICONS[status]}>
+      {statusLabel(quota)}
+    </Badge>
+  )
+}
+
+type State = Api['ReservationRecord']['state']
+
+export const RESERVATION_STATE_LABELS: Record<State, string> = texts.components.reservationStates
+
+const STATE_TONES: Record<State, Tone> = {
+  reserved: 'coming',
+  committed: 'good',
+  refunded: 'held',
+  expired: 'over',
+  released: 'over',
+}
+
+/** The words for the states. @param isOwn for the user whose messages they are, who knows no operator's words */
+export function stateLabels(isOwn: boolean): Record<State, string> {
+  return isOwn ? texts.components.ownReservationStates : RESERVATION_STATE_LABELS
+}
+
+export function ReservationBadge({ state, isOwn }: { state: State; isOwn: boolean }) {
+  return <Badge tone={STATE_TONES[state]}>{stateLabels(isOwn)[state]}</Badge>
 }

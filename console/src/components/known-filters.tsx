@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link, useLocation } from 'wouter'
 import { formatList } from '../formats.ts'
 import { texts } from '../texts/texts.ts'
-import { EmptyState } from './empty-state.tsx'
+import { EmptyState } from './loaded.tsx'
 import { useMeaningless } from './url-state.ts'
 
 interface KnownFiltersProps {

@@ -1,7 +1,10 @@
+import { Skeleton, Text, VisuallyHidden } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { retryDelayOf } from '../api/problem.ts'
+import { texts } from '../texts/texts.ts'
 import { ErrorNotice } from './error-notice.tsx'
+import classes from './notice.module.css'
 
 interface LoadedProps<T> {
   query: UseQueryResult<T>
@@ -23,5 +26,38 @@ export function Loaded<T>({ query, loading, children }: LoadedProps<T>) {
       {error !== null && retryDelayOf(error) === null && <ErrorNotice variant="load" error={error} onRetry={refetch} />}
       {children(data)}
     </>
+  )
+}
+
+const SLOTS = Array.from({ length: 20 }, (_, slot) => slot)
+
+/**
+ * Placeholder rows, as high as the expected content so that the layout does not shift.
+ * @param rows at most 20
+ */
+export function Loading({ rows = 4, height = 28 }: { rows?: number; height?: number }) {
+  return (
+    <div role="status">
+      <VisuallyHidden>{texts.components.loading}</VisuallyHidden>
+      {SLOTS.slice(0, rows).map(slot => (
+        <Skeleton key={slot} height={height} mb={8} />
+      ))}
+    </div>
+  )
+}
+
+/** Replaces an empty list: why it is empty, and what the user can do. */
+export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <div className={classes.notice}>
+      <Text fw={600} size="sm">
+        {title}
+      </Text>
+      {children !== undefined && (
+        <Text size="sm" c="dimmed" component="div" mt={4}>
+          {children}
+        </Text>
+      )}
+    </div>
   )
 }

@@ -1,7 +1,7 @@
 import { Anchor } from '@mantine/core'
 import { Link } from 'wouter'
 import { texts } from '../texts/texts.ts'
-import { EmptyState } from './empty-state.tsx'
+import { EmptyState } from './loaded.tsx'
 import { PageTitle } from './page-title.tsx'
 
 const NOT_FOUND = texts.components.notFound

@@ -1,7 +1,7 @@
 import { Button, Code } from '@mantine/core'
 import { Component, type ReactNode } from 'react'
 import { texts } from '../texts/texts.ts'
-import { EmptyState } from './empty-state.tsx'
+import { EmptyState } from './loaded.tsx'
 import { PageTitle } from './page-title.tsx'
 
 const BROKEN = texts.components.brokenPage

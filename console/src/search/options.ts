@@ -1,7 +1,6 @@
+import { RESERVATION_STATE_LABELS, STATUS_LABELS } from '../components/badge.tsx'
 import type { IconName } from '../components/icon.tsx'
 import { quotaName } from '../components/quota-labels.ts'
-import { RESERVATION_STATE_LABELS } from '../components/reservation-badge.tsx'
-import { STATUS_LABELS } from '../components/status-badge.tsx'
 import { countriesLike, dialedCountryLabel } from '../countries.ts'
 import { formatTimestamp } from '../formats.ts'
 import type { PageEntry } from '../pages.tsx'

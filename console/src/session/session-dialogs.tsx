@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { Suspense } from 'react'
 import { Dialog } from '../components/dialog.tsx'
-import { Loading } from '../components/loading.tsx'
+import { Loading } from '../components/loaded.tsx'
 import { texts } from '../texts/texts.ts'
 import { acceptLink, type Caller, declineLink, signOut, useIsLinkWaiting } from './session.ts'
 import { SignInAgain } from './sign-in-forms.tsx'

@@ -5,10 +5,9 @@ import { historyQuery } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { denialTexts } from '../../texts/denials.ts'
-import { Actor } from '../actor.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
-import { Loading } from '../loading.tsx'
-import { Timestamp } from '../values.tsx'
+import { Loading } from '../loaded.tsx'
+import { Actor, Timestamp } from '../values.tsx'
 
 type Change = Api['QuotaChange']
 

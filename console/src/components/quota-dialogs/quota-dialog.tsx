@@ -4,7 +4,7 @@ import type { Api } from '../../api/types.ts'
 import { quotaQuery } from '../../queries/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { Dialog } from '../dialog.tsx'
-import { Loading } from '../loading.tsx'
+import { Loading } from '../loaded.tsx'
 import type { QuotaFormProps } from './effect.tsx'
 
 type Quota = Api['SmsQuota']

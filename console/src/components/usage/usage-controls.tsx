@@ -3,7 +3,7 @@ import type { Api } from '../../api/types.ts'
 import { addDays, dayOf } from '../../local-time.ts'
 import { texts } from '../../texts/texts.ts'
 import { DayField } from '../day-field.tsx'
-import type { FieldErrors } from '../field-errors.ts'
+import type { FieldErrors } from '../form-errors.ts'
 import { day, oneOf, type StateOf } from '../url-state.ts'
 import classes from './usage.module.css'
 

@@ -10,7 +10,7 @@ import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from
 import { checkTexts } from '../../texts/message-check.ts'
 import { useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
-import { QuotaLink } from '../quota-link.tsx'
+import { QuotaLink } from '../links.tsx'
 import { Section } from '../section.tsx'
 import { uint } from '../url-state.ts'
 import { ExactTime, Timestamp } from '../values.tsx'

@@ -4,10 +4,9 @@ import type { Api } from '../../api/types.ts'
 import { countryLabel } from '../../formats.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
-import { MessageLink } from '../message-link.tsx'
-import { QuotaLink } from '../quota-link.tsx'
+import { ReservationBadge } from '../badge.tsx'
+import { MessageLink, QuotaLink } from '../links.tsx'
 import classes from '../record-table.module.css'
-import { ReservationBadge } from '../reservation-badge.tsx'
 import { ExactTime, Timestamp, Units } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']

@@ -6,7 +6,7 @@ import { type Segmentation, segmentText } from '../../../../src/domain/segments.
 import type { Api } from '../../api/types.ts'
 import { type Destination, useDestination } from '../../components/destination.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Loading } from '../../components/loading.tsx'
+import { Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { ExactTime } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { memo, useMemo, useState } from 'react'
 import type { CostlyCharacter } from '../../../../src/domain/characters.ts'
 import type { Segmentation } from '../../../../src/domain/segments.ts'
-import { EmptyState } from '../../components/empty-state.tsx'
+import { EmptyState } from '../../components/loaded.tsx'
 import { costTexts } from '../../texts/cost.ts'
 import classes from './cost.module.css'
 

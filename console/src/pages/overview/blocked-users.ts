@@ -1,5 +1,5 @@
 import type { Api } from '../../api/types.ts'
-import { isBlock } from '../../components/status-badge.tsx'
+import { isBlock } from '../../components/badge.tsx'
 import type { Blocks } from '../../queries/overview.ts'
 
 type Denial = Api['DenialRecord']

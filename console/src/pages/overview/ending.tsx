@@ -1,9 +1,8 @@
 import { Anchor, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { EmptyState } from '../../components/empty-state.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { Loading } from '../../components/loading.tsx'
+import { QuotaName } from '../../components/links.tsx'
+import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
@@ -11,7 +10,6 @@ import { Timestamp, Units } from '../../components/values.tsx'
 import { ENDING_DAYS, useEnding } from '../../queries/overview.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
-import { QuotaName } from './quota-name.tsx'
 
 type Quota = Api['SmsQuota']
 

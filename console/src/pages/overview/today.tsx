@@ -1,7 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { Loading } from '../../components/loading.tsx'
+import { Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, Units } from '../../components/values.tsx'
 import { useToday, useYesterday, useYesterdayUntilNow } from '../../queries/overview.ts'

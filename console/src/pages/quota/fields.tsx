@@ -1,6 +1,6 @@
 import { Button, CloseButton, Input, MultiSelect, Select, TagsInput, Text, TextInput } from '@mantine/core'
 import type { KeyboardEvent, ReactNode } from 'react'
-import type { FieldErrors } from '../../components/field-errors.ts'
+import type { FieldErrors } from '../../components/form-errors.ts'
 import type { FieldProps } from '../../components/text-field.tsx'
 import { countryOptions } from '../../countries.ts'
 import { formatDistance, formatUtc, LOCAL_ZONE } from '../../formats.ts'

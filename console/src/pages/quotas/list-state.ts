@@ -1,7 +1,7 @@
 import { MAX_PAGE_SIZE } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
+import { STATUS_LABELS } from '../../components/badge.tsx'
 import { KIND_LABELS, SORTS } from '../../components/quota-labels.ts'
-import { STATUS_LABELS } from '../../components/status-badge.tsx'
 import { count, cursor, matching, oneOf, uint } from '../../components/url-state.ts'
 
 type Quota = Api['SmsQuota']

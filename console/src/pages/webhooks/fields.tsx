@@ -1,7 +1,7 @@
 import { Checkbox, Radio, Stack, Textarea, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { EVENT_TYPES } from '../../../../src/domain/event.ts'
-import type { FieldErrors } from '../../components/field-errors.ts'
+import type { FieldErrors } from '../../components/form-errors.ts'
 import type { WebhookSettings } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
 

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { newIdempotencyKey } from '../../../api/idempotency-key.ts'
+import { newIdempotencyKey } from '../../../api/http.ts'
 import { Section } from '../../../components/section.tsx'
 import { bulkJob, importJob } from '../../../queries/jobs.ts'
 import { refetchDependents } from '../../../queries/quota.ts'

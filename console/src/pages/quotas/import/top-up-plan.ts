@@ -1,7 +1,7 @@
 import { csvLine } from '../../../../../src/domain/csv.ts'
 import type { Api } from '../../../api/types.ts'
+import { STATUS_LABELS } from '../../../components/badge.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
-import { STATUS_LABELS } from '../../../components/status-badge.tsx'
 import { formatLongDate, formatTimestamp, formatUnits, LOCAL_ZONE } from '../../../formats.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import type { Extra } from '../extra-grants.ts'

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, type RefObject, useEffect } from 'react'
 import { ApiProblem } from '../api/problem.ts'
 
 export interface FieldErrors<Field extends string = string> {
@@ -40,4 +40,19 @@ function issuesOf(error: Error | null): ApiProblem['issues'] {
 function sentence(text: string): string {
   const capitalized = text.charAt(0).toUpperCase() + text.slice(1)
   return capitalized.endsWith('.') ? capitalized : `${capitalized}.`
+}
+
+/** Focuses the first error of a form when the service rejects it. */
+export function useFocusFirstError(form: RefObject<HTMLFormElement | null>, error: Error | null): void {
+  useEffect(() => {
+    if (error !== null && form.current !== null) focusFirstError(form.current)
+  }, [form, error])
+}
+
+/** Opens every collapsed group with an invalid field, then focuses the form error or the first invalid field. */
+export function focusFirstError(form: HTMLFormElement): void {
+  const invalid = [...form.querySelectorAll<HTMLElement>('[aria-invalid="true"]')]
+  for (const field of invalid) field.closest('details')?.setAttribute('open', '')
+  const first = form.querySelector<HTMLElement>('[data-form-error]') ?? invalid[0]
+  first?.focus()
 }

@@ -1,0 +1,57 @@
+import { Anchor } from '@mantine/core'
+import { Link } from 'wouter'
+import type { Api } from '../api/types.ts'
+import { useQuotaNames, type ViewedUser } from '../queries/user.ts'
+import { texts } from '../texts/texts.ts'
+import { Kind } from './kind.tsx'
+import classes from './panel-table.module.css'
+import { KIND_LABELS } from './quota-labels.ts'
+
+interface QuotaLinkProps {
+  id: number
+  kind: Api['SmsQuota']['kind']
+  /** The owner. All links of one user share one request for the names. */
+  user: ViewedUser
+}
+
+/** The kind of a quota and its name, or its number; a link for those who see all users. */
+export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
+  const name = useQuotaNames(user).get(id)
+  if (user.isOwn) return name === undefined ? texts.values.ownKinds[kind] : <bdi>{name}</bdi>
+  return (
+    <Kind kind={kind}>
+      {KIND_LABELS[kind]}{' '}
+      <Anchor component={Link} href={`/quotas/${id}`} size="sm">
+        <bdi>{name ?? id}</bdi>
+      </Anchor>
+    </Kind>
+  )
+}
+
+/** The kind of a quota and its name or number, as a link. */
+export function QuotaName({ quota: { id, kind, name } }: { quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'> }) {
+  return (
+    <div className={classes.name}>
+      <Kind kind={kind}>
+        {KIND_LABELS[kind]}{' '}
+        <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600}>
+          <bdi>{name ?? id}</bdi>
+        </Anchor>
+      </Kind>
+    </div>
+  )
+}
+
+/** The page of the life of a message. @param id the sender's */
+export function messageUrl({ user_id, isOwn }: ViewedUser, id: string): string {
+  return `${isOwn ? '/mine' : `/users/${user_id}`}/messages/${encodeURIComponent(id)}`
+}
+
+/** A message's id as a link to its life. */
+export function MessageLink({ user, id }: { user: ViewedUser; id: string }) {
+  return (
+    <Anchor component={Link} href={messageUrl(user, id)} size="sm" fw={600}>
+      <bdi>{id}</bdi>
+    </Anchor>
+  )
+}
