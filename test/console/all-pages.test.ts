@@ -72,6 +72,27 @@ test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', 
   }
 })
 
+test('buttons and fields are at least 40 px high where fingers press them', async () => {
+  const page = await site.visit('/nowhere', { viewport: { width: 390, height: 844 } })
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  const small: string[] = []
+  for (const { path } of PAGES) {
+    await follow(page, EXAMPLES[path] ?? path)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await settled(page)
+    const targets = page.locator(
+      'button, a[class*=Button-root], select, textarea:not([aria-hidden]), input:not([type=radio], [type=checkbox], [type=file])',
+    )
+    const found = await targets.evaluateAll(elements =>
+      elements
+        .filter(element => element.checkVisibility() && element.getBoundingClientRect().height < 40)
+        .map(element => element.outerHTML.slice(0, 200)),
+    )
+    small.push(...found.map(html => `${path}: ${html}`))
+  }
+  expect(small).toEqual([])
+})
+
 test.each(['/overview', '/quotas', `/quotas/${quota}`, '/quotas/new', '/users/7', `/webhooks/${webhook}/settings`])(
   'what the mouse is over at %s can be read',
   async path => {

@@ -98,6 +98,14 @@ test('filters by user, status, kind, name and reference', async () => {
   expect(page.url()).toBe(`${site.url}/console/quotas?country=AT`)
 })
 
+test('the heads of the columns stay in view', async () => {
+  const page = await site.visit(`${LIST}?page_size=50`)
+  await page.getByRole('rowheader').filter({ hasText: 'Quota 1' }).last().scrollIntoViewIfNeeded()
+  const top = (await page.getByRole('columnheader', { name: 'Status' }).boundingBox())?.y ?? Number.NaN
+  expect(top).toBeGreaterThanOrEqual(0)
+  expect(top).toBeLessThan(100)
+})
+
 test('sorts by columns', async () => {
   const page = await site.visit(`${LIST}?user_id=4`)
   await untilListed(page, [44, 39, 34, 29, 24, 19, 14, 9, 4])

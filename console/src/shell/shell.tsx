@@ -85,8 +85,8 @@ function SearchField({ caller, pages }: { caller: Caller; pages: readonly PageEn
   const [isOpen, { open, close }] = useDisclosure()
   const { input, setInput, onFieldFocus } = useSearchInput(isOpen, close)
   useEffect(() => {
-    // It opens at once then.
-    void loadSearch()
+    // It opens at once then. If the service is away, it is loaded when it is opened.
+    loadSearch().catch(() => {})
     function onKey(event: KeyboardEvent) {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
