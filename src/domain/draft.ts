@@ -2,7 +2,7 @@ import { alertedBy } from './alerts.ts'
 import { type Allowance, type ClosedWindow, type QuotaKind, roll } from './quota.ts'
 import { countsOf, type Reservation } from './reservation.ts'
 import type { EpochMs } from './time.ts'
-import { addReservationUsage, type UsageEntry } from './usage.ts'
+import { addReservationUsage, type Cause, type UsageEntry } from './usage.ts'
 
 /**
  * One user's state while a batch is decided: the loaded rows, with the effects of the commands decided so far. It is
@@ -76,12 +76,8 @@ export function rolledQuotaAt(draft: Draft, index: number, now: EpochMs): Allowa
   return quota
 }
 
-/**
- * Adds or replaces a reservation, and adds the difference to the counters of its draws and to the usage.
- *
- * @param messages that its first committed units pay
- */
-export function putReservation(draft: Draft, after: Reservation, now: EpochMs, messages = 1): void {
+/** Adds or replaces a reservation, and adds the difference to the counters of its draws and to the usage. */
+export function putReservation(draft: Draft, after: Reservation, now: EpochMs, cause: Cause): void {
   const before = draft.reservations.get(after.id)
   for (const draw of after.draws) {
     const counts = countsOf(after, draw)
@@ -90,7 +86,7 @@ export function putReservation(draft: Draft, after: Reservation, now: EpochMs, m
     const reserved = counts.reserved - previous.reserved
     if (used !== 0 || reserved !== 0) addToCounters(draft, draw.quota_id, draw.window_no, used, reserved, now)
   }
-  addReservationUsage(draft.usage, before, after, messages)
+  addReservationUsage(draft.usage, before, after, cause)
   draft.reservations.set(after.id, after)
 }
 

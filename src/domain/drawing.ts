@@ -35,7 +35,7 @@ export function draw(draft: Draft, command: DrawCommand, now: EpochMs, mode: { o
   const wouldDeny = command.force ? null : reason
   const reservation = reservationOf(command, matches, units, wouldDeny, now)
   const explanation = command.explain ? explain(matches, command, reservation) : null
-  if (command.op !== 'check') putReservation(draft, reservation, now)
+  if (command.op !== 'check') putReservation(draft, reservation, now, command)
   return {
     outcome: 'granted',
     reservation,

@@ -27,7 +27,7 @@ export function settle(draft: Draft, command: SettleCommand, now: EpochMs): Outc
   if (target <= done) return { outcome: 'settled', reservation, replayed: true }
 
   const settled = settledTo(reservation, command.op, target)
-  putReservation(draft, settled, now, command.messages)
+  putReservation(draft, settled, now, command)
   // Only a forced commit lowers what was released.
   if (settled.released < reservation.released && !draft.retaken.includes(settled.id)) draft.retaken.push(settled.id)
   return { outcome: 'settled', reservation: settled, replayed: false }
@@ -73,6 +73,7 @@ export function expireIfDue(draft: Draft, id: string, now: EpochMs): Reservation
     reservation.on_expiry === 'commit'
       ? { ...reservation, expired: true, committed: reservation.committed + outstanding }
       : { ...reservation, expired: true, released: reservation.released + outstanding }
-  putReservation(draft, closed, now)
+  // Time is the cause, and not the sender who meets the reservation first.
+  putReservation(draft, closed, now, {})
   return closed
 }

@@ -1,4 +1,4 @@
-import type { DrawCommand } from './command.ts'
+import type { DrawCommand, Origin } from './command.ts'
 import { type DenialReason, type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
@@ -17,6 +17,8 @@ export interface UsageEntry {
   quota_id: number | null
   country: string | null
   message_type: string | null
+  /** The principal whose command caused it; null: the service itself. */
+  sender: string | null
   units: number
   messages: number
 }
@@ -66,15 +68,24 @@ function firstAfter(timestamps: readonly EpochMs[], at: EpochMs): number {
 /** Adds to the entry of the same kind, or appends one. A draft has a handful of entries: a scan is cheaper than a key. */
 function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
   const same = entries.find(
-    ({ kind, quota_id, country, message_type }) =>
+    ({ kind, quota_id, country, message_type, sender }) =>
       kind === entry.kind &&
       quota_id === entry.quota_id &&
       country === entry.country &&
-      message_type === entry.message_type,
+      message_type === entry.message_type &&
+      sender === entry.sender,
   )
   if (same === undefined) return void entries.push(entry)
   same.units += entry.units
   same.messages += entry.messages
+}
+
+/** What changes a reservation. */
+export interface Cause {
+  /** Who asks for the change; undefined: the service itself. */
+  readonly origin?: Origin
+  /** How many messages the reservation pays: one, but for a slice of a lease. */
+  readonly messages?: number
 }
 
 /**
@@ -84,35 +95,43 @@ function addUsage(entries: UsageEntry[], entry: UsageEntry): void {
  *
  * A message counts as committed once, with its first committed unit, and as refunded once, with its first refunded unit.
  * It counts for the grant that pays that unit.
- *
- * @param messages how many the reservation pays: one, but for a slice of a lease
  */
 export function addReservationUsage(
   entries: UsageEntry[],
   before: Reservation | undefined,
   after: Reservation,
-  messages: number,
+  { origin, messages = 1 }: Cause,
 ): void {
   const spent = before === undefined ? 0 : spentOf(before)
   const committed = after.committed - (before?.committed ?? 0)
   const refunded = after.refunded - (before?.refunded ?? 0)
   const end = spent + committed
-  if (committed > 0) addRange(entries, 'committed', after, spent, end, (before?.committed ?? 0) === 0 ? messages : 0)
-  if (refunded > 0) addRange(entries, 'refunded', after, end - refunded, end, (before?.refunded ?? 0) === 0 ? 1 : 0)
+  const sender = origin?.principal ?? null
+  if (committed > 0) {
+    const counted = (before?.committed ?? 0) === 0 ? messages : 0
+    addRange(entries, after, { kind: 'committed', sender, start: spent, end, messages: counted })
+  }
+  if (refunded > 0) {
+    const counted = (before?.refunded ?? 0) === 0 ? 1 : 0
+    addRange(entries, after, { kind: 'refunded', sender, start: end - refunded, end, messages: counted })
+  }
 }
 
-/** Adds the units [start, end) of a reservation to the entries of the grants that pay for them. */
+/** The units [start, end) of a reservation. */
+interface Range extends Pick<UsageEntry, 'kind' | 'sender' | 'messages'> {
+  start: number
+  end: number
+}
+
+/** Adds a range to the entries of the grants that pay for it. */
 function addRange(
   entries: UsageEntry[],
-  kind: UsageKind,
   { user_id, country, message_type, draws }: Reservation,
-  start: number,
-  end: number,
-  messages: number,
+  { kind, sender, start, end, messages }: Range,
 ): void {
   const add = (quota_id: number | null, units: number) => {
     if (units > 0 || messages > 0)
-      addUsage(entries, { user_id, kind, quota_id, country, message_type, units, messages })
+      addUsage(entries, { user_id, kind, quota_id, country, message_type, sender, units, messages })
     messages = 0
   }
   let paid = 0
@@ -128,8 +147,9 @@ function addRange(
 /** Adds a denial. It changes nothing in the ledger; usage is its only trace. */
 export function addDenial(
   entries: UsageEntry[],
-  { user_id, country, message_type, units }: DrawCommand,
+  { user_id, country, message_type, units, origin }: DrawCommand,
   reason: DenialReason,
 ): void {
-  addUsage(entries, { user_id, kind: reason, quota_id: null, country, message_type, units, messages: 1 })
+  const sender = origin?.principal ?? null
+  addUsage(entries, { user_id, kind: reason, quota_id: null, country, message_type, sender, units, messages: 1 })
 }

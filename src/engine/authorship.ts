@@ -7,6 +7,8 @@ import type { PrincipalIds } from './principals.ts'
 /** Who made and settled the reservations of a batch, and what is recorded beside that. */
 export interface BatchAuthorship {
   authorsOf(reservation: ReservationKey): Authors
+  /** The id of a principal in the dictionary; null if it has none, or there is no principal. */
+  idOf(principal: string | null): number | null
   /** Sorted like all rows of a batch. */
   readonly actions: readonly ReservationAction[]
 }
@@ -27,13 +29,14 @@ export function authorshipOf(
   outcomes: readonly Outcome[],
   ids: PrincipalIds,
 ): BatchAuthorship {
+  const idOf = (principal: string | null) => (principal === null ? null : (ids.get(principal) ?? null))
   const authors = new Map<string, Authors>()
   const actions: ReservationAction[] = []
   for (const [index, command] of commands.entries()) {
     const outcome = outcomes[index]
     const { origin, op, user_id, id } = command
     if (origin === undefined || op === 'check' || !isNew(outcome)) continue
-    const principal = ids.get(origin.principal) ?? null
+    const principal = idOf(origin.principal)
     const key = keyOf(command)
     const { made_by, settled_by } = authors.get(key) ?? NO_AUTHORS
     authors.set(key, {
@@ -43,7 +46,8 @@ export function authorshipOf(
     const recorded = recordedOf(command, outcome)
     if (recorded !== null) actions.push({ user_id, id, ...recorded, principal, request_id: origin.requestId })
   }
-  return { authorsOf: reservation => authors.get(keyOf(reservation)) ?? NO_AUTHORS, actions: actions.sort(byKey) }
+  const authorsOf = (reservation: ReservationKey) => authors.get(keyOf(reservation)) ?? NO_AUTHORS
+  return { authorsOf, idOf, actions: actions.sort(byKey) }
 }
 
 function recordedOf(

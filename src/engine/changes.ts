@@ -48,7 +48,7 @@ export function addChanges(
   for (const correction of sorted(draft.corrections, byQuotaAndWindow)) {
     if (correction.used !== 0 || correction.reserved !== 0) changes.corrected.push(correction)
   }
-  for (const entry of draft.usage) changes.usage.push(entry)
+  for (const entry of draft.usage) changes.usage.push({ ...entry, sender: authorship.idOf(entry.sender) })
   for (const id of draft.retaken.sort()) changes.retaken.push({ user_id: draft.user_id, id })
   for (const reservation of sorted(draft.reservations, byId)) {
     addReservationChange(changes, reservations.get(reservation.id), reservation, authorship)

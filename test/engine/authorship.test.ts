@@ -144,6 +144,70 @@ describe('forced bookings and refunds', () => {
   })
 })
 
+describe('usage names', () => {
+  /** What is counted of a user: kind, units, messages and sender. */
+  async function usageOf(user_id: number) {
+    const rows = await db.query<{ kind: number; units: number; messages: number; subject: string | null }>({
+      text: `select kind, e.units, e.messages, subject
+        from usage_pending, unnest(users, kinds, units, messages, senders) e (user_id, kind, units, messages, sender)
+          left join principal on id = sender
+        where e.user_id = $1 order by number, kind, subject`,
+      values: [user_id],
+    })
+    return rows.map(({ kind, units, messages, subject }) => [kind, units, messages, subject])
+  }
+  const [COMMITTED, REFUNDED, NO_QUOTA, QUOTA_EXHAUSTED] = [0, 1, 3, 5]
+
+  test('the sender who committed or refunded, whoever reserved', async () => {
+    const engine = bench.engine()
+    const user = await aUser()
+    await engine.submit(by('campaigns', reserve(user, 'm', 5)))
+    await engine.submit(by('gateway', settle('commit', user, 'm', 2)))
+    await engine.submit(by('campaigns', settle('commit', user, 'm', 5)))
+    await engine.submit(by('desk', settle('refund', user, 'm', 1)))
+    await engine.submit(by('gateway', { ...draw('consume', user, 'n', 5_000), force: true }))
+    expect(await usageOf(user)).toEqual([
+      [COMMITTED, 2, 1, 'gateway'],
+      [COMMITTED, 3, 0, 'campaigns'],
+      [REFUNDED, 1, 1, 'desk'],
+      [COMMITTED, 5_000, 1, 'gateway'],
+    ])
+  })
+
+  test('each sender of a batch by itself, and the sender who was denied', async () => {
+    const engine = bench.engine()
+    const [user, stranger] = [await aUser(), someone()]
+    await Promise.all([
+      engine.submit(by('one', draw('consume', user, 'a', 2))),
+      engine.submit(by('other', draw('consume', user, 'b', 3))),
+      engine.submit(by('one', draw('consume', user, 'c', 4))),
+      engine.submit(by('other', draw('consume', user, 'd', 5_000))),
+      engine.submit(by('one', reserve(stranger, 'e', 1))),
+    ])
+    expect(await usageOf(user)).toEqual([
+      [COMMITTED, 6, 2, 'one'],
+      [COMMITTED, 3, 1, 'other'],
+      [QUOTA_EXHAUSTED, 5_000, 1, 'other'],
+    ])
+    expect(await usageOf(stranger)).toEqual([[NO_QUOTA, 1, 1, 'one']])
+  })
+
+  test('nobody for what an expiry commits, also if a sender meets it first', async () => {
+    const engine = bench.engine()
+    const user = await aUser()
+    const onExpiry = { ttl_ms: 1_000, on_expiry: 'commit' } as const
+    for (const id of ['met', 'swept']) await engine.submit(by('campaigns', reserve(user, id, 5, onExpiry)))
+    clock.now += 2_000
+    await engine.submit(by('gateway', settle('commit', user, 'met', 5)))
+    await engine.submit({ op: 'expire', user_id: user, id: 'swept' })
+    expect(await usageOf(user)).toEqual([
+      [COMMITTED, 5, 1, null],
+      [COMMITTED, 5, 1, null],
+    ])
+    clock.now = START
+  })
+})
+
 describe('the dictionary of principals', () => {
   const idOf = async (subject: string) =>
     (await db.query<{ id: number }>({ text: 'select id from principal where subject = $1', values: [subject] }))[0]?.id
@@ -183,6 +247,8 @@ describe('the dictionary of principals', () => {
       settled_by: null,
       actions: [{ action: 'force', total_units: 1, at: clock.now, by: null, request_id: 'r1' }],
     })
+    const [usage] = await db.query({ text: 'select senders from usage_pending where $1 = any(users)', values: [user] })
+    expect(usage).toEqual({ senders: [null] })
     await engine.submit(by('the last', draw('consume', user, 'n', 1)))
     expect((await authorshipOf(engine, user, 'n'))?.made_by).toBe('the last')
     await db.query({ text: 'delete from principal where id = 100000' })

@@ -5,7 +5,7 @@ import { addAlerts } from '../../src/db/ledger/add-alerts.ts'
 import { addDenials } from '../../src/db/ledger/add-denials.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
-import { addUsage } from '../../src/db/ledger/add-usage.ts'
+import { addUsage, type BookedUsage } from '../../src/db/ledger/add-usage.ts'
 import { checkAbsent } from '../../src/db/ledger/check-absent.ts'
 import { checkQuotas } from '../../src/db/ledger/check-quotas.ts'
 import { checkReservations } from '../../src/db/ledger/check-reservations.ts'
@@ -40,7 +40,6 @@ import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
 import { quotaIdOf, SHARDS, shardOf } from '../../src/domain/shard.ts'
-import type { UsageEntry } from '../../src/domain/usage.ts'
 import { viewOf } from '../../src/domain/view.ts'
 import { aQuota, at } from '../domain/fixture.ts'
 
@@ -160,9 +159,9 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
     return { user_id, type: 'quota.threshold_reached', data: { quota, percent: 80 } }
   })
 
-  const usage = reservations.map(({ user_id }): UsageEntry => {
+  const usage = reservations.map(({ user_id }): BookedUsage => {
     const grant = { quota_id: 64, country: 'DE', message_type: null }
-    return { user_id, kind: 'committed', ...grant, units: 1, messages: 1 }
+    return { user_id, kind: 'committed', ...grant, sender: null, units: 1, messages: 1 }
   })
 
   const denials = reservations.map(

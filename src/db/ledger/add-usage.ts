@@ -5,6 +5,9 @@ import { USER_SHARD } from './keys.ts'
 import { nextNumber } from './numbers.ts'
 import { ledgerStatement, type Scalar } from './statement.ts'
 
+/** Usage as it is stored: with the id of the sender in the dictionary of principals; null if it is not there. */
+export type BookedUsage = Omit<UsageEntry, 'sender'> & { sender: number | null }
+
 /** The codes of `usage_pending.kinds`. 2 is a denial without a reason, which earlier versions wrote. */
 const KINDS = { committed: 0, refunded: 1, no_quota: 3, cap_reached: 4, quota_exhausted: 5 }
 
@@ -12,13 +15,14 @@ const BUCKET: Scalar = (_, now) => formatTimestamp(usageBucketOf(now))
 const NUMBER: Scalar = () => String(nextNumber())
 
 const VALUES = {
-  users: bigints<UsageEntry>(entry => entry.user_id),
-  quotas: bigints<UsageEntry>(entry => entry.quota_id),
-  countries: texts<UsageEntry>(entry => entry.country),
-  message_types: texts<UsageEntry>(entry => entry.message_type),
-  kinds: smallints<UsageEntry>(entry => KINDS[entry.kind]),
-  units: bigints<UsageEntry>(entry => entry.units),
-  messages: ints<UsageEntry>(entry => entry.messages),
+  users: bigints<BookedUsage>(entry => entry.user_id),
+  quotas: bigints<BookedUsage>(entry => entry.quota_id),
+  countries: texts<BookedUsage>(entry => entry.country),
+  message_types: texts<BookedUsage>(entry => entry.message_type),
+  kinds: smallints<BookedUsage>(entry => KINDS[entry.kind]),
+  units: bigints<BookedUsage>(entry => entry.units),
+  messages: ints<BookedUsage>(entry => entry.messages),
+  senders: ints<BookedUsage>(entry => entry.sender),
 }
 
 const NAMES = Object.keys(VALUES)
@@ -27,7 +31,7 @@ const NAMES = Object.keys(VALUES)
  * Adds a batch's usage as a row of arrays per shard, which the usage rollup sums up later. The rows are the batch's own: it
  * waits for no lock, and no other transaction waits for them.
  */
-export const addUsage = ledgerStatement<UsageEntry>(
+export const addUsage = ledgerStatement<BookedUsage>(
   'add-usage',
   { ...USER_SHARD, ...VALUES },
   ({ k, bind }) => `insert into usage_pending (shard, number, ${NAMES.join(', ')}, bucket)

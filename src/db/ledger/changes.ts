@@ -3,12 +3,11 @@ import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
-import type { UsageEntry } from '../../domain/usage.ts'
 import { addActions, type ReservationAction } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
 import { addDenials } from './add-denials.ts'
 import { addReservations } from './add-reservations.ts'
-import { addUsage } from './add-usage.ts'
+import { addUsage, type BookedUsage } from './add-usage.ts'
 import { checkAbsent } from './check-absent.ts'
 import { checkQuotas } from './check-quotas.ts'
 import { checkReservations } from './check-reservations.ts'
@@ -39,7 +38,7 @@ export interface Changes {
   retaken: ReservationKey[]
   /** Quotas, among those incremented and rolled, that have reached marks. */
   alerted: ReachedMarks[]
-  usage: UsageEntry[]
+  usage: BookedUsage[]
   /** Denials to be logged, in the order of their commands: nothing waits for these rows. */
   denied: ExplainedDenial[]
 }
