@@ -1364,6 +1364,8 @@ export type Usage = {
     readonly quotaId?: number | null
     readonly country?: string | null
     readonly messageType?: string | null
+    /** The subject of the token whose call committed or refunded the units, or was denied. Null: the service itself, whose reservations were committed on expiry; usage from before it was counted by sender; and senders beyond the 100,000 that are named. */
+    readonly sender?: string | null
     /** Committed, at the time of the commit. A message counts with its first unit. */
     readonly committed: { readonly units: number; readonly messages: number }
     /** Given back, at the time of the refund. Not subtracted from `committed`. */
@@ -2195,8 +2197,8 @@ export interface Api<Options> {
       readonly timeZone?: string
       /** Only this user's usage; omitted: the usage of all users. */
       readonly userId?: number
-      /** One row per interval and value that occurs in the period, at most 10000 rows. By `user` or `quota` without a `user_id`, the report reads 100000 stored rows at most, and is refused beyond: ask for a shorter period, or for the top users. */
-      readonly groupBy?: 'user' | 'quota' | 'country' | 'message_type'
+      /** One row per interval and value that occurs in the period, at most 10000 rows. By `user` or `quota` without a `user_id`, the report reads 100000 stored rows at most, and is refused beyond: ask for a shorter period, or for the top users. By `sender` without a `user_id` only: usage of one user is not counted by sender. */
+      readonly groupBy?: 'user' | 'quota' | 'country' | 'message_type' | 'sender'
     },
     options?: Options,
   ): Promise<Usage>

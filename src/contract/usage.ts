@@ -42,7 +42,7 @@ export const AdminUsageQuery = Type.Object(
     user_id: Type.Optional(uint({ description: "Only this user's usage; omitted: the usage of all users." })),
     group_by: groupBy(
       USAGE_GROUPS,
-      ` By \`user\` or \`quota\` without a \`user_id\`, the report reads ${MAX_USAGE_READ} stored rows at most, and is refused beyond: ask for a shorter period, or for the top users.`,
+      ` By \`user\` or \`quota\` without a \`user_id\`, the report reads ${MAX_USAGE_READ} stored rows at most, and is refused beyond: ask for a shorter period, or for the top users. By \`sender\` without a \`user_id\` only: usage of one user is not counted by sender.`,
     ),
   },
   closed,
@@ -100,6 +100,12 @@ export const Usage = Type.Object(
         ),
         country: Type.Optional(nullable(Type.String())),
         message_type: Type.Optional(nullable(Type.String())),
+        sender: Type.Optional(
+          nullable(Type.String(), {
+            description:
+              'The subject of the token whose call committed or refunded the units, or was denied. Null: the service itself, whose reservations were committed on expiry; usage from before it was counted by sender; and senders beyond the 100,000 that are named.',
+          }),
+        ),
         ...counts,
       }),
       { description: 'In order of time, without gaps. With `group_by`, each row has the field that it groups by.' },

@@ -30,7 +30,7 @@ export const USAGE_COUNTS = [...COUNTS, ...REASONS] as const
 export const TOTAL_COUNTS = [...USAGE_COUNTS, ...UNFUNDED] as const
 
 /** The codes of `usage_total.dimension`: what its `key` is. */
-export const DIMENSIONS = { none: 0, country: 1, message_type: 2 }
+export const DIMENSIONS = { none: 0, country: 1, message_type: 2, sender: 3 }
 
 /** Units and messages of each kind. */
 export type UsageSums = Record<(typeof TOTAL_COUNTS)[number], number>
@@ -85,8 +85,16 @@ export const PENDING_SUMS = PENDING.map(({ name, counted, codes }) => {
   return `${isNullable(name) ? sum : `coalesce(${sum}, 0)`} as ${name}`
 }).join(', ')
 
-/** The entries of the batches `batches`, as a table `e`. */
+/** The sums of the columns `unfunded` of such entries. */
+export const PENDING_UNFUNDED = Object.entries({ unfunded: 'units', unfunded_messages: 'messages' })
+  .map(
+    ([name, counted]) => `coalesce(sum(e.${counted}) filter (where e.kind = 0 and e.quota_id is null), 0) as ${name}`,
+  )
+  .join(', ')
+
+/** The entries of the batches `batches`, as a table `e`. An earlier version wrote no senders: they are null. */
 export function entriesOf(batches: string): string {
   return `unnest(${batches}.users, ${batches}.quotas, ${batches}.countries, ${batches}.message_types, ${batches}.kinds,
-    ${batches}.units, ${batches}.messages) e (user_id, quota_id, country, message_type, kind, units, messages)`
+    ${batches}.units, ${batches}.messages, ${batches}.senders)
+    e (user_id, quota_id, country, message_type, kind, units, messages, sender)`
 }

@@ -1,5 +1,5 @@
 /** Usage of all users. Its cost does not grow with their number: it reads totals, or a limited number of rows. */
-import type { UsageGroup } from '../domain/usage.ts'
+import type { UserUsageGroup } from '../domain/usage.ts'
 import type { Database, Queryable } from './database.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import {
@@ -17,7 +17,7 @@ const COUNTS = USAGE_COUNTS.join(', ')
 
 /** The entries of all batches that are not rolled up yet, from `$1` to `$2`. */
 const PENDING = `
-  select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, ${PENDING_COUNTS}
+  select p.shard, e.user_id, p.bucket, e.quota_id, e.country, e.message_type, e.sender, ${PENDING_COUNTS}
   from usage_pending p, ${entriesOf('p')} where p.bucket >= $1 and p.bucket < $2`
 
 /** Sums of all users by interval and country, message type or nothing: at most `maxRows`. */
@@ -40,6 +40,44 @@ export function sumTotals(
   })
 }
 
+const TOTALS = `select bucket, key, ${TOTAL_COUNTS.join(', ')} from usage_total
+  where span = any ('{0,1,2}') and bucket >= $1 and bucket < $2`
+
+/** What remains of sums. While the compaction has moved some rows and not others, senders can have more than there is in all. */
+const REST = TOTAL_COUNTS.map(name => `greatest(sum(${name}), 0)::bigint as ${name}`).join(', ')
+
+/**
+ * Sums of all users by interval and sender: at most `maxRows`. The sums of no sender are what the sums of all have more than
+ * those of senders, and not stored. So they hold for usage from before it was counted by sender, and for what an earlier
+ * version rolls up.
+ */
+export function sumSenders(db: Queryable, intervals: Intervals, maxRows: number): Promise<UsageRow[]> {
+  const counts = TOTAL_COUNTS.join(', ')
+  const negated = TOTAL_COUNTS.map(name => `-${name}`).join(', ')
+  return db.query<UsageRow>({
+    text: `
+      with pending as materialized (
+        select bucket, sender, ${COUNTS}, ${UNFUNDED_OF_GRANTS} from (${PENDING}) entries
+      ), named as materialized (
+        select interval, subject as key, ${counts} from (
+          select ${INTERVAL} as interval, key::int as sender, ${REPORTED} from (
+            ${TOTALS} and dimension = $5
+            union all select bucket, sender::text, ${counts} from pending where sender is not null
+          ) u group by 1, 2
+        ) s join principal on principal.id = s.sender
+      ), rest as (
+        select interval, null as key, ${REST} from (
+          select ${INTERVAL} as interval, ${counts} from (
+            ${TOTALS} and dimension = $6 union all select bucket, null, ${counts} from pending
+          ) u
+          union all select interval, ${negated} from named
+        ) r group by 1 having sum(committed) > 0 or sum(refunded) > 0 or sum(denied) > 0
+      )
+      select * from named union all select * from rest order by interval, key limit $4`,
+    values: [...intervalParams(intervals), maxRows, DIMENSIONS.sender, DIMENSIONS.none],
+  })
+}
+
 /**
  * Sums of all users by interval and user or quota: at most `maxRows`.
  * @param maxRead null is returned if there are more rows to read than this
@@ -47,7 +85,7 @@ export function sumTotals(
 export async function sumByKey(
   db: Database,
   intervals: Intervals,
-  group: Extract<UsageGroup, 'user' | 'quota'>,
+  group: Extract<UserUsageGroup, 'user' | 'quota'>,
   maxRows: number,
   maxRead: number,
 ): Promise<UsageRow[] | null> {

@@ -6,6 +6,7 @@ import {
   DIMENSIONS,
   entriesOf,
   PENDING_SUMS,
+  PENDING_UNFUNDED,
   sumsOf,
   TOTAL_COUNTS,
   USAGE_COUNTS,
@@ -53,7 +54,7 @@ const column = (name: string) => (/refunded|denied/.test(name) ? `coalesce(${nam
 /**
  * Deletes a page of a shard's batches and adds them up. It skips batches that another process has locked, and only what
  * the deletion returns counts, so nothing is rolled up twice. The service passes the sums on as text, without reading
- * them.
+ * them. Those by sender are first added up by kind, in two sums for each entry instead of fourteen.
  */
 const TAKE = `
   with page as materialized (
@@ -61,14 +62,24 @@ const TAKE = `
     order by number limit $3 for update skip locked
   ), taken as (
     delete from usage_pending p using page where p.shard = $1 and p.number = page.number
-    returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages
+    returning p.number, p.bucket, p.users, p.quotas, p.countries, p.message_types, p.kinds, p.units, p.messages,
+      p.senders
   ), summed as (
     select e.user_id as users, taken.bucket as buckets, e.quota_id as quotas, e.country as countries,
       e.message_type as message_types, ${PENDING_SUMS}
     from taken, ${entriesOf('taken')}
     group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+  ), by_kind as (
+    select taken.bucket, e.sender, e.kind, nullif(e.quota_id is not null, false) as quota_id,
+      sum(e.units) as units, sum(e.messages) as messages
+    from taken, unnest(taken.senders, taken.kinds, taken.quotas, taken.units, taken.messages)
+      e (sender, kind, quota_id, units, messages)
+    where e.sender is not null group by 1, 2, 3, 4
+  ), by_sender as (
+    select bucket, sender, ${PENDING_SUMS}, ${PENDING_UNFUNDED} from by_kind e group by 1, 2
   )
   select (select count(*) from taken) as batches, (select min(number) from taken) as first, count(*) as rows,
+    (select json_agg(by_sender)::text from by_sender) as senders,
     ${SUMMED.map(name => `${arrayOf(name)} as ${name}`).join(', ')}
   from summed`
 
@@ -145,6 +156,14 @@ const ADD_USAGE = `
   on conflict (shard, user_id, bucket, quota_id, country, message_type) do update
   set ${additionsTo('usage', USAGE_COUNTS)}`
 
+/** The sums of all users by sender, of a list that one page comes to. Principals that are not named have no row. */
+const ADD_SENDERS = `
+  insert into usage_total (span, dimension, bucket, key, ${TOTAL_COUNTS.join(', ')})
+  select 0, ${DIMENSIONS.sender}, bucket, sender, ${TOTAL_COUNTS.join(', ')}
+  from json_to_recordset($1::json) s (bucket timestamptz, sender text, ${TOTAL_COUNTS.map(name => `${name} bigint`).join(', ')})
+  order by bucket, sender collate "C"
+  on conflict (span, dimension, bucket, key) do update set ${additionsTo('usage_total', TOTAL_COUNTS)}`
+
 /** One statement, so that the arrays are read once. */
 const ADD = `with ${KEYS}, accounts as (${ADD_ACCOUNTS}), top as (${ADD_TOP}), ${PAIRED}, total as (${ADD_TOTALS}) ${ADD_USAGE}`
 
@@ -163,7 +182,7 @@ export interface RolledUp {
   rows: number
 }
 
-type Taken = Record<(typeof SUMMED)[number], string | null> & RolledUp & { first: number | null }
+type Taken = Record<(typeof SUMMED)[number] | 'senders', string | null> & RolledUp & { first: number | null }
 
 /** Batches that cannot be added up. Nothing of them was changed. */
 export class UnusableBatches extends Error {
@@ -195,13 +214,14 @@ export function rollUpUsage(
     await tx.query({ text: BY_KEYS })
     const [taken] = await tx.query<Taken>({ name: 'take-usage', text: TAKE, values: [shard, skipped, page] })
     if (taken === undefined) throw new Error('the database returned no row')
-    const { batches, first, rows } = taken
+    const { batches, first, rows, senders } = taken
     try {
       if (taken.users !== null) {
         const values = [shard, ...SUMMED.map(name => taken[name])]
         const statements = tx.isCluster ? ADD_IN_CLUSTER : { 'add-usage-sums': ADD }
         for (const [name, text] of Object.entries(statements)) await tx.query({ name, text, values })
       }
+      if (senders !== null) await tx.query({ name: 'add-sender-totals', text: ADD_SENDERS, values: [senders] })
     } catch (error) {
       if (first === null || !isDataError(error)) throw error
       throw new UnusableBatches(first, batches, error)

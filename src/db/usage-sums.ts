@@ -1,7 +1,7 @@
 import { FORECAST_DAYS, type PastUsage } from '../domain/forecast.ts'
 import { shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
-import { USAGE_BUCKET_MS, type UsageGroup, usageBucketOf } from '../domain/usage.ts'
+import { USAGE_BUCKET_MS, type UserUsageGroup, usageBucketOf } from '../domain/usage.ts'
 import type { Queryable } from './database.ts'
 import {
   entriesOf,
@@ -87,7 +87,7 @@ export function sumUsage(
   db: Queryable,
   userId: number,
   intervals: Intervals,
-  group: UsageGroup | undefined,
+  group: UserUsageGroup | undefined,
   maxRows: number,
 ): Promise<UsageRow[]> {
   const key = group === undefined ? 'null::text' : group === 'user' ? '$6::bigint' : GROUP_COLUMN[group]

@@ -2,8 +2,12 @@ import type { DrawCommand, Origin } from './command.ts'
 import { type DenialReason, type Reservation, spentOf } from './reservation.ts'
 import type { EpochMs } from './time.ts'
 
-/** What a usage report can be grouped by. */
-export const USAGE_GROUPS = ['user', 'quota', 'country', 'message_type'] as const
+/** What the usage of one user can be grouped by. */
+export const USER_USAGE_GROUPS = ['user', 'quota', 'country', 'message_type'] as const
+export type UserUsageGroup = (typeof USER_USAGE_GROUPS)[number]
+
+/** What the usage of all users can be grouped by. */
+export const USAGE_GROUPS = [...USER_USAGE_GROUPS, 'sender'] as const
 export type UsageGroup = (typeof USAGE_GROUPS)[number]
 
 /** What happened to units: a denial is of the kind of its reason. */

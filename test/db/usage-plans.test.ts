@@ -6,7 +6,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { sumBusyUsers } from '../../src/db/usage-busy.ts'
 import { compactTotals, compactUsers, oldestUsage } from '../../src/db/usage-compaction.ts'
-import { sumByKey, sumTotals } from '../../src/db/usage-of-all.ts'
+import { sumByKey, sumSenders, sumTotals } from '../../src/db/usage-of-all.ts'
 import { rollUpUsage } from '../../src/db/usage-rollup.ts'
 import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
@@ -31,9 +31,9 @@ for (const table of ['usage', 'usage_day', 'usage_month']) {
   })
 }
 await db.query({
-  text: `insert into usage_total select 0, 1, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), 'C' || c,
+  text: `insert into usage_total select 0, d, date_bin('15 min', $1::timestamptz - n * interval '15 min', 'epoch'), c,
       1, 1, 0, 0, 0, 0, null, null, null, null, null, null, 0, 0
-    from generate_series(0, 9000) n, generate_series(1, 5) c`,
+    from generate_series(0, 9000) n, unnest('{1,3}'::int[]) d, generate_series(1, 5) c`,
   values: [new Date(NOW).toISOString()],
 })
 await db.query({
@@ -101,9 +101,10 @@ const WORK: [what: string, work: (db: Database) => Promise<unknown>, most: numbe
   ['a report of a user by country', on => sumUsage(on, USER, intervals, 'country', 10), 50],
   ['a forecast', on => pastUsage(on, USER, NOW), 80],
   ['totals', on => sumTotals(on, intervals, 'country', 10), 1_000],
+  ['totals by sender', on => sumSenders(on, intervals, 10), 1_000],
   ['the top users', on => topUsers(on, NOW - DAY_MS, NOW, 10), 64 * 20 * 2 + 50],
   ['all users by user', on => sumByKey(on, intervals, 'user', 10, 600), 601],
-  ['the oldest usage', on => oldestUsage(on, 'day', NOW), 3],
+  ['the oldest usage', on => oldestUsage(on, 'day', NOW), 4],
   ['compaction by day', on => compactUsers(on, SHARD, day, 200, new Set()), 500],
   ['compaction by month', on => compactUsers(on, SHARD, month, 200, new Set()), 500],
   ['compaction of totals', on => compactTotals(on, day, 200), 200],

@@ -21,6 +21,11 @@ const NOTHING = { committed: zero, refunded: zero, unfunded: zero, denied: zero,
 const log = { info() {}, warn() {}, error() {} }
 const MARCH = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
 
+async function rollUpAll(): Promise<void> {
+  const rollup = createUsageRollup({ db, log })
+  while ((await rollup.rollUpOnce()).batches > 0);
+}
+
 /** A user with three sends around midnight in Kolkata and Berlin. */
 async function sent(): Promise<{ user: number; quotaId: number }> {
   const user = someone()
@@ -181,6 +186,95 @@ test('administrators see all users together, and the top users', async () => {
   expect((await call('GET', `${ADMIN}/top?${period}&limit=1`)).body).toMatchObject({
     complete: true,
     unlisted_up_to: 6,
+  })
+})
+
+describe('by sender', () => {
+  const period = 'from=2027-07-01T00:00:00Z&to=2027-08-01T00:00:00Z&interval=month'
+  const bySender = `${ADMIN}?${period}&group_by=sender`
+  const itemsOf = async () => (await call('GET', bySender)).body.items as (Item & { sender: string | null })[]
+
+  test('all users are reported, rolled up or not, and what no sender did is that of null', async () => {
+    const [user, began] = [someone(), clock.now]
+    clock.now = Date.parse('2027-07-05T05:05:05Z')
+    await allow({ user_id: user, limit: 100 })
+    const campaigns = await service.token({ sub: 'campaigns "A"', roles: ['sms-quota:sender'] })
+    const askFor = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: campaigns, body })
+    await askFor('reserve', { user_id: user, id: 'reserved', units: 7 })
+    await ask('commit', { user_id: user, id: 'reserved', total_units: 4 })
+    await askFor('consume', { user_id: user, id: 'one', units: 20 })
+    await ask('refund', { user_id: user, id: 'one', total_units: 5 })
+    await askFor('consume', { user_id: user, id: 'denied', units: 1_000 })
+    await ask('consume', { user_id: someone(), id: 'forced', units: 3, force: true })
+    const expiring = { user_id: user, id: 'expiring', units: 2, ttl_seconds: 10, on_expiry: 'commit' }
+    await askFor('reserve', expiring)
+    clock.now += 20_000
+    await ask('commit', { user_id: user, id: 'expiring', total_units: 2 })
+    const expected = [
+      {
+        ...{ sender: 'campaigns "A"', ...NOTHING, committed: { units: 20, messages: 1 } },
+        denied: { units: 1_000, messages: 1 },
+        denied_by_reason: { ...NO_REASON, quota_exhausted: { units: 1_000, messages: 1 } },
+      },
+      {
+        ...{ sender: 'gateway', ...NOTHING, committed: { units: 7, messages: 2 } },
+        ...{ refunded: { units: 5, messages: 1 }, unfunded: { units: 3, messages: 1 } },
+      },
+      { sender: null, ...NOTHING, committed: { units: 2, messages: 1 } },
+    ]
+    const start = { start: '2027-07-01T00:00:00.000Z', end: '2027-08-01T00:00:00.000Z', exact: true }
+    for (const isRolledUp of [false, true]) {
+      if (isRolledUp) await rollUpAll()
+      expect(await itemsOf()).toEqual(expected.map(item => ({ ...start, ...item })))
+      const { total } = (await call('GET', `${ADMIN}?${period}`)).body
+      expect((await call('GET', bySender)).body.total).toEqual(total)
+    }
+    const senders = "select distinct key from usage_total where dimension = 3 and bucket >= '2027-07-01'"
+    expect(await db.query({ text: senders })).toHaveLength(2)
+    // Rows of users are not by sender: one for the sends of both that had a grant, and one for the denial.
+    const rows = await db.query({
+      text: "select quota_id from usage where user_id = $1 and bucket >= '2027-07-01'",
+      values: [user],
+    })
+    expect(rows).toHaveLength(2)
+
+    // What an earlier version writes, and what it rolls up.
+    await ask('consume', { user_id: user, id: 'two', units: 6 })
+    await db.query({ text: 'update usage_pending set senders = null' })
+    await rollUpAll()
+    const [, , rest] = await itemsOf()
+    expect(rest).toMatchObject({ sender: null, committed: { units: 8, messages: 2 } })
+    clock.now = began
+  })
+
+  test('an interval without usage has a row of zeros for each sender of the period', async () => {
+    const { body } = await call('GET', bySender.replace('interval=month', 'interval=week'))
+    const first = body.items.slice(0, 3).map((item: Item & { sender: string | null }) => item.sender)
+    expect(first).toEqual(['campaigns "A"', 'gateway', null])
+    expect(body.items.at(-1)).toMatchObject({ sender: null, ...NOTHING })
+    const empty = await call(
+      'GET',
+      `${ADMIN}?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&interval=day&group_by=sender`,
+    )
+    expect(empty.body).toMatchObject({ total: NOTHING, items: [] })
+  })
+
+  test('one user is not: the answer says what is', async () => {
+    const withUser = await call('GET', `${bySender}&user_id=7`)
+    expect([withUser.status, withUser.body.errors]).toEqual([
+      400,
+      [
+        {
+          path: 'group_by',
+          message: 'is for all users together: without user_id, or user, quota, country, message_type',
+        },
+      ],
+    ])
+    const own = await call('GET', `${OWN}?${period}&group_by=sender`, { token: await service.userToken(7) })
+    expect([own.status, own.body.errors]).toEqual([
+      400,
+      [{ path: 'group_by', message: expect.stringContaining('country') }],
+    ])
   })
 })
 

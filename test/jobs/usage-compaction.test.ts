@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { UsageSums } from '../../src/db/usage-columns.ts'
 import { compactTotals, compactUsers } from '../../src/db/usage-compaction.ts'
-import { sumTotals } from '../../src/db/usage-of-all.ts'
+import { sumSenders, sumTotals } from '../../src/db/usage-of-all.ts'
 import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
 import { type Shard, shardOf } from '../../src/domain/shard.ts'
-import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
-import type { UsageGroup } from '../../src/domain/usage.ts'
+import { DAY_MS, type EpochMs, HOUR_MS } from '../../src/domain/time.ts'
+import type { UserUsageGroup } from '../../src/domain/usage.ts'
 import { lastBoundary, nextBoundary, type Period } from '../../src/domain/window.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -16,6 +16,7 @@ const QUARTER_MS = 900_000
 const ZONE = 'Europe/Berlin'
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 const { db } = await freshDatabase()
+await db.query({ text: "insert into principal (subject) values ('campaigns'), ('gateway')" })
 const errors: unknown[] = []
 const log = { info() {}, warn() {}, error: (fields: object) => errors.push(fields) }
 
@@ -52,7 +53,7 @@ const ROWS = `unnest($1::smallint[], $2::bigint[], $3::timestamptz[], $4::bigint
 const COUNTS = `sum(committed), count(*), sum(refunded), 0, sum(denied), count(*) filter (where denied > 0),
   nullif(sum(denied), 0), nullif(count(*) filter (where denied > 0), 0)`
 
-/** Writes usage as the rollup does, into rows of users and totals. */
+/** Writes usage as the rollup does, into rows of users and totals. Each grant has a sender, and unfunded units have none. */
 async function write(rows: readonly Row[]): Promise<void> {
   const values = [
     rows.map(({ user }) => shardOf(user)),
@@ -71,9 +72,10 @@ async function write(rows: readonly Row[]): Promise<void> {
   })
   await db.query({
     text: `insert into usage_total
-      select 0, dimension, bucket, case dimension when 1 then country end, ${COUNTS}, null, null, null, null,
+      select 0, dimension, bucket, case dimension when 1 then country when 3 then sender end, ${COUNTS}, null, null, null, null,
         coalesce(sum(committed) filter (where quota_id is null), 0), 0
-      from ${ROWS}, generate_series(0, 2) dimension group by 2, 3, 4
+      from ${ROWS}, generate_series(0, 3) dimension, text(1 + quota_id / 128) sender
+      where dimension < 3 or sender is not null group by 2, 3, 4
       on conflict (span, dimension, bucket, key) do update
       set committed = usage_total.committed + excluded.committed, refunded = usage_total.refunded + excluded.refunded`,
     values,
@@ -110,7 +112,7 @@ async function countsOf(table: string): Promise<number> {
 
 /** All that reports show of users: by day, where days are kept, and by month. */
 async function reportsOf(users: readonly number[]) {
-  const groups: (UsageGroup | undefined)[] = [undefined, 'quota', 'country']
+  const groups: (UserUsageGroup | undefined)[] = [undefined, 'quota', 'country']
   const reports = []
   for (const user of users) {
     for (const group of groups) {
@@ -123,6 +125,7 @@ async function reportsOf(users: readonly number[]) {
   for (const group of [undefined, 'country'] as const) {
     reports.push(await sumTotals(db, recentDays, group, 100_000), await sumTotals(db, byMonth, group, 100_000))
   }
+  reports.push(await sumSenders(db, recentDays, 100_000), await sumSenders(db, byMonth, 100_000))
   return reports
 }
 
@@ -208,6 +211,40 @@ describe('compaction', () => {
     expect([await countsOf('usage'), await countsOf('usage_total where span = 0')]).toEqual([0, 0])
   })
 
+  test('that has moved some totals and not others shows no sender with less than nothing', async () => {
+    const [user = 0] = neighbours(1)
+    const row = { user, quota: 64, country: 'DE', committed: 0, refunded: 0, denied: 0 }
+    const midnight = lastBoundary('day', ZONE, NOW - 50 * DAY_MS)
+    const [first, second] = [midnight + 2 * HOUR_MS, midnight + 2 * HOUR_MS + QUARTER_MS]
+    await write([
+      { ...row, at: first, committed: 5 },
+      { ...row, at: second, denied: 7 },
+    ])
+    const hours = { starts: [midnight, midnight + HOUR_MS, midnight + 3 * HOUR_MS], to: midnight + DAY_MS }
+    const shown = async () =>
+      (await sumSenders(db, hours, 100)).map(({ interval, key, committed, denied }) => [
+        interval,
+        key,
+        committed,
+        denied,
+      ])
+    expect(await shown()).toEqual([[1, 'campaigns', 5, 7]])
+    // Of the first quarter what was sent in all, and of the second what the sender did.
+    await db.query({
+      text: `update usage_total set span = 1, bucket = $1
+        where (dimension, bucket) in ((0, $2::timestamptz), (3, $3::timestamptz))`,
+      values: [midnight, first, second].map(at => new Date(at).toISOString()),
+    })
+    expect(await shown()).toEqual([
+      [0, 'campaigns', 0, 7],
+      [0, null, 5, 0],
+      [1, 'campaigns', 5, 0],
+      [1, null, 0, 7],
+    ])
+    await compactAll()
+    expect(await shown()).toEqual([[0, 'campaigns', 5, 7]])
+  })
+
   test('goes on the next day, also with usage that arrived late', async () => {
     const [user = 0] = neighbours(1)
     const old = { user, quota: 64, country: 'DE', refunded: 0, denied: 0 }
@@ -242,8 +279,8 @@ describe('compaction', () => {
     const job = compaction()
     const first = await job.compactOnce(NOW)
     expect(first).toMatchObject({ isBehind: true })
-    // One page of the shard, and the totals of one day.
-    expect(first.rows).toBeLessThanOrEqual(2_003)
+    // One page of the shard, and the totals of one day: in all, by country, by type and by sender.
+    expect(first.rows).toBeLessThanOrEqual(2_004)
     expect(await sumUsage(db, busy, byMonth, 'quota', 1_000)).toEqual(before)
     await compactAll()
     expect(await sumUsage(db, busy, byMonth, 'quota', 1_000)).toEqual(before)

@@ -10,7 +10,7 @@ import { roll } from '../../src/domain/quota.ts'
 import type { DenialReason } from '../../src/domain/reservation.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../../src/domain/time.ts'
-import type { UsageGroup } from '../../src/domain/usage.ts'
+import type { UserUsageGroup } from '../../src/domain/usage.ts'
 import { nextBoundary } from '../../src/domain/window.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
@@ -56,7 +56,7 @@ const NOTHING: UsageSums = {
 const NAMES = Object.keys(NOTHING) as (keyof UsageSums)[]
 
 /** All usage of a user by key: one key without a group. */
-async function usageOf(user: number, group?: UsageGroup): Promise<Map<number | string | null, UsageSums>> {
+async function usageOf(user: number, group?: UserUsageGroup): Promise<Map<number | string | null, UsageSums>> {
   const rows = await sumUsage(db, user, { starts: [0], to: clock.now + DAY_MS }, group, 10_000)
   return new Map(rows.map(({ interval: _, key, ...sums }) => [key, sums]))
 }

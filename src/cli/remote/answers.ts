@@ -53,7 +53,7 @@ export const usage: Presentation = {
       await call.printJson(answer)
       return 0
     }
-    const groups = (['user_id', 'quota_id', 'country', 'message_type'] as const).filter(name =>
+    const groups = (['user_id', 'quota_id', 'country', 'message_type', 'sender'] as const).filter(name =>
       answer.items.some(item => name in item),
     )
     const shown = columns<Partial<UsageRow> & Usage['total'] & { start: string }>(

@@ -2,16 +2,18 @@ import type { AdminUsageQuery, TopUsersQuery } from '../../contract/usage.ts'
 import type { Database } from '../../db/database.ts'
 import { topUsers } from '../../db/top-users.ts'
 import type { UsageSums } from '../../db/usage-columns.ts'
-import { compactedPeriods, sumByKey, sumTotals } from '../../db/usage-of-all.ts'
+import { compactedPeriods, sumByKey, sumSenders, sumTotals } from '../../db/usage-of-all.ts'
 import { type Intervals, sumUsage, type UsageRow } from '../../db/usage-sums.ts'
 import { MAX_USAGE_READ, MAX_USAGE_ROWS } from '../../domain/bounds.ts'
 import { formatTimestamp } from '../../domain/time.ts'
-import { cutTimestamps, type UsageGroup } from '../../domain/usage.ts'
+import { cutTimestamps, USER_USAGE_GROUPS, type UsageGroup } from '../../domain/usage.ts'
 import { timeZoneName } from '../../domain/window.ts'
 import { invalidRequest } from '../../errors.ts'
 import { intervalStartsOf, periodOf, topUsersPeriodOf } from './requests.ts'
 
-const GROUP_FIELD = { user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type' } as const
+const GROUP_FIELD = {
+  ...{ user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type', sender: 'sender' },
+} as const
 
 /**
  * The usage of one user, or of all users if `userId` is undefined.
@@ -61,6 +63,11 @@ async function rowsOf(
   userId: number | undefined,
 ): Promise<UsageRow[]> {
   const max = MAX_USAGE_ROWS + 1
+  if (group === 'sender') {
+    if (userId === undefined) return sumSenders(db, intervals, max)
+    const message = `is for all users together: without user_id, or ${USER_USAGE_GROUPS.join(', ')}`
+    throw invalidRequest([{ path: 'group_by', message }])
+  }
   if (userId !== undefined) return sumUsage(db, userId, intervals, group, max)
   if (group !== 'user' && group !== 'quota') return sumTotals(db, intervals, group, max)
   const rows = await sumByKey(db, intervals, group, max, MAX_USAGE_READ)
