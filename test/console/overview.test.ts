@@ -291,6 +291,38 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   await expectAccessibleInEachLayout(page)
 })
 
+test('shows who sends, and marks a sender with far more than usual', async () => {
+  goTo(70)
+  const user_id = 71
+  await allow({ user_id, limit: 10_000, alert_at: [] })
+  const askAs = async (sub: string, id: string, units: number) => {
+    const token = await site.token({ sub, roles: ['sms-quota:sender'] })
+    await call('POST', '/api/sms/sender/quota/consume', { token, body: { user_id, id, units } })
+  }
+  for (let day = 70; day < 78; day++) {
+    goTo(day)
+    await askAs('campaigns', `campaigns-${day}`, 100)
+    await askAs('codes', `codes-${day}`, day === 77 ? 90 : 10)
+  }
+  await askAs('codes', 'denied', 50_000)
+  const page = await openOverview()
+  await panel(page, 'Where messages go').getByText('Sender', { exact: true }).click()
+  const rows = panel(page, 'Where messages come from').getByRole('row')
+  await rows
+    .nth(1)
+    .filter({ hasText: /^codes5.009 times as much as usual50,0901050,000$/ })
+    .waitFor()
+  await rows
+    .nth(2)
+    .filter({ hasText: /^campaigns1001000$/ })
+    .waitFor()
+  expect(await rows.getByRole('button').count()).toBe(0)
+  await expectAccessibleInEachLayout(page)
+  const german = await site.visit('/overview?by=sender', { now: clock.now, locale: 'de-DE' })
+  const row = panel(german, 'Woher Nachrichten kommen').getByRole('row').filter({ hasText: 'campaigns' })
+  await row.getByText('100', { exact: true }).first().waitFor()
+})
+
 test('lists who runs out this week, but not who only meets a cap that resets', async () => {
   goTo(50)
   await allow({ user_id: 31, limit: 110, alert_at: [] })

@@ -92,10 +92,14 @@ function readTopUsers(period: TimeRange, limit: number, signal: AbortSignal): Pr
 
 /* ── Destinations ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
-export const DESTINATION_GROUPS = ['country', 'message_type'] as const
+const DESTINATION_GROUPS = ['country', 'message_type'] as const
 export type DestinationGroup = (typeof DESTINATION_GROUPS)[number]
 
-/** Units of all users to one country or of one message type; `key` is null for messages that named none. */
+/** The senders of the same messages are shown beside their destinations. */
+export const TRAFFIC_GROUPS = [...DESTINATION_GROUPS, 'sender'] as const
+export type TrafficGroup = (typeof TRAFFIC_GROUPS)[number]
+
+/** Units of all users to one country, of one message type or by one sender; `key` is null for messages that named none. */
 export interface Destination {
   key: string | null
   /** In the last 24 hours: sent or denied. */
@@ -105,8 +109,8 @@ export interface Destination {
   usual: number | null
 }
 
-/** Where messages went in the last 24 hours, and usually go. */
-export function useDestinations(group: DestinationGroup) {
+/** Where messages went in the last 24 hours, and usually go; or who sent them. */
+export function useDestinations(group: TrafficGroup) {
   // A new key, and a new report of the week, every hour.
   const before = weekBefore(new Date())
   const usual = useQuery({
@@ -120,12 +124,12 @@ export function useDestinations(group: DestinationGroup) {
   return { now, usual: usual.data }
 }
 
-/** Sums of the country or message type that a period's messages named. */
+/** Sums of the country, message type or sender of a period's messages. */
 export type GroupSums = ReadonlyMap<string | null, { asked: number; denied: number; sent: number }>
 
 async function readGroups(
   period: TimeRange,
-  group: DestinationGroup,
+  group: TrafficGroup,
   signal: AbortSignal,
   user_id: number | null = null,
 ): Promise<GroupSums> {

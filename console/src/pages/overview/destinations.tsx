@@ -11,10 +11,11 @@ import { matching, oneOf, useUrlState } from '../../components/url-state.ts'
 import { Units } from '../../components/values.tsx'
 import { dialedCountryLabel } from '../../countries.ts'
 import {
-  DESTINATION_GROUPS,
   type Destination,
   type DestinationGroup,
   type GroupSums,
+  TRAFFIC_GROUPS,
+  type TrafficGroup,
   useDestinations,
 } from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
@@ -24,7 +25,7 @@ import { useFirstRows } from './parts.tsx'
 const Senders = lazy(() => import('./senders.tsx'))
 
 /** `who` is the country or the type whose senders are shown, so that a link can lead to them. */
-const STATE = { by: oneOf(DESTINATION_GROUPS, 'country'), who: matching(/^[A-Z]{2}$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
+const STATE = { by: oneOf(TRAFFIC_GROUPS, 'country'), who: matching(/^[A-Z]{2}$|^[a-z0-9][a-z0-9_-]{0,63}$/) }
 
 /** Whether messages go to an unusual country. */
 export function useHasUnusualCountry(): boolean {
@@ -32,23 +33,22 @@ export function useHasUnusualCountry(): boolean {
   return now.data !== undefined && destinationsOf(now.data.sums, usual).some(isUnusual)
 }
 
-/** Units of the last 24 hours by country or message type, beside the usual day; unusual ones first. */
+/** Units of the last 24 hours by country, message type or sender, beside the usual day; unusual ones first. */
 export function Destinations() {
   const [{ by, who }, change] = useUrlState(STATE)
   const { now, usual } = useDestinations(by)
   const words = overviewTexts.destinations
-  const whoSends = by === 'country' ? words.whoSends : words.whoSendsType
   return (
     <Section
       isFramed
-      title={words.title}
+      title={words.titles[by]}
       aside={
         <SegmentedControl
           size="xs"
           aria-label={words.group}
           value={by}
-          data={DESTINATION_GROUPS.map(value => ({ value, label: words.groups[value] }))}
-          onChange={value => change({ by: DESTINATION_GROUPS.find(group => group === value) ?? 'country', who: null })}
+          data={TRAFFIC_GROUPS.map(value => ({ value, label: words.groups[value] }))}
+          onChange={value => change({ by: TRAFFIC_GROUPS.find(group => group === value) ?? 'country', who: null })}
         />
       }
     >
@@ -67,17 +67,19 @@ export function Destinations() {
           )
         }
       </Loaded>
-      <Dialog
-        title={who === null ? '' : whoSends(nameOf(by, who))}
-        isOpen={who !== null}
-        onClose={() => change({ who: null })}
-      >
-        {who !== null && (
-          <Suspense fallback={<Loading rows={4} height={34} />}>
-            <Senders group={by} destination={who} />
-          </Suspense>
-        )}
-      </Dialog>
+      {by !== 'sender' && (
+        <Dialog
+          title={who === null ? '' : questionOf(by, who)}
+          isOpen={who !== null}
+          onClose={() => change({ who: null })}
+        >
+          {who !== null && (
+            <Suspense fallback={<Loading rows={4} height={34} />}>
+              <Senders group={by} destination={who} />
+            </Suspense>
+          )}
+        </Dialog>
+      )}
     </Section>
   )
 }
@@ -105,7 +107,7 @@ function isUnusual({ asked, usual }: Destination): boolean {
 }
 
 interface RowsProps {
-  group: DestinationGroup
+  group: TrafficGroup
   destinations: readonly Destination[]
   isStale: boolean
   onWho: (key: string | null) => void
@@ -113,12 +115,12 @@ interface RowsProps {
 
 function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   const [shown, button] = useFirstRows(destinations)
-  const { title, about, columns } = overviewTexts.destinations
+  const { titles, about, columns } = overviewTexts.destinations
   return (
     <>
       <Table
         className={`${classes.table} ${classes.cards}`}
-        aria-label={title}
+        aria-label={titles[group]}
         aria-busy={isStale}
         data-stale={isStale || undefined}
       >
@@ -145,26 +147,30 @@ function Rows({ group, destinations, isStale, onWho }: RowsProps) {
   )
 }
 
-function nameOf(group: DestinationGroup, key: string | null): string {
-  const { noCountry, noType } = overviewTexts.destinations
-  if (key === null) return group === 'country' ? noCountry : noType
+function nameOf(group: TrafficGroup, key: string | null): string {
+  if (key === null) return overviewTexts.destinations.unnamed[group]
   return group === 'country' ? dialedCountryLabel(key) : key
 }
 
+/** "Who sends to Germany (DE)?" */
+function questionOf(group: DestinationGroup, key: string): string {
+  const { whoSends, whoSendsType } = overviewTexts.destinations
+  return (group === 'country' ? whoSends : whoSendsType)(nameOf(group, key))
+}
+
 interface RowProps {
-  group: DestinationGroup
+  group: TrafficGroup
   destination: Destination
   onWho: () => void
 }
 
 function Row({ group, destination, onWho }: RowProps) {
   const { key, asked, denied, usual } = destination
-  const { columns, times, isNew, who, whoSends, whoSendsType } = overviewTexts.destinations
-  const name = nameOf(group, key)
+  const { columns, times, isNew, who } = overviewTexts.destinations
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
-        {name}
+        <bdi>{nameOf(group, key)}</bdi>
         {usual !== null && isUnusual(destination) && (
           <div>
             <Badge tone="held">{usual === 0 ? isNew : times(asked / usual)}</Badge>
@@ -178,7 +184,7 @@ function Row({ group, destination, onWho }: RowProps) {
         <Units value={usual === null ? null : Math.round(usual)} none="–" />
       </Table.Td>
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
-        {denied === 0 || key === null ? (
+        {denied === 0 || key === null || group === 'sender' ? (
           <Units value={denied} />
         ) : (
           <Anchor component={Link} href={denialsUrl({ [group]: key, from: lastDay(new Date()).from })} size="sm">
@@ -187,12 +193,12 @@ function Row({ group, destination, onWho }: RowProps) {
         )}
       </Table.Td>
       <Table.Td>
-        {key !== null && (
+        {key !== null && group !== 'sender' && (
           <Button
             variant="default"
             size="compact-xs"
             aria-haspopup="dialog"
-            aria-label={(group === 'country' ? whoSends : whoSendsType)(name)}
+            aria-label={questionOf(group, key)}
             onClick={onWho}
           >
             {who}

@@ -47,18 +47,22 @@ export const overview: typeof english = {
     announcement: count => `${messages(count)} in 24 Stunden abgelehnt`,
   },
   destinations: {
-    title: 'Wohin Nachrichten gehen',
+    titles: {
+      country: 'Wohin Nachrichten gehen',
+      message_type: 'Wohin Nachrichten gehen',
+      sender: 'Woher Nachrichten kommen',
+    },
     about:
       'In den letzten 24 Stunden verlangte Einheiten, bewilligt oder abgelehnt, neben dem Tagesdurchschnitt der 7 Tage davor. Ungewöhnliche zuerst.',
     group: 'Gruppieren nach',
-    groups: { country: 'Land', message_type: 'Typ' },
+    groups: { country: 'Land', message_type: 'Typ', sender: 'Versender' },
     none: 'Keine Nachrichten in den letzten 24 Stunden',
-    noneAbout: 'Länder und Nachrichtentypen erscheinen hier nach der ersten Nachricht.',
-    noCountry: 'Kein Land',
-    noType: 'Kein Typ',
+    noneAbout: 'Länder, Nachrichtentypen und Versender erscheinen hier nach der ersten Nachricht.',
+    unnamed: { country: 'Kein Land', message_type: 'Kein Typ', sender: 'Der Dienst, oder nicht bekannt' },
     columns: {
       country: 'Land',
       message_type: 'Nachrichtentyp',
+      sender: 'Versender',
       asked: 'Einheiten',
       usual: 'Üblicher Tag',
       denied: 'Abgelehnt',
