@@ -10,7 +10,8 @@ import { findQuota, lockQuotasOfUser } from '../../src/db/quotas.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { createBench, openTransaction, someone, untilWaiting } from '../support/engine.ts'
+import { createBench, openTransaction, someone } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench

@@ -4,12 +4,12 @@ import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.t
 import { disableAutovacuum, fillUsers } from '../../bench/fill.ts'
 import { type AlertKey, listAlerts, MAX_ALERTS_SCANNED, removeEndedAlerts } from '../../src/db/alerts.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const USERS = 30_000
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
 await fillUsers(db, USERS, NOW, { isFresh: true })
 // All have reached 80 percent. The latest 20,000 marks are of a window that has ended.

@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, plansOf, transactionOf } from '../../bench/explain.ts'
 import { type AuditFilter, type AuditKey, listChanges } from '../../src/db/audit.ts'
 import { removeOldChanges } from '../../src/db/audit-retention.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const CHANGES = 25_000
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 
 // Most changes are by one actor; user 7, request "r7" and the actor "rare" have few, and old ones.
 await db.query({

@@ -10,14 +10,14 @@ import { BY_KEYS, IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
 import type { DenialKey } from '../../src/domain/denial.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 /** This user has most denials, and they are old. */
 const BUSY = 1
 const SMALL = 2
 
-const { db, url } = await databaseWithPlans()
+const { db, url } = await databaseOfOnePostgres()
 
 const SETTINGS = [BY_KEYS, IN_INDEX_ORDER]
 

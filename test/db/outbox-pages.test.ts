@@ -7,7 +7,7 @@ import type { EventFilter, Positions } from '../../src/db/outbox.ts'
 import { firstTimeAfter, readHeads, readOutboxPage } from '../../src/db/outbox-pages.ts'
 import { BY_KEYS_IN_ORDER } from '../../src/db/planner-settings.ts'
 import { SHARDS, shardOf } from '../../src/domain/shard.ts'
-import { databaseWithPlans, freshDatabase } from '../support/database.ts'
+import { databaseOfOnePostgres, freshDatabase } from '../support/database.ts'
 
 const START = Date.parse('2026-03-15T12:00:00.000Z')
 const BEGINNING = SHARDS.map(() => 0)
@@ -130,7 +130,7 @@ describe('pages list every event once, oldest first', async () => {
 })
 
 describe('a page reads what it shows', async () => {
-  const { db } = await databaseWithPlans()
+  const { db } = await databaseOfOnePostgres()
   const PER_SHARD = 2_000
   // The tables have the statistics of a new database, and the plans are made while they are empty.
   await db.query({ text: 'analyze event, shard_head' })

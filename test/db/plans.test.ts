@@ -15,7 +15,7 @@ import type { Database, Queryable } from '../../src/db/database.ts'
 import { listQuotas } from '../../src/db/quota-lists.ts'
 import { findQuota, quotasOfUser } from '../../src/db/quotas.ts'
 import { QUOTA_STATUSES, type Quota, roll, statusOf } from '../../src/domain/quota.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 import { listed } from '../support/quota-lists.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -23,7 +23,7 @@ const LOADED = { quotas: 20_000, users: 2_000, now: NOW }
 const NEWEST = { by: 'id', descending: true } as const
 const FIRST = { skip: 0 }
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await loadQuotas(db, LOADED)
 const samples = await samplesOf(db, LOADED)
 

@@ -8,13 +8,13 @@ import { BOUNDS, type Bounds, listQuotas, MAX_SKIPPED, type QuotaOrder } from '.
 import { hasIndex, type PageKey } from '../../src/db/quota-streams.ts'
 import { type Quota, roll, statusOf } from '../../src/domain/quota.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 import { listed } from '../support/quota-lists.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const QUOTAS = 1_500
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
 await loadQuotas(db, { quotas: QUOTAS, users: 150, now: NOW, isFresh: true })
 // Names and references as people give them: some equal, some missing, in upper and lower case.

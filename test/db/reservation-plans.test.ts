@@ -6,7 +6,7 @@ import { IN_INDEX_ORDER } from '../../src/db/planner-settings.ts'
 import { listReservations, type ReservationFilter, type ReservationKey } from '../../src/db/reservation-lists.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 /** This user has most reservations of a week, and they are old. */
@@ -15,7 +15,7 @@ const SMALL = 2
 /** This user's are spread over so long that the busy user's look few in any stretch of time. */
 const STEADY = 30
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 for (const [user, count, newest, everySeconds] of [
   [BUSY, 60_000, NOW - 100 * DAY_MS, 10],
   [SMALL, 50, NOW - 200 * DAY_MS, 10],

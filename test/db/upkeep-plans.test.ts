@@ -8,14 +8,14 @@ import { BY_KEYS } from '../../src/db/planner-settings.ts'
 import { removeSettled } from '../../src/db/retention.ts'
 import { SHARDS, shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 /** Thousands in each shard: far more than a page of the sweeper. */
 const RESERVATIONS = 200_000
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 
 /** Consumptions of 35 days over all shards, without statistics. */
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await db.query({
   text: `insert into reservation
     select n % 64, n % 5000, 'm' || n, 0, 'consume', 1, null, 'otp', false, false, 1, 1, 0, 0, 'release', false,

@@ -11,9 +11,9 @@ import { rollUpUsage } from '../../src/db/usage-rollup.ts'
 import { pastUsage, sumUsage } from '../../src/db/usage-sums.ts'
 import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 const SHARD = shardFrom(5)

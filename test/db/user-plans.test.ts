@@ -10,7 +10,7 @@ import { denialsAfter, eventsAfter, quotasAfter, usageAfter } from '../../src/db
 import { findUser, listUsers } from '../../src/db/users.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const USERS = 4_000
@@ -19,7 +19,7 @@ const OF_USER = 5
 /** Few users have most: statements about them must not read it all, and those about others none of it. */
 const BUSY = 1
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await db.query({
   text: `insert into account select shard, user_id, 1
          from unnest($1::smallint[], $2::bigint[]) u (shard, user_id)`,

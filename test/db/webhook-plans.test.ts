@@ -17,14 +17,14 @@ import { timestampParam } from '../../src/db/values.ts'
 import { removeDeliveries, removeEnded, removeWebhook, restartPage } from '../../src/db/webhook-upkeep.ts'
 import { shardFrom } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
 const WEBHOOKS = [65, 130]
 const ID = 65
 const EVENTS = 64_000
 
-const { db } = await databaseWithPlans()
+const { db } = await databaseOfOnePostgres()
 await fill()
 
 async function fill(): Promise<void> {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Command } from '../../src/domain/command.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
-import { createBench, draw, endSessions, reserve, START, settle, someone, type TestEngine } from '../support/engine.ts'
+import { createBench, draw, reserve, START, settle, someone, type TestEngine } from '../support/engine.ts'
+import { endSessions } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench

@@ -3,10 +3,11 @@ import { expect, test } from 'vitest'
 import type { Cluster, Lane } from '../../src/db/store.ts'
 import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 import { createBench, reserve, settle } from '../support/engine.ts'
 import { createNetwork, type Network } from '../support/network.ts'
 
-const bench = await createBench()
+const bench = await createBench(databaseOfOnePostgres())
 const { url } = bench
 const [one, other] = [await createNetwork(url), await createNetwork(url)]
 

@@ -1,15 +1,16 @@
 /** What a user's expired quotas cost and do: they stay in the table until an administrator deletes them. */
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksOf, nodesOf, planOf } from '../../bench/explain.ts'
 import { updateQuota } from '../../src/admin/change-quota.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
-import type { Transaction } from '../../src/db/database.ts'
+import { openDatabase, type Transaction } from '../../src/db/database.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS, formatTimestamp, HOUR_MS } from '../../src/domain/time.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
-import { createBench, differences, draw, reserve, settle, someone, untilWaiting, warm } from '../support/engine.ts'
+import { createBench, differences, draw, reserve, settle, someone, warm } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
@@ -45,6 +46,11 @@ async function withExpired() {
 }
 
 const { user, ended, live } = await withExpired()
+
+// Where the engine's statements run.
+const place = bench.placeOf(shardOf(user))
+const node = openDatabase({ url: place.url, maxConnections: 1 })
+afterAll(() => node.close())
 
 /** The ids whose rows `work` writes. */
 async function writtenBy(work: () => Promise<unknown>): Promise<number[]> {
@@ -102,13 +108,13 @@ describe('with 1,000 expired quotas', () => {
       // For explanations: the 20 that ended last.
       ['read-ended-quotas', 21],
     ] as const)('%s', async (name, rows) => {
-      const plan = await db.transaction(async tx => {
+      const plan = await node.transaction(async tx => {
         for (const [setting, value] of Object.entries(ENGINE_SETTINGS)) {
           await tx.query({ text: `set local ${setting} = '${value}'` })
         }
         await tx.query({ text: 'set local plan_cache_mode = force_generic_plan' })
         const generic = `"${name} ${statistics}"`
-        await tx.query({ text: `prepare ${generic} as ${LEDGER_STATEMENTS[name]}` })
+        await tx.query({ text: `prepare ${generic} as ${place.on(LEDGER_STATEMENTS[name] ?? '')}` })
         const values = [`{${shardOf(user)}}`, `{${user}}`, formatTimestamp(clock.now)].map(value => `'${value}'`)
         return planOf(tx, { text: `execute ${generic} (${values.join(', ')})` })
       })
@@ -128,7 +134,8 @@ test('a fence locks quotas by id, as batches do, and not by their expiry', async
   await stranger.query('begin')
   await stranger.query('select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update', [first.id])
   const values = [[shardOf(other)], [other], formatTimestamp(clock.now)]
-  const fencing = db.query({ text: LEDGER_STATEMENTS['fence-quotas'] ?? '', values })
+  const fence = bench.placeOf(shardOf(other)).on(LEDGER_STATEMENTS['fence-quotas'] ?? '')
+  const fencing = node.query({ text: fence, values })
   await untilWaiting(db, 1)
   const free = await stranger.query(
     'select 1 from quota where id = $1 and shard = ($1 % 64)::smallint for update skip locked',

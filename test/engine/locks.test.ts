@@ -2,17 +2,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { shardOf } from '../../src/domain/shard.ts'
 import { EngineFailure } from '../../src/engine/failures.ts'
-import {
-  countSessions,
-  createBench,
-  differences,
-  makeLocked,
-  neighbours,
-  reserve,
-  settle,
-  someone,
-  untilWaiting,
-} from '../support/engine.ts'
+import { createBench, differences, makeLocked, neighbours, reserve, settle, someone } from '../support/engine.ts'
+import { countSessions, untilWaiting, waitingSince } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db } = bench
@@ -25,15 +16,6 @@ async function lock(table: 'account' | 'quota' | 'reservation', ...users: number
   await stranger.query('begin')
   const text = `select 1 from ${table} where shard = $1 and user_id = $2 for update`
   for (const user of users) await stranger.query(text, [shardOf(user), user])
-}
-
-/** The start times of the transactions that wait for a lock. */
-async function waitingSince(): Promise<number[]> {
-  const rows = await db.query<{ began: number }>({
-    text: `select xact_start as began from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and application_name = 'sms-quota engine'`,
-  })
-  return rows.map(({ began }) => began)
 }
 
 async function withQuotas(users: number[], limit: number | null = 1_000): Promise<number[]> {
@@ -108,8 +90,8 @@ describe('a user’s rows are locked for longer than commands may wait', () => {
     const answers = Promise.all([held, ...free].map(user => became(engine.submit(reserve(user, 'm1', 1)))))
     // The batch times out, and the user waits apart.
     await untilWaiting(db, 1)
-    const [first] = await waitingSince()
-    await expect.poll(async () => (await waitingSince()).some(since => since !== first)).toBe(true)
+    const [first] = await waitingSince(db)
+    await expect.poll(async () => (await waitingSince(db)).some(since => since !== first)).toBe(true)
     await stranger.query('rollback')
     expect(await answers).toEqual(['granted', ...free.map(() => 'granted')])
   })
@@ -162,9 +144,9 @@ describe('a command that the database refuses fails alone', () => {
 
 describe('a queue that is full', () => {
   test.each([
-    // A lone principal may have half of the queue.
-    ['in number', { queueCommands: 200 }],
-    ['in bytes', { queueBytes: 100 * (400 + 2 * 4) }],
+    // A lone principal may have half of the queue. Lanes share it.
+    ['in number', { queueCommands: 200 * bench.lanes }],
+    ['in bytes', { queueBytes: 100 * (400 + 2 * 4) * bench.lanes }],
   ])('%s: refuses at once, and completes what it accepted', async (_, bound) => {
     const engine = bench.engine(bound)
     const [user = 0] = await withQuotas([someone()])

@@ -8,17 +8,16 @@ import {
   createBench,
   differences,
   draw,
-  endSessions,
   makeLocked,
   neighbours,
   openTransaction,
   reserve,
   settle,
   someone,
-  untilWaiting,
   usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
+import { endSessions, untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db } = bench
@@ -174,7 +173,7 @@ describe('after conflicts with another process', () => {
       const next = await bench.stranger()
       await Promise.race([answered, untilWaiting(db, 1)])
       const changed = next.query(change)
-      if (!isAnswered) await untilWaiting(db, 2, '%')
+      if (!isAnswered) await untilWaiting(db, 2, '')
       await holder.query('commit')
       await changed
       holder = next

@@ -12,9 +12,9 @@ import {
   settle,
   someone,
   type TestEngine,
-  untilWaiting,
   warm,
 } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench

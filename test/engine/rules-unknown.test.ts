@@ -1,29 +1,29 @@
 /** Commits of unknown outcome: the connection was lost after COMMIT was sent. */
 import { describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.ts'
+import { shardOf } from '../../src/domain/shard.ts'
 import {
   countersOf,
   createBench,
   differences,
   draw,
-  endSessions,
   makeLocked,
   openTransaction,
   reserve,
   settle,
   someone,
   type TestEngine,
-  untilWaiting,
   warm,
 } from '../support/engine.ts'
-import { createNetwork } from '../support/network.ts'
+import { endSessions, untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
-const network = await createNetwork(bench.url)
+const network = await bench.network()
 
 /** An engine behind the proxy, with the user's rows in memory. */
 async function engineFor(user: number): Promise<TestEngine> {
-  const engine = bench.engine({ url: network.url })
+  const engine = bench.engine({ through: network })
   await warm(engine, user)
   return engine
 }
@@ -75,7 +75,7 @@ describe('a commit that succeeded and whose confirmation was lost', () => {
   })
 
   test('is answered for a user without an account', async () => {
-    const engine = bench.engine({ url: network.url })
+    const engine = bench.engine({ through: network })
     await warmWith(engine)
     const user = someone()
     const { lost } = network.loseNextConfirmation()
@@ -93,16 +93,20 @@ describe('a commit that a cluster answers with an error', () => {
     const { id } = await bench.quota({ user_id: user })
     const engine = bench.engine()
     await warm(engine, user)
-    // Twice: the first attempt, and the first one in locked mode.
-    await db.query({
+    // Twice: the first attempt, and the first one in locked mode. On a cluster, in the tables where the engine writes.
+    const place = bench.placeOf(shardOf(user))
+    const node = openDatabase({ url: place.url, maxConnections: 1 })
+    const [table = ''] = place.on('from reservation').split(' ').slice(1)
+    await node.query({
       text: `create sequence commits;
         create function fail_twice() returns trigger language plpgsql as $$ begin
           if nextval('commits') <= 2 then raise 'could not commit transaction for shard' using errcode = 'XX000'; end if;
           return null;
         end $$;
-        create constraint trigger fail_at_commit after insert on reservation deferrable initially deferred
+        create constraint trigger fail_at_commit after insert on ${table} deferrable initially deferred
           for each row when (new.id = 'doomed') execute function fail_twice()`,
     })
+    await node.close()
     expect(await engine.submit(reserve(user, 'doomed', 5))).toMatchObject({ outcome: 'granted', replayed: false })
     expect(await countersOf(db, id)).toEqual({ used: 0, reserved: 5 })
     expect(await reservations(user)).toHaveLength(1)
@@ -167,7 +171,7 @@ describe('a commit that arrives late', () => {
   test('from locked mode, makes its retry wait for the account’s lock', async () => {
     const user = someone()
     const { id } = await bench.quota({ user_id: user })
-    const engine = bench.engine({ url: network.url, connections: 1 })
+    const engine = bench.engine({ through: network, connections: 1 })
     await makeLocked(engine, bench)
     const stranding = network.strandNextCommit()
     // The proxy keeps back the second message of the batch, which has locked the account with the first.
@@ -183,7 +187,7 @@ describe('a commit that arrives late', () => {
 test('a session that is lost during its setup is replaced: its batch has done nothing yet', async () => {
   const user = someone()
   await bench.quota({ user_id: user })
-  const engine = bench.engine({ url: network.url })
+  const engine = bench.engine({ through: network })
   const { lost } = network.loseNextSession()
   const asked = engine.submit(reserve(user, 'm1', 5))
   await lost

@@ -3,12 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { connectPipelined } from '../../src/db/pipelined-connection.ts'
 import { QUOTA_COLUMNS } from '../../src/db/quotas.ts'
-import { shardOf } from '../../src/domain/shard.ts'
+import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { EngineFailure, Unavailable } from '../../src/engine/failures.ts'
 import {
   countersOf,
-  countSessions,
   createBench,
   differences,
   neighbours,
@@ -16,10 +15,10 @@ import {
   settle,
   someone,
   type TestEngine,
-  untilWaiting,
   usersOfTwoShards,
   warm,
 } from '../support/engine.ts'
+import { cancelSessions, countSessions, untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, url, clock } = bench
@@ -42,15 +41,12 @@ describe('begin … commit in one Sync', () => {
     const engine = bench.engine({ connections: 2 })
     const users = [someone(), someone()]
     const quotas = await Promise.all(users.map(user => bench.quota({ user_id: user, limit: null })))
-    const stranger = await bench.stranger()
     let cancelled = 0
     let isOver = false
     // Bounded, since on a slow machine every attempt could be cancelled, and nothing would ever be answered.
     const cancelAgainAndAgain = async () => {
       while (!isOver && cancelled < 300) {
-        const { rows } = await stranger.query(`select pg_cancel_backend(pid) from pg_stat_activity
-          where datname = current_database() and application_name = 'sms-quota engine' and state <> 'idle'`)
-        cancelled += rows.length
+        cancelled += await cancelSessions(db)
       }
     }
     const granted = [0, 0]
@@ -123,7 +119,7 @@ describe('every update is guarded by count', () => {
       (select json_agg(reservation.* order by id) from reservation where user_id = 1),
       (select json_agg(quota_window.*) from quota_window)`
     const before = await db.query({ text: state })
-    const connection = await connectPipelined({ url, statements: LEDGER_STATEMENTS, settings: {} })
+    const connection = await bench.placeOf(shardFrom(7)).connect({ statements: LEDGER_STATEMENTS, settings: {} })
     for (const [name, values] of Object.entries(cases)) {
       const run = connection.run([
         { name: 'begin', values: [] },

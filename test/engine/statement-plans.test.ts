@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { disableAutovacuum } from '../../bench/fill.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { ENGINE_SETTINGS } from '../../src/engine/connections.ts'
-import { databaseWithPlans } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 import { callsFor, emptyLedger, fillLedger, fillQuotas, KEYS } from './statement-plans-fixture.ts'
 
 const names = Object.keys(callsFor(0))
@@ -78,7 +78,7 @@ function tablesReadOtherwise(plan: PlanNode): string[] {
   })
 }
 
-const { db, url } = await databaseWithPlans()
+const { db, url } = await databaseOfOnePostgres()
 await disableAutovacuum(db)
 
 const clients: pg.Client[] = []

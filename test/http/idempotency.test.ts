@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { fanOut } from '../../src/db/fan-out.ts'
 import { eventKeyOf } from '../../src/domain/event.ts'
-import { openTransaction, untilWaiting } from '../support/engine.ts'
+import { openTransaction } from '../support/engine.ts'
 import { startService } from '../support/service.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const service = await startService()
 const { call, clock, db } = service

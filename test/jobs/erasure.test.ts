@@ -17,16 +17,8 @@ import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createRetention } from '../../src/jobs/retention.ts'
 import { createUsageCompaction } from '../../src/jobs/usage-compaction.ts'
 import { createUsageRollup } from '../../src/jobs/usage-rollup.ts'
-import {
-  createBench,
-  draw,
-  expectVerified,
-  openTransaction,
-  reserve,
-  settle,
-  untilWaiting,
-  warm,
-} from '../support/engine.ts'
+import { createBench, draw, expectVerified, openTransaction, reserve, settle, warm } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench

@@ -15,7 +15,8 @@ import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
-import { createBench, draw, neighbours, someone, untilWaiting } from '../support/engine.ts'
+import { createBench, draw, neighbours, someone } from '../support/engine.ts'
+import { untilWaiting } from '../support/sessions.ts'
 
 const bench = await createBench()
 const { db, clock } = bench

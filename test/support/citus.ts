@@ -1,7 +1,8 @@
 /** Databases on the nodes of a Citus cluster, that of TEST_CLUSTER_URL: the coordinator's, which knows the workers. */
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { prepareNodes } from '../../src/db/cluster/nodes.ts'
-import { openDatabase } from '../../src/db/database.ts'
+import { type Database, openDatabase } from '../../src/db/database.ts'
+import { findStore } from '../../src/db/store.ts'
 import { withDatabase } from './database-url.ts'
 
 const SHARDS = 8
@@ -57,6 +58,20 @@ export async function createCopy(nodes: readonly string[], name: string, templat
 
 export async function dropOn(nodes: readonly string[], name: string): Promise<void> {
   await Promise.all(nodes.map(node => on(node, `drop database if exists ${name} with (force)`)))
+}
+
+/** The rows of a query on every node of a cluster, with the node's number; of one PostgreSQL, those of the query. */
+export async function onEveryNode<Row extends object>(
+  db: Database,
+  text: string,
+): Promise<{ node: number; row: Row }[]> {
+  const { isDistributed } = await findStore(db)
+  if (!isDistributed) return (await db.query<Row>({ text })).map(row => ({ node: 0, row }))
+  const nodes = await db.query<{ node: number; rows: string }>({
+    text: `select nodeid as node, result as rows from run_command_on_all_nodes($1)`,
+    values: [`select coalesce(json_agg(t), '[]') from (${text}) t`],
+  })
+  return nodes.flatMap(({ node, rows }) => JSON.parse(rows).map((row: Row) => ({ node, row })))
 }
 
 async function on(url: string, text: string): Promise<{ host: string; port: number }[]> {

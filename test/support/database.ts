@@ -27,10 +27,10 @@ export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Pro
 }
 
 /**
- * A migrated database of one PostgreSQL, also where the tests run on a cluster. For tests of plans: there they are those of a
- * coordinator, which show neither indexes nor rows.
+ * A migrated database of one PostgreSQL, also where the tests run on a cluster. For tests of plans, which are there those of a
+ * coordinator and show neither indexes nor rows, and for tests of what is the same on both.
  */
-export function databaseWithPlans(): Promise<FreshDatabase> {
+export function databaseOfOnePostgres(): Promise<FreshDatabase> {
   return inject('nodes') === null ? freshDatabase() : databaseOnOwnServer({ statementTimeout: 60_000 })
 }
 

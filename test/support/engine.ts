@@ -3,16 +3,20 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
+import { nodeUrl } from '../../src/config/database-url.ts'
 import type { Database, Log, Transaction } from '../../src/db/database.ts'
-import { findCluster } from '../../src/db/store.ts'
+import { onTables } from '../../src/db/ledger/shard-tables.ts'
+import { type Cluster, findCluster } from '../../src/db/store.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import type { Command, DrawCommand, SettleCommand } from '../../src/domain/command.ts'
 import type { Quota, QuotaDraft } from '../../src/domain/quota.ts'
-import { SHARDS, shardOf } from '../../src/domain/shard.ts'
+import { SHARDS, type Shard, shardOf } from '../../src/domain/shard.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { BatchReport } from '../../src/engine/batch-report.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
+import { type Connect, connectTo, connectToLane } from '../../src/engine/servers.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { createNetwork, type Network } from './network.ts'
 
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
@@ -27,12 +31,28 @@ export interface Bench {
   readonly url: string
   /** The time of the engines and the administrators. */
   readonly clock: { now: EpochMs }
-  engine(options?: Partial<EngineOptions>): TestEngine
+  /** `through` is a proxy of `network`, on the engine's way to the users of `someone`. */
+  engine(options?: Partial<EngineOptions> & { through?: Network }): TestEngine
+  /** A proxy before the database; of a cluster, before the node of the users of `someone`. Call it where tests are declared. */
+  network(): Promise<Network>
   /** Makes a quota: by default a grant of a single window. */
   quota(draft: Partial<QuotaDraft> & { user_id: number }): Promise<Quota>
   author(): Author
+  /** Where the rows of a shard lie. */
+  placeOf(shard: Shard): Place
+  /** How many lanes an engine has, which share its queue. */
+  readonly lanes: number
   /** A database connection outside the service. */
   stranger(): Promise<pg.Client>
+}
+
+/** The database with the rows of a shard; on a cluster, that of the node which holds them. */
+interface Place {
+  readonly url: string
+  /** A text of the engine's, with the tables' names there. */
+  on(text: string): string
+  /** Connects as engines do. */
+  readonly connect: Connect
 }
 
 /** Call it where tests are declared. Takes a database of its own on the server of the test run, or another. */
@@ -62,17 +82,37 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
     url,
     clock,
     author,
+    lanes: cluster?.lanes.length ?? 1,
 
-    engine(options = {}) {
+    placeOf(shard) {
+      const lane = cluster?.lanes.find(({ buckets }) => buckets.includes(shard))
+      if (cluster === undefined || lane === undefined) return { url, on: text => text, connect: connectTo(url) }
+      const at = new URL(nodeUrl(url, lane))
+      at.searchParams.set('options', '-c citus.enable_manual_changes_to_shards=on -c citus.enable_ddl_propagation=off')
+      return { url: at.href, on: text => onTables(text, lane.tables), connect: connectToLane(url, lane, cluster) }
+    },
+
+    engine({ through, ...options } = {}) {
       const reports: BatchReport[] = []
       const warnings: string[] = []
       const log: Log = { info() {}, warn: (_, message) => warnings.push(message), error() {} }
       const onBatchReport = (report: BatchReport) => reports.push(report)
       // Longer than in the product, so that a busy machine cannot take a test's short wait for a lock that stays.
-      const defaults = { url, cluster, now: () => clock.now, log, onBatchReport, lockTimeoutMs: 900 }
+      const defaults = {
+        ...(through === undefined ? { url, cluster } : behind(through, { url, cluster })),
+        now: () => clock.now,
+        log,
+        onBatchReport,
+        lockTimeoutMs: 900,
+      }
       const engine = createEngine({ ...defaults, ...options })
       closing.push(() => engine.close())
       return { ...engine, reports, warnings }
+    },
+
+    network() {
+      const [lane] = cluster?.lanes ?? []
+      return createNetwork(lane === undefined ? url : nodeUrl(url, lane))
     },
 
     async quota(draft) {
@@ -89,6 +129,14 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
       return client
     },
   }
+}
+
+/** The store of an engine whose first lane, on one PostgreSQL its only one, is reached through a proxy. */
+function behind(network: Network, { url, cluster }: { url: string; cluster: Cluster | undefined }) {
+  if (cluster === undefined) return { url: network.url, cluster }
+  const { hostname, port } = new URL(network.url)
+  const lanes = cluster.lanes.map((lane, n) => (n === 0 ? { ...lane, host: hostname, port: Number(port) } : lane))
+  return { url, cluster: { lanes, findLanes: async () => lanes } }
 }
 
 let lastUser = 1_000
@@ -163,41 +211,6 @@ export async function openTransaction<T>(db: Database, work: (tx: Transaction) =
       await done
     },
   }
-}
-
-/** How many sessions whose name is like a pattern wait for a lock. */
-async function countWaiting(db: Database, name: string): Promise<number> {
-  const [row] = await db.query<{ waiting: number }>({
-    text: `select count(*) as waiting from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and application_name like $1`,
-    values: [name],
-  })
-  return row?.waiting ?? 0
-}
-
-/** Resolves when `sessions` sessions wait for a lock: of the service, or of those whose name is like a pattern. */
-export async function untilWaiting(db: Database, sessions: number, name = 'sms-quota%'): Promise<void> {
-  await expect.poll(() => countWaiting(db, name), { interval: 5 }).toBe(sessions)
-}
-
-/** How many database sessions all engines have. */
-export async function countSessions(db: Database): Promise<number> {
-  const rows = await db.query({
-    text: `select 1 from pg_stat_activity
-      where datname = current_database() and application_name = 'sms-quota engine'`,
-  })
-  return rows.length
-}
-
-/** Terminates sessions of engines, all or those that wait for a lock; answers how many. */
-export async function endSessions(db: Database, which: 'all' | 'waiting'): Promise<number> {
-  const rows = await db.query({
-    text: `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'sms-quota engine'
-        and ($1 or wait_event_type = 'Lock')`,
-    values: [which === 'all'],
-  })
-  return rows.length
 }
 
 /**
