@@ -9,7 +9,7 @@ import {
   loadPrincipals,
   principalsIn,
 } from '../db/ledger/principals.ts'
-import type { LedgerCall, Scope } from '../db/ledger/statement.ts'
+import type { Scope } from '../db/ledger/statement.ts'
 import type { PipelinedConnection, StatementResult } from '../db/pipelined-connection.ts'
 import type { Command } from '../domain/command.ts'
 import type { Connections } from './connections.ts'
@@ -40,17 +40,20 @@ export function createPrincipals(home?: Connections): Principals {
     ids: Map<string, number | null>,
     unknown: readonly string[],
   ): Promise<PrincipalIds> {
-    const run = (...calls: LedgerCall[]) =>
-      home === undefined ? connection.run(calls) : home.use(other => other.run(calls))
     const found = (result: StatementResult | undefined) => {
       for (const { subject, id } of principalsIn(result)) ids.set(subject, id)
     }
     for (const subject of unknown) ids.set(subject, null)
-    const [present, last] = await run(loadPrincipals.call(scope, unknown), loadLastPrincipal.call(scope, []))
+    // Every node has a copy, so senders go on without the coordinator.
+    const [present, last] = await connection.run([
+      loadPrincipals.call(scope, unknown),
+      loadLastPrincipal.call(scope, []),
+    ])
     found(present)
     const missing = unknown.filter(subject => ids.get(subject) === null)
     if (missing.length > 0 && hasRoomForPrincipals(last)) {
-      const [, added] = await run(addPrincipals.call(scope, missing), loadPrincipals.call(scope, missing))
+      const calls = [addPrincipals.call(scope, missing), loadPrincipals.call(scope, missing)]
+      const [, added] = await (home === undefined ? connection.run(calls) : home.use(other => other.run(calls)))
       found(added)
     }
     if (known.size + unknown.length > MAX_KNOWN) known.clear()

@@ -10,6 +10,7 @@ import { createNetwork, type Network } from '../support/network.ts'
 const bench = await createBench(databaseOfOnePostgres())
 const { url } = bench
 const [one, other] = [await createNetwork(url), await createNetwork(url)]
+const home = await createNetwork(url)
 
 function laneTo(network: Network, buckets: readonly Shard[]): Lane {
   const { host, hostname, port } = new URL(network.url)
@@ -62,6 +63,24 @@ test('users of a node that is away are answered in the end, and delay no others'
   for (const user of users.filter(user => !isEven(shardOf(user)))) {
     expect(await engine.submit(reserve(user, 'm1', 1))).toMatchObject({ outcome: 'granted', replayed: false })
   }
+})
+
+test('while the coordinator is away, principals are found at the nodes, and new ones wait for it', async () => {
+  const engine = bench.engine({ url: home.url, cluster: cluster() })
+  const users = await usersOfBoth(400)
+  const ask = (user: number, id: string, principal: string) =>
+    engine.submit(reserve(user, id, 1, { origin: { principal, requestId: id } }))
+  expect(await ask(users[0] ?? 0, 'm1', 'one')).toMatchObject({ outcome: 'granted' })
+  home.cut()
+  // Every user's, because the engine forgets principals with the connection.
+  for (const user of users.slice(1)) expect(await ask(user, 'm1', 'one')).toMatchObject({ outcome: 'granted' })
+  await expect(ask(users[1] ?? 0, 'm2', 'another')).rejects.toBeInstanceOf(Unavailable)
+  home.restore()
+  expect(await ask(users[1] ?? 0, 'm2', 'another')).toMatchObject({ outcome: 'denied' })
+  const rows = await bench.db.query({
+    text: `select subject, count(*) as reservations from reservation join principal p on p.id = made_by group by 1`,
+  })
+  expect(rows).toEqual([{ subject: 'one', reservations: users.length }])
 })
 
 test('a lane that has moved is found at its new node', async () => {
