@@ -8,7 +8,7 @@ import { assertMigrated, migrate } from './db/migrate.ts'
 import { assertOwnSessions } from './db/own-sessions.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
 import { readServerVersions } from './db/server-versions.ts'
-import { findCluster } from './db/store.ts'
+import { type Cluster, findCluster } from './db/store.ts'
 import { assertConnectionsFit, assertTrustworthy } from './db/trust.ts'
 import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
@@ -90,6 +90,8 @@ interface Base {
   metrics: Metrics
   secretKeys: SecretKeys
   tracer: Tracer | undefined
+  /** The pause of jobs that find nothing to do, in milliseconds. */
+  idleMs: number
 }
 
 type PoolLimits = Omit<DatabaseOptions, 'url' | 'log'>
@@ -122,9 +124,10 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
     const now = overrides.now ?? (() => trustedTime(clock))
     metrics.watchClock(() => clock.aheadMs)
     const tracer = await provideTracer(config, stops)
-    const base = { config, log, jobsDb, now, metrics, secretKeys, tracer }
+    const cluster = await findCluster(jobsDb)
+    const base = { config, log, jobsDb, now, metrics, secretKeys, tracer, idleMs: idleMsOn(cluster) }
 
-    const engine = startEngine(base, { url, cluster: await findCluster(jobsDb) }, overrides.engine, stops)
+    const engine = startEngine(base, { url, cluster }, overrides.engine, stops)
     const webhooks = createWebhookDispatcher(base, overrides.webhooks)
     const jobs = provideJobs([...createJobs(base, engine), webhooks], base, stops)
     if (overrides.runJobs ?? true) jobs.start()
@@ -239,7 +242,7 @@ function startEngine(
 }
 
 function createWebhookDispatcher(
-  { config, log, jobsDb: db, now, metrics, secretKeys: keys, tracer }: Base,
+  { config, log, jobsDb: db, now, metrics, secretKeys: keys, tracer, idleMs }: Base,
   options: Overrides['webhooks'],
 ): Dispatcher {
   return createDispatcher({
@@ -248,6 +251,7 @@ function createWebhookDispatcher(
     now,
     log,
     tracer,
+    idleMs,
     allowPrivate: config.webhookAllowPrivate,
     onDelivery: metrics.delivery,
     onPending: metrics.pendingDeliveries,
@@ -262,9 +266,10 @@ function provideJobs(jobs: readonly Job[], { log, metrics }: Base, stops: Stop[]
 }
 
 /** All jobs except the webhook dispatcher, which routes use, too. */
-function createJobs({ config, log, jobsDb: db, now, metrics, secretKeys: keys }: Base, engine: Engine): Job[] {
+function createJobs(base: Base, engine: Engine): Job[] {
+  const { config, log, jobsDb: db, now, metrics, secretKeys: keys, idleMs } = base
   return [
-    createSweeper({ db, engine, now, log }),
+    createSweeper({ db, engine, now, log, idleMs }),
     createRetention({
       db,
       now,
@@ -285,6 +290,9 @@ function createJobs({ config, log, jobsDb: db, now, metrics, secretKeys: keys }:
     createEventCounter({ db, onEvents: metrics.events }),
   ]
 }
+
+/** On a cluster, to look for work asks all shards. */
+const idleMsOn = (cluster: Cluster | undefined) => (cluster === undefined ? 1_000 : 5_000)
 
 const daysInMs = (days: number | null) => (days === null ? null : days * DAY_MS)
 

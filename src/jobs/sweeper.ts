@@ -31,12 +31,17 @@ export interface SweeperOptions {
   engine: Pick<Engine, 'submit'>
   now: () => EpochMs
   log: Log
+  /** The pause after ten steps that found nothing, in milliseconds; a second if left out. */
+  idleMs?: number
   /** Called after every step of the job. */
   onSweep?: (sweep: Sweep) => void
 }
 
-/** A reservation is found within this time after it expires. */
+/** A reservation is found within this time after it expires, unless the sweeper is idle. */
 const INTERVAL_MS = 1_000
+
+/** After so many steps that found nothing it is idle. */
+const IDLE_AFTER = 10
 
 /** Commands in flight: a hundredth of the engine's queue, so that senders wait behind few of them. */
 const MAX_IN_FLIGHT = 500
@@ -44,9 +49,12 @@ const MAX_IN_FLIGHT = 500
 /** No more are read while this many wait to be closed: after a long stop the table can hold any number. */
 const MAX_WAITING = 20_000
 
-export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperOptions): Sweeper {
+export function createSweeper(options: SweeperOptions): Sweeper {
+  const { db, engine, now: clock, log, idleMs = INTERVAL_MS, onSweep } = options
   /** Found and not closed yet, the longest waiting first. */
   const waiting = new Map<string, DueReservation>()
+  /** How many of the last steps found nothing. */
+  let emptySteps = 0
   const reader = createDueReader(db, found => waiting.set(`${found.user_id} ${found.id}`, found))
 
   /** Resolves to how many are closed, and whether those are at least half of the reservations tried. */
@@ -98,7 +106,9 @@ export function createSweeper({ db, engine, now: clock, log, onSweep }: SweeperO
     async step() {
       const sweep = await sweepOnce(clock())
       onSweep?.(sweep)
-      return tookMs => pauseAfter(sweep, tookMs)
+      const isEmpty = sweep.closed === 0 && sweep.pending === 'none' && waiting.size === 0
+      emptySteps = isEmpty ? emptySteps + 1 : 0
+      return tookMs => (emptySteps > IDLE_AFTER ? idleMs : pauseAfter(sweep, tookMs))
     },
   }
 }

@@ -37,12 +37,14 @@ export interface PendingReport {
 }
 
 export interface DispatcherOptions extends WebhookSenderOptions {
+  /** The pause while no webhook is enabled, in milliseconds; a second if left out. */
+  idleMs?: number
   /** Called every ten seconds. */
   onPending?: (report: PendingReport) => void
 }
 
 const INTERVAL_MS = 250
-/** The pause while no webhook is enabled. */
+/** The pause while no webhook is enabled, unless the options say otherwise. */
 const NO_WEBHOOKS_INTERVAL_MS = 1_000
 const COUNT_INTERVAL_MS = 10_000
 
@@ -59,7 +61,7 @@ interface PageSizes {
 }
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
-  const { db, now: clock } = options
+  const { db, now: clock, idleMs = NO_WEBHOOKS_INTERVAL_MS } = options
   /** Aborts the attempts under way. */
   const aborting = new AbortController()
   const sender = createWebhookSender(options, aborting.signal)
@@ -113,7 +115,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async step(signal) {
       const { webhooks, isBehind } = await dispatchOnce(clock(), signal)
       if (isBehind) return tookMs => Math.min(5 + tookMs, INTERVAL_MS)
-      return () => (webhooks > 0 ? INTERVAL_MS : NO_WEBHOOKS_INTERVAL_MS)
+      return () => (webhooks > 0 ? INTERVAL_MS : idleMs)
     },
     async finish() {
       const timeout = setTimeout(() => aborting.abort(), STOP_MS)

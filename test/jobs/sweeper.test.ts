@@ -11,7 +11,8 @@ import { createSweeping, MINUTE_MS } from './sweeper-fixture.ts'
 
 const bench = await createBench()
 const { db, clock } = bench
-const engine = bench.engine()
+// Lanes share the queue.
+const engine = bench.engine({ queueCommands: 50_000 * bench.lanes })
 const { later, sweeperOf, sweepAll, found } = createSweeping(bench, engine)
 
 describe('a due reservation', () => {
@@ -273,4 +274,19 @@ test('as a job it runs until the runner stops', async () => {
   await swept.promise
   await jobs.stop()
   expect(await found(user, 'm')).toMatchObject({ released: 5, expired: true })
+})
+
+test('looks less often after it found nothing for a while, if it is to, and as before once it finds something', async () => {
+  const user = someone()
+  await bench.quota({ user_id: user })
+  const sweeper = sweeperOf({ idleMs: 7_000 })
+  await sweepAll(sweeper, later(1_000))
+  const { signal } = new AbortController()
+  const pauses: number[] = []
+  for (let n = 0; n < 12; n++) pauses.push((await sweeper.step(signal))(1))
+  expect(pauses).toEqual([...Array(10).fill(1_000), 7_000, 7_000])
+  await engine.submit(reserve(user, 'm', 5, { ttl_ms: 1_000 }))
+  later(1_000)
+  expect((await sweeper.step(signal))(1)).toBe(1_000)
+  expect(await found(user, 'm')).toMatchObject({ expired: true })
 })
