@@ -4,9 +4,10 @@ import { ConnectionLost } from '../../src/db/database.ts'
 import { onTables } from '../../src/db/ledger/shard-tables.ts'
 import { LEDGER_STATEMENTS } from '../../src/db/ledger/statements.ts'
 import { BEGIN, COMMIT, connectPipelined } from '../../src/db/pipelined-connection.ts'
-import { freshDatabase } from '../support/database.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 
-const { db, url } = await freshDatabase()
+// A cluster has tables of such names already.
+const { db, url } = await databaseOfOnePostgres()
 
 const names = (
   await db.query<{ name: string }>({

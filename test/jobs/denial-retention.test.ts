@@ -4,6 +4,7 @@ import { shardFrom, shardOf } from '../../src/domain/shard.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
 import { createDenialRetention, type DenialRetention } from '../../src/jobs/denial-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
+import { distributeBeside } from '../support/citus.ts'
 import { createBench, reserve, someone } from '../support/engine.ts'
 
 const bench = await createBench()
@@ -82,6 +83,7 @@ test('a shard that fails holds up no other, and is tried again', async () => {
     text: `create table holder (shard smallint, user_id bigint, at timestamptz, number bigint,
              foreign key (shard, user_id, at, number) references denial (shard, user_id, at, number))`,
   })
+  await distributeBeside(db, 'holder')
   await db.query({
     text: 'insert into holder select shard, user_id, at, number from denial where user_id = $1',
     values: [bad],

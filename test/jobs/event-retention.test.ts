@@ -14,7 +14,7 @@ import { createEventRetention } from '../../src/jobs/event-retention.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
 import { aQuota } from '../domain/fixture.ts'
-import { freshDatabase } from '../support/database.ts'
+import { databaseOfOnePostgres, freshDatabase } from '../support/database.ts'
 import { neighbours, openTransaction, START, someone } from '../support/engine.ts'
 import { SOME_SECRET } from '../support/secrets.ts'
 
@@ -237,7 +237,7 @@ test('as a job it removes until the runner stops', async () => {
 })
 
 describe('a page is read by keys', async () => {
-  const { db } = await createOutbox()
+  const { db } = await databaseOfOnePostgres()
   const shard = shardFrom(5)
   await db.query({ text: 'analyze event, webhook_delivery, shard_head' })
   await db.query({

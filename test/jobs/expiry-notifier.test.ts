@@ -14,7 +14,7 @@ import { quotaIdOf, SHARDS, shardFrom, shardOf } from '../../src/domain/shard.ts
 import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { PartsFailed } from '../../src/jobs/isolation.ts'
 import { createJobRunner } from '../../src/jobs/runner.ts'
-import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { databaseOfOnePostgres, emptyDatabase } from '../support/database.ts'
 import { createBench, draw, neighbours, someone } from '../support/engine.ts'
 import { untilWaiting } from '../support/sessions.ts'
 
@@ -215,7 +215,10 @@ test('as a job it emits until the runner stops', async () => {
 })
 
 describe('it reads only quotas behind the position', async () => {
-  const empty = await freshDatabase()
+  const bench = await createBench(databaseOfOnePostgres())
+  const { db, clock } = bench
+  const notifier = createExpiryNotifier({ db, now: () => clock.now })
+  const empty = await databaseOfOnePostgres()
 
   /** The scans of a statement of the notifier, in a transaction with the notifier's planner settings. */
   async function scansOf(on: Database, work: (db: Database) => Promise<unknown>): Promise<string[]> {

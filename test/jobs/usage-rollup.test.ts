@@ -25,6 +25,7 @@ import {
   reserve,
   settle,
   someone,
+  usersOfTwoShards,
 } from '../support/engine.ts'
 import { seededRandom } from '../support/ledger.ts'
 
@@ -276,7 +277,7 @@ describe('the rollup', () => {
 
   test('of a shard that fails does not hold up the others', async () => {
     await rollUpAll()
-    const users = [someone(), someone()]
+    const users = usersOfTwoShards()
     for (const user of users) {
       await bench.quota({ user_id: user, limit: 100 })
       await engine.submit(draw('consume', user, 'a', 1))

@@ -8,6 +8,7 @@ import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
 import { createWebhookRetention } from '../../src/jobs/webhook-retention.ts'
+import { distributeBeside } from '../support/citus.ts'
 import { createReceiver } from '../support/receiver.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
@@ -18,7 +19,7 @@ const RESTART_PAGE = 1_000
 const service = await startService({ webhooks: { allowPrivate: true } })
 const { call, clock } = service
 /** Adds and counts rows: longer than the service allows. */
-const db = openDatabase({ url: service.databaseUrl, statementTimeout: 0 })
+const db = openDatabase({ url: service.databaseUrl, statementTimeout: 0, connectTimeout: 60_000 })
 const WEBHOOKS = '/api/sms/admin/webhooks'
 /** Far less than the service allows, and enough for a page on a busy machine. */
 const hurried = openDatabase({ url: service.databaseUrl, statementTimeout: 400 })
@@ -202,6 +203,7 @@ test('a webhook whose deliveries cannot be removed does not hold up the others',
     text: `create table poison (shard smallint, webhook_id bigint, event_shard smallint, number bigint,
       foreign key (shard, webhook_id, event_shard, number) references webhook_delivery)`,
   })
+  await distributeBeside(db, 'poison')
   await db.query({
     text: `insert into poison select shard, webhook_id, event_shard, number from webhook_delivery
       where webhook_id = $1 limit 1`,

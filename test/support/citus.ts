@@ -60,6 +60,16 @@ export async function dropOn(nodes: readonly string[], name: string): Promise<vo
   await Promise.all(nodes.map(node => on(node, `drop database if exists ${name} with (force)`)))
 }
 
+/** Lays a new table beside the others: on a cluster, foreign keys hold among the rows of a shard only. */
+export async function distributeBeside(db: Database, table: string): Promise<void> {
+  const { isDistributed } = await findStore(db)
+  if (!isDistributed) return
+  await db.query({
+    text: `select create_distributed_table($1::text::regclass, 'shard', colocate_with => 'account')`,
+    values: [table],
+  })
+}
+
 /** The rows of a query on every node of a cluster, with the node's number; of one PostgreSQL, those of the query. */
 export async function onEveryNode<Row extends object>(
   db: Database,

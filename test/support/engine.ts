@@ -59,7 +59,7 @@ interface Place {
 export async function createBench(database: Promise<FreshDatabase> = freshDatabase()): Promise<Bench> {
   const { db, url } = await database
   const cluster = await findCluster(db)
-  shards = cluster?.lanes[0]?.buckets ?? SHARDS
+  shards = cluster?.lanes[0]?.buckets ?? shards
   const clock = { now: START }
   // What a test opens ends with it: the server of the tests has few connections, and other files use them, too.
   let closing: (() => Promise<void>)[] = []
