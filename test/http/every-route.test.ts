@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { ERRORS, type ErrorCode } from '../../src/errors.ts'
+import { databaseOfOnePostgres } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
 import { type Answer, type Service, startService } from '../support/service.ts'
 
@@ -191,7 +192,8 @@ describe('while the database is not available', async () => {
 })
 
 describe('after an unexpected failure', async () => {
-  const broken = await startService()
+  // A cluster finds its shards by a table's name.
+  const broken = await startService({ database: databaseOfOnePostgres() })
   let answers = new Map<string, Answer>()
   beforeAll(async () => {
     const tables = await broken.db.query<{ name: string }>({

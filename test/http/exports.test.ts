@@ -25,7 +25,7 @@ for (const from of [0, USERS / 2]) {
     country: 'DE',
   }))
   await ask('batch', { operations: [...operations, ...operations.map(one => ({ ...one, id: 'denied', units: 9 }))] })
-  await createUsageRollup({ db, log }).rollUpOnce()
+  while ((await createUsageRollup({ db, log }).rollUpOnce()).isBehind);
   clock.now += 3_600_000
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY_MS } from '../../src/domain/time.ts'
-import { startService } from '../support/service.ts'
+import { type Answer, startService } from '../support/service.ts'
 
 const service = await startService()
 const { call, clock } = service
@@ -82,7 +82,8 @@ test('a webhook is created, read, changed and deleted; its secret is shown once'
 
 test('the number of webhooks is limited', async () => {
   const { length } = (await call('GET', WEBHOOKS)).body.items
-  const made = await Promise.all(Array.from({ length: 100 - length }, () => create({ enabled: false })))
+  const made: Answer[] = []
+  for (let n = length; n < 100; n++) made.push(await create({ enabled: false }))
   const refused = await call('POST', WEBHOOKS, { body: { url: URL_ } })
   expect(refused).toMatchObject({ status: 422, body: { code: 'too_many_webhooks' } })
   for (const { body } of made) await call('DELETE', `${WEBHOOKS}/${body.id}`)

@@ -6,11 +6,12 @@ import { createApp } from '../../src/app.ts'
 import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
 import type { Database } from '../../src/db/database.ts'
+import { findCluster } from '../../src/db/store.ts'
 import type { EpochMs } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../../src/metrics.ts'
-import { freshDatabase } from './database.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
 
 const SECRET = 'a secret for tests only, long enough for HS256'
@@ -62,12 +63,15 @@ function answerCheckOf(server: FastifyInstance) {
 export const START = Date.parse('2026-03-15T12:00:00.000Z')
 
 export interface ServiceOptions {
+  /** The one to run on; a fresh one if left out. */
+  database?: Promise<FreshDatabase>
   /** Further variables; they replace those below, the database's and the secret. */
   env?: Record<string, string>
   /** 0, no limit, if left out. */
   rateLimitPerMinute?: number
   requireCountry?: boolean
   observe?: boolean
+  /** On a cluster, of each lane. */
   queueCommands?: number
   webhooks?: Pick<DispatcherOptions, 'allowPrivate' | 'timeoutMs'>
   /** Gets each line of the log, from level info on. */
@@ -80,7 +84,8 @@ export interface ServiceOptions {
  * The whole service on a database of its own, without its jobs and with a clock that stands still until it is moved.
  */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const { url } = await freshDatabase()
+  const { url, db } = await (options.database ?? freshDatabase())
+  const lanes = (await findCluster(db))?.lanes.length ?? 1
   const clock = { now: START }
   const { allowPrivate = false, ...webhooks } = options.webhooks ?? {}
   const loaded = loadConfig({
@@ -98,7 +103,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const { server, parts, close } = await createApp(loaded.config, log, {
     now: () => clock.now,
     runJobs: false,
-    engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands }) },
+    engine: { connections: 4, ...(queueCommands === undefined ? {} : { queueCommands: queueCommands * lanes }) },
     webhooks,
     ...(machine === undefined ? {} : { machine }),
   })
