@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { findLanes } from '../../src/db/store.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { SENDER, startSender } from './sender-fixture.ts'
 
@@ -7,21 +8,29 @@ const problem = { status: 503, code: 'overloaded', detail: expect.stringContaini
 test('a sender that fills its share is refused before its body is read, and another one is served', async () => {
   const { ask, allow, call, token, db } = await startSender({ queueCommands: 8 })
   const polite = await token({ sub: 'polite', roles: ['sms-quota:sender'] })
-  const reserve = (id: string) => ({ user_id: 7, id, units: 1 })
-  await allow({ user_id: 7, limit: 100 })
-  // An administrator's change of this user is under way, so commands wait.
+  const reserve = (id: string, user_id = 7) => ({ user_id, id, units: 1 })
+  // Of each lane, because a body is read while any of them has room.
+  const users = (await findLanes(db)).map(({ buckets }) => {
+    let user = 7
+    while (!buckets.includes(shardOf(user))) user += 1
+    return user
+  })
+  for (const user_id of users) await allow({ user_id, limit: 100 })
+  // Administrators' changes of these users are under way, so commands wait.
   const locked = Promise.withResolvers<void>()
   const unlock = Promise.withResolvers<void>()
   const changing = db.transaction(async tx => {
-    await tx.query({ text: 'select from account where shard = $1 and user_id = 7 for update', values: [shardOf(7)] })
-    await tx.query({ text: 'select from quota where shard = $1 and user_id = 7 for update', values: [shardOf(7)] })
+    for (const table of ['account', 'quota']) {
+      const text = `select from ${table} where shard = $1 and user_id = $2 for update`
+      for (const user of users) await tx.query({ text, values: [shardOf(user), user] })
+    }
     locked.resolve()
     await unlock.promise
   })
   await locked.promise
 
   const greedy = await (async () => {
-    const waiting = ['a', 'b', 'c', 'd'].map(id => ask('reserve', reserve(id)))
+    const waiting = users.flatMap(user => ['a', 'b', 'c', 'd'].map(id => ask('reserve', reserve(id, user))))
     await expect.poll(async () => (await ask('check', 'no JSON')).status).toBe(503)
     return waiting
   })()
@@ -35,11 +44,12 @@ test('a sender that fills its share is refused before its body is read, and anot
       })
     ).body,
   ).toMatchObject(problem)
-  const served = await call('POST', `${SENDER}/check`, { token: polite, body: { user_id: 8, units: 1 } })
+  const other = Math.max(...users) + 1
+  const served = await call('POST', `${SENDER}/check`, { token: polite, body: { user_id: other, units: 1 } })
   expect([served.status, served.body]).toMatchObject([200, { granted: false, reason: 'no_quota' }])
 
   unlock.resolve()
   await changing
-  expect((await Promise.all(greedy)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect((await Promise.all(greedy)).map(({ status }) => status)).toEqual(users.flatMap(() => [200, 200, 200, 200]))
   expect((await ask('reserve', reserve('e'))).status).toBe(200)
 })
