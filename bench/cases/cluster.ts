@@ -97,7 +97,7 @@ async function measureHttp(
   const targets = []
   for (const { name, url } of sides) targets.push({ ...(await startService(bench, url, secret)), name })
   const load = { ...FULL_LOAD, users: USERS }
-  for (const target of targets) await candidate(target, { ...load, warmupMs: 0 }).run(0)
+  for (const target of targets) await candidate(target, { ...load, warmupMs: 5_000 }).run(0)
   return measureRounds(
     targets.map(target => candidate(target, load)),
     bench.settings.rounds,

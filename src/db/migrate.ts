@@ -7,7 +7,7 @@ import { VERSION } from '../version.ts'
 import { distributeTables, undistributedTables } from './cluster/tables.ts'
 import { type Database, type Log, openDatabase, type Queryable, sqlStateOf } from './database.ts'
 import { type ConcurrentIndex, isOlder, type Migration, readMigrations } from './migration-files.ts'
-import { findStore } from './store.ts'
+import { assertNoWorker, findStore } from './store.ts'
 
 export interface MigrateOptions {
   readonly url: string
@@ -79,6 +79,7 @@ async function withDatabase<T>(
   // To change a large table may take long, and the connection with the lock idles as long.
   const db = openDatabase({ url, maxConnections: 2, statementTimeout: 0, idleTransactionTimeout: 0, lockTimeout })
   try {
+    await assertNoWorker(db)
     return await work(db)
   } finally {
     await db.close()

@@ -40,6 +40,16 @@ export async function findStore(db: Queryable): Promise<Store> {
   return { citus: found.citus, isDistributed: distributed.length > 0 }
 }
 
+/** @throws Error at a worker of a cluster: its sequences begin at 2^48, and some tables are on the coordinator alone */
+export async function assertNoWorker(db: Queryable): Promise<void> {
+  const { citus } = await findStore(db)
+  if (citus === null) return
+  const [group] = await db.query<{ isWorker: boolean }>({
+    text: 'select groupid > 0 as "isWorker" from pg_dist_local_group',
+  })
+  if (group?.isWorker === true) throw new Error('DATABASE_URL names a worker of a cluster; name the coordinator')
+}
+
 /**
  * One lane for each Citus shard of `account` that holds buckets, in the order of their first buckets; one lane with all
  * buckets where the tables are not distributed. A move of a shard to another node changes the lane's node.

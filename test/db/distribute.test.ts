@@ -8,10 +8,11 @@ import { distribute } from '../../src/db/cluster/distribute.ts'
 import { assertOnePointInTime } from '../../src/db/cluster/idle.ts'
 import { readOverview } from '../../src/db/cluster/overview.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { migrate } from '../../src/db/migrate.ts'
+import { assertMigrated, migrate } from '../../src/db/migrate.ts'
 import { findLanes } from '../../src/db/store.ts'
 import { createOnNodes, dropOn } from '../support/citus.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
+import { withDatabase } from '../support/database-url.ts'
 
 test('one PostgreSQL is told what is missing, and left as it is', async () => {
   const { url, db } = await single
@@ -62,6 +63,9 @@ function ofCluster(nodes: [string, ...string[]]): void {
       { shard: 1, user_id: 7 },
       { shard: 2, user_id: 8 },
     ])
+    const atWorker = withDatabase(nodes[1] ?? '', name)
+    await expect(migrate({ url: atWorker })).rejects.toThrow('DATABASE_URL names a worker of a cluster')
+    await expect(assertMigrated({ url: atWorker })).rejects.toThrow('name the coordinator')
     expect((await findLanes(distributed)).flatMap(({ buckets }) => buckets)).toHaveLength(64)
     const overview = await readOverview(distributed)
     expect(overview?.nodes.map(({ state }) => state?.isPrepared)).toEqual(nodes.map(() => true))
