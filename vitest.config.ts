@@ -13,7 +13,10 @@ class ProcessesFirst extends BaseSequencer {
   }
 }
 
-/** There, changes by administrators and jobs commit in two phases, and take ten times as long. */
+/**
+ * There, changes by administrators and jobs commit in two phases, and take ten times as long. A test that times out goes on
+ * beside the next one: a rollup then met a truncate, and the coordinator reported a distributed deadlock.
+ */
 const ON_CLUSTER = process.env.TEST_CLUSTER_URL !== undefined
 
 export default defineConfig({
