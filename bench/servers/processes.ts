@@ -136,17 +136,25 @@ async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void>
  * on systems without /proc.
  */
 export async function cpuSeconds(pid: number, withChildren = false): Promise<number | null> {
-  const stat = await statOf(pid)
-  if (stat === null) return null
-  let ticks = stat.own
-  if (withChildren) {
-    ticks += stat.ended
-    for (const name of await readdir('/proc')) {
-      const other = /^\d+$/.test(name) ? await statOf(Number(name)) : null
-      if (other?.parent === pid) ticks += other.own
-    }
+  let stat = await statOf(pid)
+  if (stat === null || !withChildren) return stat && stat.own / TICKS_PER_SECOND
+  // A child that ends meanwhile would be counted neither as living nor as ended.
+  for (;;) {
+    const living = await ticksOfChildren(pid)
+    const after = await statOf(pid)
+    if (after === null) return null
+    if (after.ended === stat.ended) return (after.own + after.ended + living) / TICKS_PER_SECOND
+    stat = after
   }
-  return ticks / TICKS_PER_SECOND
+}
+
+async function ticksOfChildren(pid: number): Promise<number> {
+  let ticks = 0
+  for (const name of await readdir('/proc')) {
+    const other = /^\d+$/.test(name) ? await statOf(Number(name)) : null
+    if (other?.parent === pid) ticks += other.own
+  }
+  return ticks
 }
 
 /** USER_HZ of Linux, the same on every architecture that Node.js runs on. */
