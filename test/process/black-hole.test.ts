@@ -7,7 +7,7 @@ import { createQuota } from '../../src/admin/create-quota.ts'
 import { isUnavailable, openDatabase } from '../../src/db/database.ts'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
 import { countersOf, createBench, differences, reserve, someone } from '../support/engine.ts'
-import { createNetwork } from '../support/network.ts'
+import { createNetwork, type Network } from '../support/network.ts'
 
 const bench = await createBench()
 const { db, url } = bench
@@ -20,11 +20,11 @@ const engines: Engine[] = []
 afterAll(() => Promise.all(engines.map(engine => engine.close())))
 
 /** What an engine answers after its first command, which opens its connection. */
-async function engineBehind(proxy: string) {
+async function engineBehind(network: Network) {
   const user = someone()
   const { id } = await bench.quota({ user_id: user })
   const log = { info() {}, warn() {}, error() {} }
-  const engine = createEngine({ url: proxy, now: () => bench.clock.now, log, lockTimeoutMs: 900 })
+  const engine = createEngine({ ...bench.behind(network), now: () => bench.clock.now, log, lockTimeoutMs: 900 })
   engines.push(engine)
   expect(await engine.submit(reserve(user, 'first', 1))).toMatchObject({ outcome: 'granted' })
   return { engine, user, quota: id }
@@ -36,8 +36,8 @@ describe.concurrent('an engine', () => {
     'answers within 10 s if the server got %s of the last batch of a dead connection',
     { timeout: 30_000 },
     async (delivered, { expect }) => {
-      const network = await createNetwork(url)
-      const { engine, user, quota } = await engineBehind(network.url)
+      const network = await bench.network()
+      const { engine, user, quota } = await engineBehind(network)
       const { swallowed } = network.swallowNextCommit(delivered)
       const began = performance.now()
       const asked = engine.submit(reserve(user, 'm1', 5))
@@ -49,8 +49,8 @@ describe.concurrent('an engine', () => {
   )
 
   test('answers everyone within 10 s if all its connections are dead', { timeout: 60_000 }, async ({ expect }) => {
-    const network = await createNetwork(url)
-    const { engine } = await engineBehind(network.url)
+    const network = await bench.network()
+    const { engine } = await engineBehind(network)
     const users = Array.from({ length: 40 }, () => someone())
     for (const user of users) await bench.quota({ user_id: user })
     await Promise.all(users.map(user => engine.submit(reserve(user, 'm0', 1))))

@@ -33,8 +33,10 @@ export interface Bench {
   readonly clock: { now: EpochMs }
   /** `through` is a proxy of `network`, on the engine's way to the users of `someone`. */
   engine(options?: Partial<EngineOptions> & { through?: Network }): TestEngine
-  /** A proxy before the database; of a cluster, before the node of the users of `someone`. Call it where tests are declared. */
+  /** A proxy before the database; of a cluster, before the node of the users of `someone`. */
   network(): Promise<Network>
+  /** The store of an engine that reaches it through a proxy of `network`. */
+  behind(network: Network): Pick<EngineOptions, 'url' | 'cluster'>
   /** Makes a quota: by default a grant of a single window. */
   quota(draft: Partial<QuotaDraft> & { user_id: number }): Promise<Quota>
   author(): Author
@@ -99,7 +101,7 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
       const onBatchReport = (report: BatchReport) => reports.push(report)
       // Longer than in the product, so that a busy machine cannot take a test's short wait for a lock that stays.
       const defaults = {
-        ...(through === undefined ? { url, cluster } : behind(through, { url, cluster })),
+        ...(through === undefined ? { url, cluster } : storeBehind(through, { url, cluster })),
         now: () => clock.now,
         log,
         onBatchReport,
@@ -114,6 +116,8 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
       const [lane] = cluster?.lanes ?? []
       return createNetwork(lane === undefined ? url : nodeUrl(url, lane))
     },
+
+    behind: network => storeBehind(network, { url, cluster }),
 
     async quota(draft) {
       const created = await db.transaction(tx => createQuota(tx, { limit: 1_000, ...draft }, author()))
@@ -132,7 +136,7 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
 }
 
 /** The store of an engine whose first lane, on one PostgreSQL its only one, is reached through a proxy. */
-function behind(network: Network, { url, cluster }: { url: string; cluster: Cluster | undefined }) {
+function storeBehind(network: Network, { url, cluster }: { url: string; cluster: Cluster | undefined }) {
   if (cluster === undefined) return { url: network.url, cluster }
   const { hostname, port } = new URL(network.url)
   const lanes = cluster.lanes.map((lane, n) => (n === 0 ? { ...lane, host: hostname, port: Number(port) } : lane))
