@@ -186,6 +186,14 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   await page.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
   await page.getByText('Followed by the cap:').waitFor()
 
+  // Raised once more on the same day.
+  await press(page, 'Adjust limit')
+  await dialog.getByRole('button', { name: '+1,000' }).click()
+  await dialog.getByText('The limit is 1,600 until 16 March 2026 at 01:00').waitFor()
+  await dialog.getByText('and then 100 again.').waitFor()
+  expect(await dialog.getByText('every later day').count()).toBe(0)
+  await page.keyboard.press('Escape')
+
   await page.goto(`${site.url}/console/users/${user_id}/changes`)
   await expect
     .poll(() => page.getByRole('row').allTextContents())

@@ -9,7 +9,7 @@ import { quotaTexts } from '../../texts/quota.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
-import { canRaiseForWindow } from '../raised-cap.ts'
+import { canRaiseForWindow, currentRaise } from '../raised-cap.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
 import { DistantTime } from '../values.tsx'
 import { BelowUsage } from './below-usage.tsx'
@@ -196,22 +196,23 @@ interface ResultProps {
 
 /** The figures that the change leads to. */
 function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
-  const { period, limit, rolled_over, used, reserved, window_end } = quota
+  const { period, limit, rolled_over, used, reserved, window_end, expires_at } = quota
+  const raise = currentRaise(quota)
   const from = limit ?? 0
   const leftAt = (of: number) => Math.max(0, of + rolled_over - used - reserved)
   if (typeof delta === 'string') return <Text size="sm">{TEXTS.limitNow(from, leftAt(from))}</Text>
   const to = from + delta
-  if (isThisWindowOnly && window_end !== null)
+  if ((isThisWindowOnly || raise !== null) && window_end !== null)
     return (
       <Text size="sm" role="status">
         {quota.kind === 'cap'
-          ? TEXTS.raises(from, to, <DistantTime at={window_end} />)
+          ? TEXTS.raises(raise?.from ?? from, to, <DistantTime at={window_end} />)
           : TEXTS.addsGrant(delta, <DistantTime at={window_end} />, from)}
       </Text>
     )
   return (
     <Text size="sm" role="status">
-      {TEXTS.limitGoes(from, to)} {period !== null && TEXTS.inEveryWindow[period]}{' '}
+      {TEXTS.limitGoes(from, to)} {period !== null && window_end !== expires_at && TEXTS.inEveryWindow[period]}{' '}
       {TEXTS.leftInWindow(leftAt(from), leftAt(to))}
     </Text>
   )
