@@ -142,8 +142,9 @@ test('begins again when the database has lost events that it showed', async () =
   await activity.getByRole('link', { name: 'Lost' }).waitFor()
   // As after a fail-over: another quota was created under the number of the lost one, a second later.
   await site.db.query({
-    text: `update event set at = at + interval '1 s', data = jsonb_set(data, '{quota,name}', '"Kept"')
+    text: `update event set at = $1, data = jsonb_set(data, '{quota,name}', '"Kept"')
            where data -> 'quota' ->> 'name' = 'Lost'`,
+    values: [new Date(clock.now + 1_000).toISOString()],
   })
   await allow({ user_id: 14, name: 'Created afterwards' })
   await activity.getByRole('link', { name: 'Created afterwards' }).waitFor()
