@@ -150,14 +150,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched }),
       front,
-      trustProxy: config.trustProxy,
-      rateLimitPerMinute: config.rateLimitPerMinute,
-      senderOperationsPerSecond: config.senderOperationsPerSecond,
-      authFailuresPerMinute: config.authFailuresPerMinute,
-      maxConnections: config.maxConnections,
-      logClientAddress: config.logClientAddress,
-      requireCountry: config.requireCountry,
-      supportAdjustLimit: config.supportAdjustLimit,
+      ...serverSettingsOf(config),
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
       oidc: config.consoleOidc,
     })
@@ -171,6 +164,23 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+/** The settings that the server takes as they are. */
+function serverSettingsOf({
+  trustProxy,
+  rateLimitPerMinute,
+  senderOperationsPerSecond,
+  authFailuresPerMinute,
+  maxConnections,
+  logClientAddress,
+  requireCountry,
+  supportAdjustLimit,
+}: Config) {
+  return {
+    ...{ trustProxy, rateLimitPerMinute, senderOperationsPerSecond, authFailuresPerMinute, maxConnections },
+    ...{ logClientAddress, requireCountry, supportAdjustLimit },
   }
 }
 

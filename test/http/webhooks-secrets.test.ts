@@ -57,7 +57,7 @@ async function startBeside(env: Record<string, string>): Promise<string[]> {
 test('a service starts with any key that fits, and says when secrets are not encrypted', async () => {
   const other = Buffer.alloc(32, 9).toString('base64')
   const known = KEY.toString('base64')
-  await expect(startBeside({})).rejects.toThrow(/SECRETS_KEY: does not fit: the secrets of webhooks \d/)
+  await expect(startBeside({})).rejects.toThrow(/SECRETS_KEY: is not set: the secrets of webhooks \d/)
   await expect(startBeside({ SECRETS_KEY: other })).rejects.toThrow('SECRETS_KEY: does not fit')
   expect(await startBeside({ SECRETS_KEY: other, SECRETS_KEY_PREVIOUS: known })).toEqual([])
   expect(await startBeside({ SECRETS_KEY: 'off', SECRETS_KEY_PREVIOUS: known })).toEqual([])
