@@ -241,6 +241,18 @@ test('the menu of the account changes the language, with numbers and dates, and 
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
 })
 
+test('a browser language that is no valid tag shows the console all the same', async () => {
+  for (const [locale, label, units] of [
+    ['en-US@posix', 'Quotas', '1,000'],
+    ['de-DE@euro', 'Kontingente', '1.000'],
+  ] as const) {
+    const page = await site.visit('/quotas', { locale })
+    expect(await page.evaluate('navigator.languages')).toEqual([locale])
+    await page.getByRole('link', { name: label, exact: true }).waitFor()
+    await page.getByRole('cell', { name: units, exact: true }).waitFor()
+  }
+})
+
 test('a page whose files are gone, as after an update, is told, and the console can be loaded again', async () => {
   const page = await site.visit('/quotas', {
     expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/,

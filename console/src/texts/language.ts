@@ -9,7 +9,7 @@ const STORED = 'sms-quota.language'
 export const language: Language = isInBrowser() ? (chosenLanguage() ?? browserLanguage()) : 'en'
 
 /** The locale of numbers and dates: the user's variant of the page's language, such as `en-GB`. */
-export const locale: string = isInBrowser() ? (navigator.languages.find(isVariantOf(language)) ?? language) : 'en-GB'
+export const locale: string = isInBrowser() ? (variantInBrowser() ?? language) : 'en-GB'
 
 /** Stores the choice in this browser and loads the page again in that language. */
 export function chooseLanguage(chosen: Language): void {
@@ -32,6 +32,19 @@ function browserLanguage(): Language {
     if (known !== undefined) return known
   }
   return 'en'
+}
+
+function variantInBrowser(): string | undefined {
+  return navigator.languages.filter(isVariantOf(language)).find(isValidTag)
+}
+
+/** False for what a browser makes of some settings of its system, such as `en-US@posix`. */
+function isValidTag(tag: string): boolean {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0
+  } catch {
+    return false
+  }
 }
 
 /** @param tag such as `de-AT` */
