@@ -253,6 +253,23 @@ test('a browser language that is no valid tag shows the console all the same', a
   }
 })
 
+test('a new page begins at its top, and Back leads to where one was', async () => {
+  const page = await site.visit('/quotas', { viewport: { width: 1280, height: 300 } })
+  const link = page.getByRole('link', { name: 'Monthly package' }).last()
+  await link.scrollIntoViewIfNeeded()
+  await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)')
+  const scrollY = () => page.evaluate<number>('scrollY')
+  const before = await scrollY()
+  expect(before).toBeGreaterThan(0)
+  // A click would scroll to the link.
+  await link.evaluate((element: { click(): void }) => element.click())
+  await page.getByRole('heading', { level: 1, name: 'Monthly package' }).waitFor()
+  expect(await scrollY()).toBe(0)
+  await page.goBack()
+  await link.waitFor()
+  await expect.poll(scrollY).toBe(before)
+})
+
 test('a page whose files are gone, as after an update, is told, and the console can be loaded again', async () => {
   const page = await site.visit('/quotas', {
     expectedErrors: /Failed to (?:load|fetch)|Unable to preload|PageBoundary/,

@@ -11,6 +11,7 @@ import { type Caller, useCaller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
 import { AccountButton } from './account-button.tsx'
 import iconUrl from './icon.svg'
+import { useTopOfNewPage } from './new-page.ts'
 import classes from './shell.module.css'
 
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
@@ -23,13 +24,7 @@ export function Shell({ pages, children }: { pages: readonly PageEntry[]; childr
   const [location] = useLocation()
   const [isOpen, { toggle, close }] = useDisclosure()
   const content = useRef<HTMLElement>(null)
-  const shown = useRef(location)
-  useEffect(() => {
-    if (shown.current === location) return
-    shown.current = location
-    // After a navigation, keyboard and screen readers continue at the top of the new page.
-    content.current?.focus()
-  }, [location])
+  useTopOfNewPage(location, content)
 
   return (
     <AppShell
