@@ -212,6 +212,13 @@ test('is in German for a German browser', async () => {
   await expectAccessible(page)
 })
 
+test('the form of a block says in German what it blocks, and names it', async () => {
+  const page = await site.visit(`${NEW}?kind=cap&limit=0&user_id=7&countries=NG`, { locale: 'de-DE' })
+  await page.getByRole('heading', { level: 1, name: 'Nigeria für Benutzer 7 sperren' }).waitFor()
+  expect(await field(page, 'Name').inputValue()).toBe('Sperre Nigeria')
+  await page.getByText('oder endet. Nachrichten in andere Länder gehen weiter.').waitFor()
+})
+
 test('hides fields that do not apply to unlimited grants and caps', async () => {
   const page = await site.visit(`${NEW}?user_id=23`)
   await field(page, 'Limit').fill('500')

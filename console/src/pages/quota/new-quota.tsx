@@ -44,7 +44,7 @@ export default function NewQuotaPage() {
 
 function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
   const { user_id, kind, limit, period, countries, message_types } = state
-  return {
+  const values = {
     ...emptyFormValues(user_id),
     kind,
     limit: limit === null ? '' : String(limit),
@@ -52,6 +52,8 @@ function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
     countries: countries?.split(',') ?? [],
     message_types: message_types?.split(',') ?? [],
   }
+  const isCountryBlock = isBlocking(values) && values.countries.length > 0 && values.message_types.length === 0
+  return isCountryBlock ? { ...values, name: TEXTS.blockName(blockedMessages(values)) } : values
 }
 
 /** The page that leads here. */
@@ -108,7 +110,7 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
     <>
       <PageTitle
         title={isBlock ? TEXTS.blockTitle(blockedMessages(values), values.user_id) : TEXTS.newTitle}
-        about={isBlock ? TEXTS.blockAbout : about}
+        about={isBlock ? aboutBlock(values) : about}
       />
       {/* Who follows a link that blocks has chosen already. */}
       {!isBlocking(first) && <Presets values={values} onChange={setValues} />}
@@ -142,6 +144,10 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
 function blockedMessages({ countries, message_types }: FormValues): string {
   if (message_types.length > 0) return texts.user.messages(countries.length === 0 ? null : countries, message_types)
   return countries.length === 0 ? TEXTS.allOfUser : formatList(countries.map(countryName))
+}
+
+function aboutBlock({ countries }: FormValues): string {
+  return countries.length === 0 ? TEXTS.blockAbout : `${TEXTS.blockAbout} ${TEXTS.blockOthers}`
 }
 
 /** Shown when an earlier request of this form succeeded without a response, and the form was changed since. */

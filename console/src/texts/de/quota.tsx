@@ -119,6 +119,8 @@ export const quota: typeof english = {
     blockTitle: (what, user) => `${what}${user === '' ? '' : ` für Benutzer ${user}`} sperren`,
     blockAbout:
       'Eine Obergrenze von 0: keine dieser Nachrichten wird gesendet, bis sie ausgesetzt oder gelöscht wird oder endet.',
+    blockOthers: 'Nachrichten in andere Länder gehen weiter.',
+    blockName: countries => `Sperre ${countries}`,
     block: 'Sperren',
     allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',

@@ -114,6 +114,8 @@ export const quota = {
     /** @param what countries, or messages @param user as typed; may be empty */
     blockTitle: (what: string, user: string) => `Block ${what}${user === '' ? '' : ` for user ${user}`}`,
     blockAbout: 'A cap of 0: none of these messages are sent until it is suspended or deleted, or ends.',
+    blockOthers: 'Messages to other countries go on.',
+    blockName: (countries: string) => `Block ${countries}`,
     block: 'Block',
     allOfUser: 'all messages',
     blockReason: 'Reason for the block',
