@@ -263,8 +263,35 @@ test('shows what needs a decision, and leads to it', async () => {
   await page.getByText('or ends. Messages to other countries go on.').waitFor()
   await page.getByRole('button', { name: 'Block', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Block Nigeria', exact: true }).waitFor()
+  const cap = new URL(page.url()).pathname
   const checked = await ask('check', { user_id: 1042, units: 1, country: 'NG', message_type: 'otp' })
   expect(checked.body).toMatchObject({ granted: false, reason: 'cap_reached' })
+  // Who is blocked there is not offered to be blocked again.
+  await page.goto(`${site.url}/console/overview?who=NG`)
+  const blockedLink = who.getByRole('link', { name: 'Blocked: Nigeria for user 1042' })
+  expect(await blockedLink.getAttribute('href')).toBe(cap)
+  expect(await who.getByRole('link', { name: /^Block / }).count()).toBe(0)
+  await expectAccessible(page)
+})
+
+test('a destination whose units were all denied is not marked as unusual', async () => {
+  goTo(90)
+  await allow({ user_id: 91, kind: 'cap', limit: 0, countries: ['NG'] })
+  await allow({ user_id: 91, alert_at: [] })
+  await allow({ user_id: 92, kind: 'cap', limit: 0, countries: ['GH'], message_types: ['otp'] })
+  await allow({ user_id: 92, alert_at: [] })
+  await ask('consume', { user_id: 91, id: 'ng', units: 300, country: 'NG' })
+  await ask('consume', { user_id: 92, id: 'gh', units: 200, country: 'GH' })
+  const page = await openOverview()
+  const rows = panel(page, 'Where messages go').getByRole('row')
+  await rows.nth(1).filter({ hasText: 'Ghana (GH, +233)New: none in the 7 days before200' }).waitFor()
+  await rows
+    .nth(2)
+    .filter({ hasText: /^Nigeria \(NG, \+234\)3000300/ })
+    .waitFor()
+  await rows.nth(1).getByRole('button').click()
+  // The cap blocks only some of the messages.
+  await page.getByRole('dialog').getByRole('link', { name: 'Block Ghana for user 92' }).waitFor()
 })
 
 test('users who are blocked on purpose stand apart from those who are not', async () => {

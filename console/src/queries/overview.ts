@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
 import { request } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
+import { isBlock } from '../components/badge.tsx'
 import { LOCAL_ZONE } from '../formats.ts'
 import { daysUntilNow, lastDay, type TimeRange, weekBefore, yesterday, yesterdayUntilNow } from './time-ranges.ts'
 
@@ -180,6 +181,24 @@ export function useUsersOfDestination(group: DestinationGroup, key: string) {
       return found.toSorted((one, other) => other.sent + other.denied - one.sent - one.denied)
     },
     staleTime: 60_000,
+  })
+}
+
+const MAX_DESTINATION_BLOCKS = 200
+
+/** The caps of 0 that block all messages to a destination, by user; of many, the newest. */
+export function useBlocksOfDestination(group: DestinationGroup, key: string) {
+  return useQuery({
+    queryKey: ['quotas', 'blocks', group, key],
+    queryFn: async ({ signal }) => {
+      const filter = { kind: 'cap', status: 'exhausted', [group]: key }
+      const query = { ...filter, sort: '-id', page_size: MAX_DESTINATION_BLOCKS }
+      const { items } = await request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
+      const blocks = items.filter(
+        quota => isBlock(quota) && (group === 'country' ? quota.message_types : quota.countries) === null,
+      )
+      return new Map(blocks.map(({ user_id, id }) => [user_id, id]))
+    },
   })
 }
 

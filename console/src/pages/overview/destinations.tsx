@@ -102,8 +102,9 @@ function destinationsOf(sums: GroupSums, usual: GroupSums | undefined): Destinat
   return destinations.toSorted((one, other) => rankOf(other) - rankOf(one) || other.asked - one.asked)
 }
 
-function isUnusual({ asked, usual }: Destination): boolean {
-  return usual !== null && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
+/** What was denied altogether is stopped already, mostly by a block. */
+function isUnusual({ asked, denied, usual }: Destination): boolean {
+  return usual !== null && denied < asked && asked >= MIN_UNUSUAL_UNITS && asked >= UNUSUAL_FACTOR * usual
 }
 
 interface RowsProps {

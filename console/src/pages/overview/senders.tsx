@@ -5,7 +5,12 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Units } from '../../components/values.tsx'
 import { countryName } from '../../formats.ts'
-import { type DestinationGroup, type DestinationUser, useUsersOfDestination } from '../../queries/overview.ts'
+import {
+  type DestinationGroup,
+  type DestinationUser,
+  useBlocksOfDestination,
+  useUsersOfDestination,
+} from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -58,8 +63,7 @@ export default function Senders({ group, destination }: SendersProps) {
 
 function Row({ user, group, destination, mayCap }: SendersProps & { user: DestinationUser; mayCap: boolean }) {
   const { user_id, sent, denied } = user
-  const { cap, capFor, columns } = overviewPartTexts.senders
-  const name = group === 'country' ? countryName(destination) : destination
+  const { columns } = overviewPartTexts.senders
   const denials = denialsUrl({ [group]: destination, from: lastDay(new Date()).from }, { user_id, isOwn: false })
   return (
     <Table.Tr>
@@ -82,17 +86,35 @@ function Row({ user, group, destination, mayCap }: SendersProps & { user: Destin
       </Table.Td>
       {mayCap && (
         <Table.Td>
-          <Button
-            component={Link}
-            href={capUrl(user_id, group, destination)}
-            size="compact-xs"
-            aria-label={capFor(name, user_id)}
-          >
-            {cap(name)}
-          </Button>
+          <CapLink user_id={user_id} group={group} destination={destination} />
         </Table.Td>
       )}
     </Table.Tr>
+  )
+}
+
+/** Leads to the cap that blocks the user's messages there, else to the form of one. */
+function CapLink({ user_id, group, destination }: SendersProps & { user_id: number }) {
+  const blocks = useBlocksOfDestination(group, destination)
+  const { cap, capFor, blocked, blockedFor } = overviewPartTexts.senders
+  const name = group === 'country' ? countryName(destination) : destination
+  const block = blocks.data?.get(user_id)
+  if (blocks.isPending) return null
+  if (block !== undefined)
+    return (
+      <Anchor component={Link} href={`/quotas/${block}`} size="sm" aria-label={blockedFor(name, user_id)}>
+        {blocked}
+      </Anchor>
+    )
+  return (
+    <Button
+      component={Link}
+      href={capUrl(user_id, group, destination)}
+      size="compact-xs"
+      aria-label={capFor(name, user_id)}
+    >
+      {cap(name)}
+    </Button>
   )
 }
 

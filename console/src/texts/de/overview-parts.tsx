@@ -53,6 +53,8 @@ export const overviewParts: typeof english = {
     columns: { user: 'Benutzer', sent: 'Verbrauchte Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
     cap: name => `${name} sperren …`,
     capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
+    blocked: 'Gesperrt',
+    blockedFor: (name, user) => `Gesperrt: ${name} für Benutzer ${user}`,
   },
   top: {
     title: 'Größte Benutzer',

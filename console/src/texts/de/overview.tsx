@@ -53,7 +53,7 @@ export const overview: typeof english = {
       sender: 'Woher Nachrichten kommen',
     },
     about:
-      'In den letzten 24 Stunden verlangte Einheiten, bewilligt oder abgelehnt, neben dem Tagesdurchschnitt der 7 Tage davor. Ungewöhnliche zuerst.',
+      'In den letzten 24 Stunden verlangte Einheiten, bewilligt oder abgelehnt, neben dem Tagesdurchschnitt der 7 Tage davor. Ungewöhnliche zuerst, außer wo alles abgelehnt wurde.',
     group: 'Gruppieren nach',
     groups: { country: 'Land', message_type: 'Typ', sender: 'Versender' },
     none: 'Keine Nachrichten in den letzten 24 Stunden',

@@ -52,6 +52,8 @@ export const overviewParts = {
     columns: { user: 'User', sent: 'Units used', denied: 'Units denied', action: 'Action' },
     cap: (name: string) => `Block ${name}…`,
     capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
+    blocked: 'Blocked',
+    blockedFor: (name: string, user: number) => `Blocked: ${name} for user ${user}`,
   },
   top: {
     title: 'Top users',

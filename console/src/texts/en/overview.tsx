@@ -56,7 +56,7 @@ export const overview = {
       sender: 'Where messages come from',
     },
     about:
-      'Units asked for in the last 24 hours, granted or denied, beside the average day of the 7 days before. Unusual ones first.',
+      'Units asked for in the last 24 hours, granted or denied, beside the average day of the 7 days before. Unusual ones first, except where all was denied.',
     group: 'Group by',
     groups: { country: 'Country', message_type: 'Type', sender: 'Sender' },
     none: 'No messages in the last 24 hours',
