@@ -335,7 +335,7 @@ describe('changes of many', () => {
   })
 
   test('a CSV file gives its users more units for this window, and names users without a grant', async () => {
-    const page = await site.visit('/quotas')
+    const page = await site.visit('/quotas', { now: START })
     await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
     await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
     await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
@@ -375,13 +375,22 @@ describe('changes of many', () => {
     ])
 
     // Who is left out gets units with another choice. How long they last stands beside the button.
-    await page.getByText('The units never end: they last until they are used.').waitFor()
+    const lasting =
+      'The units last until 1 Apr 2026, 00:00 (Europe/Berlin). This is the end of the month in the time zone Europe/Berlin.'
+    await page.getByText(lasting).waitFor()
     await page.getByRole('button', { name: 'Preview for the 1 left out: the one-time grant (prepaid pack)' }).click()
     await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
-    await page.getByText('1 user gets 500 units each, without an end. Reason: Outage in March').waitFor()
+    await page
+      .getByText('1 user gets 500 units each, until 1 Apr 2026, 00:00 (Europe/Berlin). Reason: Outage in March')
+      .waitFor()
+    await page.getByText(lasting).waitFor()
     await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
-    await page.getByText('1 user received 500 units each without an end. 0 failed, 0 left out.').waitFor()
+    await page
+      .getByText('1 user received 500 units each until 1 Apr 2026, 00:00 (Europe/Berlin). 0 failed, 0 left out.')
+      .waitFor()
     expect(await limits(141)).toEqual([1_000, 500])
+    const prepaid = (await site.call('GET', `${search}141`)).body.items
+    expect(prepaid[0]).toMatchObject({ limit: 500, expires_at: items[0].expires_at })
     await page.getByRole('button', { name: 'Back', exact: true }).click()
     expect(await page.getByLabel('Reason').inputValue()).toBe('Outage in March')
     await page.getByRole('button', { name: 'Back to all 3 users of the file' }).click()
@@ -407,15 +416,22 @@ describe('changes of many', () => {
       const body = { user_id, name: 'Pack', limit: 1_000, expires_at }
       expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
     }
-    const page = await site.visit('/quotas/import')
+    const page = await site.visit('/quotas/import', { now: START })
     await choose(page, 'customers.csv', `customer\n${users.join('\n')}\n`)
     await page.getByLabel('Units for each user').fill('500')
     await page.getByLabel('Reason').fill('Excuse')
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
     const ends =
       'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
-    await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
+    await page.getByText('This is the end of the month in the time zone UTC.').waitFor()
     await page.getByRole('button', { name: 'Preview for the 45 left out: the one-time grant' }).click()
+    await page.getByText(/^45 users get 500 units each, until 1 Apr 2026, 02:00/).waitFor()
+    await page.getByText('The units last until 1 Apr 2026, 02:00 (Europe/Berlin). This is the end').waitFor()
+    await page.getByRole('button', { name: 'Back', exact: true }).click()
+    expect(await page.getByLabel('Until the end of this month').isChecked()).toBe(true)
+    await expectAccessibleInEachLayout(page)
+    await page.getByLabel('As long as the pack').check()
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
     await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
     const table = page.getByRole('table', { name: 'Who gets units: the first 20 of 45' })
     expect(await table.getByRole('row').count()).toBe(21)

@@ -5,10 +5,12 @@ import { manyTexts } from '../../texts/many-quotas.ts'
 
 type Quota = Api['SmsQuota']
 
-/** Units for the current window of a grant. A limit has no window, so they are a grant of their own that ends with it. */
+/** Units that do not last: a limit has no end of its own, so they are a grant of their own. */
 export interface Extra {
   quota: Quota
   units: number
+  /** When the units end; null for never. */
+  end: string | null
 }
 
 /** Why a quota cannot get units for one window; null if it can. */
@@ -21,19 +23,19 @@ export function whyNoExtra({ kind, period, limit, status }: Quota): string | nul
 }
 
 /**
- * The row of an import that gives the units: a grant for the same messages, until the end of the window.
+ * The row of an import that gives the units: a grant for the same messages.
  *
  * @param reference of the new grant, so that a repeated import gives nothing twice
  * @param place where the row comes from
  */
-export function extraGrant({ quota, units }: Extra, reason: string, reference: string, place: string): ImportLine {
-  const { id, user_id, priority, countries, message_types, window_end } = quota
+export function extraGrant({ quota, units, end }: Extra, reason: string, reference: string, place: string): ImportLine {
+  const { id, user_id, priority, countries, message_types } = quota
   const row = {
     user_id,
     external_ref: reference,
     name: manyTexts.extra.name(quotaName(quota)).slice(0, 120),
     limit: units,
-    expires_at: window_end,
+    expires_at: end,
     priority,
     countries,
     message_types,

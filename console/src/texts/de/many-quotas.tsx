@@ -170,8 +170,12 @@ export const manyQuotas: typeof english = {
       once: 'Das einmalige Paket (Prepaid)',
     },
     dateAbout: 'Die Vorschau zeigt, wann es endet.',
-    onceAbout:
-      'Jeder Benutzer bekommt ein einmaliges Paket mit diesen Einheiten für dieselben Nachrichten. Es endet mit dem vorhandenen Paket, oder nie, wenn dieses nicht endet.',
+    onceAbout: 'Jeder Benutzer bekommt ein einmaliges Paket mit diesen Einheiten für dieselben Nachrichten.',
+    onceEnds: { pack: 'So lange wie das vorhandene Paket', month: 'Bis zum Ende dieses Monats' },
+    onceEndsAbout: {
+      pack: 'Die Einheiten enden mit dem vorhandenen Paket, oder nie, wenn es nicht endet.',
+      month: 'Der Monat endet in der Zeitzone der meisten monatlichen Pakete der Datei; ohne solche in UTC.',
+    },
     repeatable: 'Dasselbe noch einmal mit derselben Datei würde die Limits noch einmal erhöhen.',
     repeatSafe:
       'Dieselben Einheiten aus demselben Grund gibt es je Zeitraum nur einmal, auch wenn die Datei noch einmal gewählt wird.',
@@ -197,6 +201,7 @@ export const manyQuotas: typeof english = {
       until: (at, zone) => `Die Einheiten gelten bis ${at} (${zone}).`,
       between: (first, last, zone) =>
         `Die Einheiten gelten so lange wie das Paket jedes Benutzers: Das erste endet am ${first}, das letzte am ${last} (${zone}).`,
+      monthIn: zone => `Das ist das Ende des Monats in der Zeitzone ${zone}.`,
       someNever: users => `Für ${formatUnits(users)} der Benutzer enden sie nie, weil das Paket nicht endet.`,
     },
     allOfFile: users => `Zurück zu allen ${formatUnits(users)} Benutzern der Datei`,

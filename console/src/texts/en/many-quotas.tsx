@@ -165,8 +165,12 @@ export const manyQuotas = {
       once: 'The one-time grant (prepaid pack)',
     },
     dateAbout: 'The preview shows when it ends.',
-    onceAbout:
-      'Each user gets a one-time grant of these units for the same messages. It ends with the pack, or never if the pack does not end.',
+    onceAbout: 'Each user gets a one-time grant of these units for the same messages.',
+    onceEnds: { pack: 'As long as the pack', month: 'Until the end of this month' },
+    onceEndsAbout: {
+      pack: 'The units end with the pack, or never if it does not end.',
+      month: 'The month ends in the time zone of most monthly grants of the file; without any, in UTC.',
+    },
     repeatable: 'To do this again with the same file would raise the limits again.',
     repeatSafe: 'The same units for the same reason are given once in each period, also if the file is chosen again.',
     find: 'Preview (changes nothing)',
@@ -193,6 +197,7 @@ export const manyQuotas = {
       until: (at: string, zone: string) => `The units last until ${at} (${zone}).`,
       between: (first: string, last: string, zone: string) =>
         `The units last as long as each user’s grant: the first ends on ${first}, the last on ${last} (${zone}).`,
+      monthIn: (zone: string) => `This is the end of the month in the time zone ${zone}.`,
       someNever: (users: number) =>
         `For ${formatUnits(users)} of the users they never end, because the grant does not.`,
     },

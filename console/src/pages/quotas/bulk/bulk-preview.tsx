@@ -179,7 +179,9 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
     <Loaded query={selected} loading={<Loading rows={6} height={32} />}>
       {quotas => {
         const units = Number(wholeNumber(input.units))
-        const extras: Extra[] = quotas.filter(quota => whyNoExtra(quota) === null).map(quota => ({ quota, units }))
+        const extras: Extra[] = quotas
+          .filter(quota => whyNoExtra(quota) === null)
+          .map(quota => ({ quota, units, end: quota.window_end }))
         const left = quotas.flatMap(quota => {
           const reason = whyNoExtra(quota)
           return reason === null ? [] : [{ place: jobs.quotaOfUser(quota.id, quota.user_id), reason }]

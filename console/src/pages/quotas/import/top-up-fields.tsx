@@ -1,9 +1,9 @@
-import { Button, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Button, NativeSelect, Radio, Stack, Text, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 import type { UserLine } from './rows.ts'
-import { WHICH, type Which } from './top-up-plan.ts'
+import { ONCE_ENDS, type OnceEnd, WHICH, type Which } from './top-up-plan.ts'
 
 const { topUp, bulk } = manyTexts
 
@@ -12,7 +12,17 @@ export interface TopUpInput {
   units: string
   which: Which
   isThisWindowOnly: boolean
+  /** When units on a one-time grant end; null if nobody has chosen: as `isThisWindowOnly` means. */
+  onceEnd: OnceEnd | null
+  /** Where the calendar month ends; null for the zone of most monthly grants. */
+  monthZone: string | null
   reason: string
+}
+
+/** When units on one-time grants end, also of users who are left out with this choice. "Today" is no month. */
+export function onceEndOf({ which, isThisWindowOnly, onceEnd }: TopUpInput): OnceEnd {
+  if (onceEnd !== null) return onceEnd
+  return isThisWindowOnly && (which === 'month' || which === 'once') ? 'month' : 'pack'
 }
 
 /** Whether the units are a grant of their own, which a repeated file does not give twice. */
@@ -60,7 +70,21 @@ export function TopUpFields({ users, input, onChange, onNext }: FieldsProps) {
           }
         />
         {input.which === 'once' ? (
-          <Text size="sm">{`${topUp.onceAbout} ${topUp.repeatSafe}`}</Text>
+          <>
+            <Radio.Group
+              label={bulk.windows}
+              description={topUp.onceAbout}
+              value={onceEndOf(input)}
+              onChange={value => onChange({ ...input, onceEnd: value === 'month' ? 'month' : 'pack' })}
+            >
+              <Stack gap={6} mt={6}>
+                {ONCE_ENDS.map(end => (
+                  <Radio key={end} value={end} label={topUp.onceEnds[end]} description={topUp.onceEndsAbout[end]} />
+                ))}
+              </Stack>
+            </Radio.Group>
+            <Text size="sm">{`${topUp.dateAbout} ${topUp.repeatSafe}`}</Text>
+          </>
         ) : (
           <>
             <WindowChoice

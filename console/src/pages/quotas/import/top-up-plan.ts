@@ -7,6 +7,7 @@ import { manyTexts } from '../../../texts/many-quotas.ts'
 import type { Extra } from '../extra-grants.ts'
 import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
 import { capsInTheWay } from './caps-in-the-way.ts'
+import { monthEnd } from './month-end.ts'
 import type { LineFailure, UserLine } from './rows.ts'
 import { zonedTime } from './zoned-time.ts'
 
@@ -19,6 +20,10 @@ const { topUp, jobs } = manyTexts
 /** Which grant of each user gets the units: the one with this period, or the one-time one. */
 export const WHICH = ['hour', 'day', 'week', 'month', 'year', 'once'] as const
 export type Which = (typeof WHICH)[number]
+
+/** When units on a one-time grant end: with the calendar month, or with the grant. */
+export const ONCE_ENDS = ['pack', 'month'] as const
+export type OnceEnd = (typeof ONCE_ENDS)[number]
 
 const periodOf = ({ period }: Quota): Which => period ?? 'once'
 const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
@@ -76,14 +81,15 @@ export interface Gift extends Extra {
   place: string
   /** Of the extra grant. Derived from what a repeated file shares, so that it gives nothing twice. */
   reference: string
-  /** Extra units that the user already has until the same end. */
+  /** The time zone in which the units end at midnight. */
+  zone: string
+  /** Extra units that the user already has until the same end; of a one-time grant all of them. */
   earlier: readonly Quota[]
 }
 
 /** A user who is left out, and when extra units on the grant that fits would end: null is never. */
-interface OtherUser {
+interface OtherUser extends Pick<Extra, 'end'> {
   user: UserLine
-  end: string | null
 }
 
 export interface Plan {
@@ -91,6 +97,8 @@ export interface Plan {
   left: readonly LineFailure[]
   /** Users who are left out, by the choice with which they get units. */
   others: ReadonlyMap<Which, readonly OtherUser[]>
+  /** The time zone in which the calendar month ends for one-time grants. */
+  monthZone: string
   /** What the reader should know of those who get units. */
   notes: readonly Failure[]
 }
@@ -101,9 +109,17 @@ interface Terms {
   units: number
   reason: string
   isExtraGrant: boolean
+  onceEnd: OnceEnd
+  /** null for the one of most monthly grants. */
+  monthZone: string | null
 }
 
 export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number, UserGrants>, terms: Terms): Plan {
+  const monthZone = terms.monthZone ?? commonMonthZone([...grantsOf.values()])
+  const endsOf = (quota: Quota): Ends =>
+    quota.period === null && terms.onceEnd === 'month'
+      ? { end: monthEnd(Date.now(), monthZone), zone: monthZone }
+      : { end: quota.window_end, zone: quota.time_zone }
   const gifts: Gift[] = []
   const left: LineFailure[] = []
   const others = new Map<Which, OtherUser[]>()
@@ -112,7 +128,7 @@ export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number,
     const { line, user_id } = user
     const place = `${jobs.line(line)}: ${topUp.user(user_id)}`
     const found = grantsOf.get(user_id)
-    const gift = giftOf(user, found, terms)
+    const gift = giftOf(user, found, terms, endsOf)
     if ('quota' in gift) {
       gifts.push({ ...gift, line, place })
       for (const note of notesOf(gift, found, terms)) notes.push({ place, ...note })
@@ -121,40 +137,53 @@ export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number,
       left.push({ line, user: String(user_id), place, ...why })
       if (other === undefined) continue
       const which = periodOf(other)
-      others.set(which, [...(others.get(which) ?? []), { user, end: other.window_end }])
+      others.set(which, [...(others.get(which) ?? []), { user, end: endsOf(other).end }])
     }
   }
-  return { gifts, left, others, notes }
+  return { gifts, left, others, monthZone, notes }
+}
+
+type Ends = Pick<Gift, 'end' | 'zone'>
+
+/** The zone in which most monthly grants start anew, so that units on one-time grants end with theirs; else UTC. */
+function commonMonthZone(users: readonly UserGrants[]): string {
+  const monthly = users.flatMap(({ live }) => live).filter(({ kind, period }) => kind === 'grant' && period === 'month')
+  const [first] = [...Map.groupBy(monthly, ({ time_zone }) => time_zone)].sort(
+    ([, one], [, other]) => other.length - one.length,
+  )
+  return first?.[0] ?? 'UTC'
 }
 
 function giftOf(
   { units: ownUnits }: UserLine,
   found: UserGrants | undefined,
-  { units, reason, isExtraGrant }: Terms,
+  { units, reason, isExtraGrant, onceEnd }: Terms,
+  endsOf: (quota: Quota) => Ends,
 ): Omit<Gift, 'line' | 'place'> | WhyNone {
   if (found === undefined) return { reason: topUp.why.noQuota }
   const [quota] = found.fitting
   if (quota === undefined) return found.whyNone
-  const extra = { quota, units: ownUnits ?? units }
-  const reference = referenceOf(extra, reason)
+  const extra = { quota, units: ownUnits ?? units, ...endsOf(quota) }
+  const reference = referenceOf(extra, reason, onceEnd)
   const same = isExtraGrant && found.extras.find(({ external_ref }) => external_ref === reference)
   if (same) return { reason: topUp.why.hadBefore, detail: topUp.why.on(formatTimestamp(same.created_at)) }
   const earlier = found.extras
     .filter(({ metadata }) => isExtraGrant && metadata.extends_quota === String(quota.id))
-    .filter(given => isLive(given) && given.expires_at === quota.window_end)
+    .filter(given => isLive(given) && (quota.period === null || given.expires_at === extra.end))
   return { ...extra, reference, earlier }
 }
 
 function notesOf(
-  { quota, units }: Extra,
+  { quota, units, end }: Extra,
   { fitting = [], extras = [], live = [] }: Partial<UserGrants> = {},
   { isExtraGrant }: Terms,
 ): Omit<Failure, 'place'>[] {
   const { several, hasExtra, capReached, capShort, caps } = topUp.note
-  const end = isExtraGrant ? quota.window_end : null
-  const notes: Omit<Failure, 'place'>[] = capsInTheWay(live, { quota, units, end }).map(({ cap, isReached }) => ({
-    reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
-  }))
+  const notes: Omit<Failure, 'place'>[] = capsInTheWay(live, { quota, units, end: isExtraGrant ? end : null }).map(
+    ({ cap, isReached }) => ({
+      reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
+    }),
+  )
   if (fitting.length > 1) notes.push({ reason: several, detail: topUp.why.named(quotaName(quota)) })
   const extra = extras.find(isLive)
   if (extra !== undefined && !isExtraGrant)
@@ -205,9 +234,16 @@ export function inOrder(lines: readonly LineFailure[]): LineFailure[] {
   return [...lines].sort((one, other) => one.line - other.line)
 }
 
-/** The same units for the same reason in the same window of a grant are the same gift. */
-function referenceOf({ quota: { id, window_start }, units }: Extra, reason: string): string {
-  return `top-up-${id}-${Date.parse(window_start)}-${units}-${hashOf(reason.trim().toLowerCase())}`
+/** The same units for the same reason in the same window of a grant, or in the same month, are the same gift. */
+function referenceOf(
+  { quota: { id, period, window_start }, units, end, zone }: Extra & Ends,
+  reason: string,
+  onceEnd: OnceEnd,
+): string {
+  // The zone may be another one with another file, but the month is the same.
+  const isMonth = period === null && onceEnd === 'month' && end !== null
+  const window = isMonth ? `until-${zonedTime(end, zone).slice(0, 'YYYY-MM'.length)}` : Date.parse(window_start)
+  return `top-up-${id}-${window}-${units}-${hashOf(reason.trim().toLowerCase())}`
 }
 
 /** FNV-1a. The browser's own digests need HTTPS. */
@@ -228,15 +264,20 @@ export function unitsText(gifts: readonly Gift[]): string {
 /** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
 export function untilText(gifts: readonly Gift[], isExtraGrant: boolean): string {
   if (!isExtraGrant) return topUp.fromNowOn
-  const [end, ...others] = new Set(gifts.map(({ quota }) => quota.window_end))
+  const [end, ...others] = new Set(gifts.map(({ end }) => end))
   if (end === undefined || others.length > 0)
     return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
   return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
 }
 
-/** A sentence: how long given units last. @param ends of the extra grants; null for never */
-export function lastingText(ends: readonly (string | null)[], isExtraGrant: boolean): string {
-  const { forGood, never, until, between, someNever } = topUp.lasting
+/**
+ * A sentence or two: how long given units last.
+ *
+ * @param ends of the extra grants; null for never
+ * @param monthZone where the month ends with which all of them end; null if they end otherwise
+ */
+export function lastingText(ends: readonly (string | null)[], isExtraGrant: boolean, monthZone: string | null): string {
+  const { forGood, never, until, between, someNever, monthIn } = topUp.lasting
   if (!isExtraGrant) return forGood
   const times = ends.filter(end => end !== null).toSorted((one, other) => Date.parse(one) - Date.parse(other))
   const [first, last] = [times[0], times.at(-1)]
@@ -245,6 +286,7 @@ export function lastingText(ends: readonly (string | null)[], isExtraGrant: bool
     first === last
       ? until(formatTimestamp(first), LOCAL_ZONE)
       : between(formatTimestamp(first), formatTimestamp(last), LOCAL_ZONE)
+  if (monthZone !== null) return `${text} ${monthIn(monthZone)}`
   return times.length === ends.length ? text : `${text} ${someNever(ends.length - times.length)}`
 }
 
@@ -260,14 +302,13 @@ export function reportOf(
   const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= listed
   const rows = [
     ...left.map(failure => [failure.line, failure.user, results.left, whyOf(failure), '', '', '', '', 'left', '']),
-    ...gifts.map(({ line, place, quota, units, reference }) => {
+    ...gifts.map(({ line, place, quota, units, reference, ...ends }) => {
       const failed = failures.get(place) ?? failures.get(quota.id)
       const why = failed?.map(whyOf).join('; ') ?? ''
       const settled = isCertain ? 'received' : 'unknown'
       const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
-      // In the zone of the quota, because it ends there at midnight.
-      const { window_end, time_zone } = quota
-      const [end, zone] = isExtraGrant && window_end !== null ? [zonedTime(window_end, time_zone), time_zone] : ['', '']
+      // In the zone where they end at midnight.
+      const [end, zone] = isExtraGrant && ends.end !== null ? [zonedTime(ends.end, ends.zone), ends.zone] : ['', '']
       const name = quotaName(quota)
       return [line, quota.user_id, results[code], why, name, units, end, zone, code, isExtraGrant ? reference : '']
     }),

@@ -14,7 +14,7 @@ import { saveFile } from '../jobs/download.ts'
 import { Failures, FIRST_SHOWN, ShowMore } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
-import { addsGrant, type TopUpInput } from './top-up-fields.tsx'
+import { addsGrant, onceEndOf, type TopUpInput } from './top-up-fields.tsx'
 import {
   earlierGifts,
   type Gift,
@@ -25,7 +25,6 @@ import {
   reportOf,
   unitsText,
   untilText,
-  type Which,
   withoutEarlier,
 } from './top-up-plan.ts'
 
@@ -49,7 +48,8 @@ export function TopUpPreview({ users, failures, input, ...props }: PreviewProps)
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
       {grantsOf => {
         const units = Number(wholeNumber(input.units))
-        const plan = planOf(users, grantsOf, { units, reason: input.reason, isExtraGrant: addsGrant(input) })
+        const onceEnd = onceEndOf(input)
+        const plan = planOf(users, grantsOf, { ...input, units, isExtraGrant: addsGrant(input), onceEnd })
         return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
       }}
     </Loaded>
@@ -65,7 +65,7 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
   const isExtraGrant = addsGrant(input)
   const repeated = all.gifts.filter(({ earlier }) => earlier.length > 0).length
   const plan = again === 'leave' ? withoutEarlier(all) : all
-  const { gifts, left, notes, others } = plan
+  const { gifts, left, notes } = plan
   const isDecided = repeated === 0 || again !== null
   return (
     <Stack gap="sm">
@@ -86,8 +86,9 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
       {gifts.length > 0 && (
         <Text size="sm" fw={600}>
           {lastingText(
-            gifts.map(({ quota }) => quota.window_end),
+            gifts.map(({ end }) => end),
             isExtraGrant,
+            monthZoneOf(plan, input),
           )}
         </Text>
       )}
@@ -97,7 +98,7 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
             {topUp.confirm(gifts.length)}
           </Button>
         )}
-        {gifts.length === 0 && <OthersButtons others={others} input={input} onOthers={onOthers} />}
+        {gifts.length === 0 && <OthersButtons plan={plan} input={input} onOthers={onOthers} />}
         <Button
           variant="default"
           onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf(plan, isExtraGrant, null)])}
@@ -113,36 +114,46 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
 }
 
 /** Begins a preview for users of the file who get units with another choice. */
-export type GiveOthers = (which: Which, users: readonly UserLine[]) => void
+export type GiveOthers = (input: TopUpInput, users: readonly UserLine[]) => void
 
-interface OthersProps extends Pick<Plan, 'others'> {
+interface OthersProps {
+  plan: Plan
   input: TopUpInput
   onOthers: GiveOthers
 }
 
 /** Goes on to a preview for the users who are left out, with the choice that works for them, and says how long it lasts. */
-export function OthersButtons({ others, input, onOthers }: OthersProps) {
-  return [...others].map(([which, found]) => (
-    <Group key={which} gap="xs">
-      <Button
-        variant="light"
-        onClick={() =>
-          onOthers(
-            which,
-            found.map(({ user }) => user),
-          )
-        }
-      >
-        {topUp.previewOthers(found.length, topUp.periods[which])}
-      </Button>
-      <Text size="sm">
-        {lastingText(
-          found.map(({ end }) => end),
-          addsGrant({ ...input, which }),
-        )}
-      </Text>
-    </Group>
-  ))
+export function OthersButtons({ plan, input, onOthers }: OthersProps) {
+  return [...plan.others].map(([which, found]) => {
+    const next = { ...input, which, onceEnd: onceEndOf(input), monthZone: plan.monthZone }
+    return (
+      <Group key={which} gap="xs">
+        <Button
+          variant="light"
+          onClick={() =>
+            onOthers(
+              next,
+              found.map(({ user }) => user),
+            )
+          }
+        >
+          {topUp.previewOthers(found.length, topUp.periods[which])}
+        </Button>
+        <Text size="sm">
+          {lastingText(
+            found.map(({ end }) => end),
+            addsGrant(next),
+            monthZoneOf(plan, next),
+          )}
+        </Text>
+      </Group>
+    )
+  })
+}
+
+/** Where the month ends that the units end with; null if they end otherwise. */
+function monthZoneOf({ monthZone }: Plan, input: TopUpInput): string | null {
+  return input.which === 'once' && onceEndOf(input) === 'month' ? monthZone : null
 }
 
 /** What happens to users who already got units: they get them again, or are left out. */
@@ -214,7 +225,7 @@ function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: 
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ quota, units }) => (
+          {shown.map(({ quota, units, end: endsAt }) => (
             <Table.Tr key={quota.id}>
               <Table.Th scope="row">{quota.user_id}</Table.Th>
               <Table.Td data-label={grant}>
@@ -223,9 +234,7 @@ function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: 
               <Table.Td data-label={limit}>{formatUnits(quota.limit ?? 0)}</Table.Td>
               <Table.Td data-label={total}>{formatUnits((quota.limit ?? 0) + units)}</Table.Td>
               {isExtraGrant && (
-                <Table.Td data-label={end}>
-                  {quota.window_end === null ? texts.quotas.never : formatTimestamp(quota.window_end)}
-                </Table.Td>
+                <Table.Td data-label={end}>{endsAt === null ? texts.quotas.never : formatTimestamp(endsAt)}</Table.Td>
               )}
             </Table.Tr>
           ))}

@@ -23,7 +23,14 @@ interface TopUpProps {
   failures: readonly LineFailure[]
 }
 
-const FIRST_INPUT: TopUpInput = { units: '', which: 'month', isThisWindowOnly: true, reason: '' }
+const FIRST_INPUT: TopUpInput = {
+  units: '',
+  which: 'month',
+  isThisWindowOnly: true,
+  onceEnd: null,
+  monthZone: null,
+  reason: '',
+}
 
 /** Gives each user of a file more units: asks how, finds the users' grants, shows what would change, and does it. */
 export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
@@ -40,9 +47,9 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
   if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
   const users = part ?? all
   const failures = part === null ? allFailures : []
-  const giveOthers: GiveOthers = (which, others) => {
+  const giveOthers: GiveOthers = (next, others) => {
     setPart(others)
-    setInput({ ...input, which })
+    setInput(next)
     setStep('preview')
   }
   const back = () => setStep('input')
@@ -90,7 +97,7 @@ interface GivingProps {
 
 /** Gives the units, and says who has received them and who has not. */
 function Giving({ plan, input, onOthers, onBack }: GivingProps) {
-  const { gifts, left, notes, others } = plan
+  const { gifts, left, notes } = plan
   const [key] = useState(newIdempotencyKey)
   const queryClient = useQueryClient()
   const isExtraGrant = addsGrant(input)
@@ -109,7 +116,7 @@ function Giving({ plan, input, onOthers, onBack }: GivingProps) {
       >
         {() => (
           <>
-            <OthersButtons others={others} input={input} onOthers={onOthers} />
+            <OthersButtons plan={plan} input={input} onOthers={onOthers} />
             <Button component={Link} href="/quotas">
               {importing.toQuotas}
             </Button>
