@@ -75,7 +75,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
 
   const { body } = await call('GET', '/api/sms/admin/quota/alerts')
   expect(body.items[0]).toMatchObject({ quota: { id: quotaId, used: 800 }, percent: 80 })
-  // A grant near its limit stops nobody who has other units.
+  // A grant near its limit does not stop a user who has other units.
   const canSend = near.getByRole('row').filter({ hasText: HOSTILE }).getByRole('cell').nth(2)
   await expect.poll(() => canSend.textContent()).toBe('200')
   await allow({ user_id: 7, limit: 500, name: 'Extra units', expires_at: '2026-04-01T00:00:00Z' })

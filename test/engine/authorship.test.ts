@@ -159,7 +159,7 @@ describe('usage names', () => {
   }
   const [COMMITTED, REFUNDED, NO_QUOTA, QUOTA_EXHAUSTED] = [0, 1, 3, 5]
 
-  test('the sender who committed or refunded, whoever reserved', async () => {
+  test('the sender who committed or refunded, and not the one who reserved', async () => {
     const engine = bench.engine()
     const user = await aUser()
     await engine.submit(by('campaigns', reserve(user, 'm', 5)))
@@ -193,7 +193,7 @@ describe('usage names', () => {
     expect(await usageOf(stranger)).toEqual([[NO_QUOTA, 1, 1, 'one']])
   })
 
-  test('nobody for what an expiry commits, also if a sender meets it first', async () => {
+  test('no sender for what an expiry commits, also if a sender meets it first', async () => {
     const engine = bench.engine()
     const user = await aUser()
     const onExpiry = { ttl_ms: 1_000, on_expiry: 'commit' } as const

@@ -43,7 +43,7 @@ export function deniedOf({ denials }: BlockedUser): { count: number; isAtLeast: 
   return { count, isAtLeast: denials.length >= LOGGED_AT_ONCE || denials.some(({ skipped }) => skipped !== 0) }
 }
 
-/** What still blocks a user. What nobody intended comes first. */
+/** What still blocks a user. What was not intended comes first. */
 export interface Blocking {
   denials: Denial[]
   usedUp: Quota[]

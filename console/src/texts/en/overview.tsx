@@ -26,7 +26,7 @@ export const overview = {
     bound: 'Among the latest 100 denials and the latest 20 exhausted quotas.',
     exhaustedQuotas: 'All exhausted quotas',
     none: 'Nobody is blocked',
-    noneElse: 'Nobody is blocked, except on purpose',
+    noneElse: 'No other user is blocked',
     onPurposeTitle: 'Blocked on purpose',
     onPurpose: (count: number) => `${users(count)} blocked on purpose, by a cap of 0`,
     noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',

@@ -12,7 +12,7 @@ export interface TopUpInput {
   units: string
   which: Which
   isThisWindowOnly: boolean
-  /** When units on a one-time grant end; null if nobody has chosen: as `isThisWindowOnly` means. */
+  /** When units on a one-time grant end; null if not chosen: as `isThisWindowOnly` means. */
   onceEnd: OnceEnd | null
   /** Where the calendar month ends; null for the zone of most monthly grants. */
   monthZone: string | null
