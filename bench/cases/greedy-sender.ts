@@ -14,6 +14,8 @@ const POLITE = 0.3
 const POLITE_LOAD = { connections: 64, depth: 1, operations: 1 }
 /** The part of the full rate that SENDER_OPERATIONS_PER_SECOND allows each sender: more than the polite one needs. */
 const LIMIT = 0.4
+/** The greedy sender is at full force for this long before the measurement begins, and its first burst is over. */
+const AHEAD_MS = 3_000
 /** Each sends again when it has its answers: as many calls wait as the connections and their depth allow. */
 const UNLIMITED: Record<string, Pick<Job, 'connections' | 'depth' | 'operations'>> = {
   'single calls': { ...FULL_LOAD, operations: 1 },
@@ -26,7 +28,7 @@ export async function greedySenderCase(bench: Bench): Promise<Findings> {
   const other = startWorker('load-generator.ts', { flags: bench.flagsFor('greedy') })
   const flood = startWorker('flood.ts', { flags: bench.flagsFor('flood') })
   for (const worker of [other, flood]) bench.cleanup.add(() => worker.stop())
-  const shared = { users: USERS, warmupMs: settings.warmupMs, measureMs: settings.measureMs }
+  const shared = { users: USERS, warmupMs: AHEAD_MS, measureMs: settings.measureMs }
   let jobs = 0
   const prefix = () => {
     jobs += 1
@@ -58,6 +60,9 @@ export async function greedySenderCase(bench: Bench): Promise<Findings> {
     const alone: LoadResult[] = []
     const beside: LoadResult[] = []
     let greedyOutcome = ''
+    // A service that has just started is slower.
+    await polite(url)
+    await Promise.all([polite(url), sendGreedily()])
     for (let round = 0; round < settings.rounds; round++) {
       alone.push(await polite(url))
       const [own, outcome] = await Promise.all([polite(url), sendGreedily()])
