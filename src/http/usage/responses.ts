@@ -12,7 +12,11 @@ import { invalidRequest } from '../../errors.ts'
 import { intervalStartsOf, periodOf, topUsersPeriodOf } from './requests.ts'
 
 const GROUP_FIELD = {
-  ...{ user: 'user_id', quota: 'quota_id', country: 'country', message_type: 'message_type', sender: 'sender' },
+  user: 'user_id',
+  quota: 'quota_id',
+  country: 'country',
+  message_type: 'message_type',
+  sender: 'sender',
 } as const
 
 /**
