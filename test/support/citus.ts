@@ -1,7 +1,7 @@
 /** Databases on the nodes of a Citus cluster, that of TEST_CLUSTER_URL: the coordinator's, which knows the workers. */
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { prepareNodes } from '../../src/db/cluster/nodes.ts'
-import { type Database, openDatabase } from '../../src/db/database.ts'
+import { type Database, openDatabase, type Queryable } from '../../src/db/database.ts'
 import { findStore } from '../../src/db/store.ts'
 import { withDatabase } from './database-url.ts'
 
@@ -72,7 +72,7 @@ export async function distributeBeside(db: Database, table: string): Promise<voi
 
 /** The rows of a query on every node of a cluster, with the node's number; of one PostgreSQL, those of the query. */
 export async function onEveryNode<Row extends object>(
-  db: Database,
+  db: Queryable,
   text: string,
 ): Promise<{ node: number; row: Row }[]> {
   const { isDistributed } = await findStore(db)

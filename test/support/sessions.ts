@@ -60,5 +60,6 @@ export const cancelSessions = (db: Database): Promise<number> =>
 async function ofEngines(db: Database, action: string, which: string): Promise<number> {
   const text = `select ${action} from pg_stat_activity
     where datname = current_database() and application_name = '${ENGINE}' ${which}`
-  return (await onEveryNode(db, text)).length
+  // The server warns of a session that has ended meanwhile. Outside a transaction, a warning is a doubtful commit.
+  return db.transaction(async tx => (await onEveryNode(tx, text)).length)
 }
