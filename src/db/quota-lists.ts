@@ -273,7 +273,7 @@ async function endOfScan(
   const stream = walkedStream(query, after)
   const bound = scanBound(query, stream, skip)
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1)
+  const rows = stream.rows(values, bound + 1, 'id')
   const ends = await tx.query<{ sort_key: number | string; id: number }>({
     text: `select sort_key, ${by === 'id' ? 'sort_key as id' : 'id'} from (${rows}) s
            order by ${orderBy(by, descending)} offset ${bind(values, bound - 1)}`,
@@ -300,9 +300,9 @@ async function totalOf(tx: Queryable, query: IndexedQuery, narrow: Stream | unde
   const stream = narrow ?? streamOf(filter, { by: 'id', descending: false }, now)
   const bound = narrow === undefined ? bounds.counted : bounds.scanned
   const values: SqlValue[] = []
-  const rows = stream.rows(values, bound + 1)
+  const rows = stream.rows(values, bound + 1, `${selectionOf(filter, now, values)} as is_selected`)
   const [row] = await tx.query<{ read: number; selected: number }>({
-    text: `select count(*) as read, count(*) filter (where ${selectionOf(filter, now, values)}) as selected from (${rows}) s`,
+    text: `select count(*) as read, count(*) filter (where is_selected) as selected from (${rows}) s`,
     values,
   })
   const { read, selected } = row ?? { read: 0, selected: 0 }

@@ -73,8 +73,12 @@ function sortValue(by: Exclude<IndexedOrder, 'id'>, value: PageKey['value'], val
 type FilterPart = 'kind' | 'status' | 'name' | 'externalRef' | 'scope' | 'expiry'
 
 export interface Stream {
-  /** SQL of the first rows: the columns of `quota` and `sort_key`, in the stream's order. Some may be null: not of a quota. */
-  rows(values: SqlValue[], limit: number): string
+  /**
+   * SQL of the first rows, in the stream's order: `columns`, which is SQL of a row of `quota` and all of its columns unless
+   * given, and `sort_key`. Some rows may be null but for that: not of a quota. On a cluster, all columns of many rows are much
+   * to send.
+   */
+  rows(values: SqlValue[], limit: number, columns?: string): string
   /** What is true of all its rows. */
   readonly fulfills: readonly FilterPart[]
 }
@@ -128,10 +132,10 @@ export function narrowStreamsOf(filter: QuotaFilter, now: EpochMs): NarrowStream
 function indexStream(selected: string, { by, descending, after }: Walk, fulfills: readonly FilterPart[]): Stream {
   return {
     fulfills,
-    rows(values, limit) {
+    rows(values, limit, columns) {
       const key = SORT_KEYS[by]
       const bound = after === undefined ? '' : ` and ${afterKey(by, descending, after, values, key)}`
-      return rowsOf(`${selected}${bound}`, key, orderBy(by, descending), bind(values, limit))
+      return rowsOf(`${selected}${bound}`, key, orderBy(by, descending), bind(values, limit), columns)
     },
   }
 }
@@ -147,14 +151,14 @@ function rangeStream(filter: QuotaFilter, walk: Walk, now: EpochMs): Stream {
   }
   return {
     fulfills: fulfilled[by] ?? [],
-    rows(values, limit) {
+    rows(values, limit, columns) {
       const { from, to } = rangeOf(by, filter, now)
       const conditions = [presenceOf(filter)]
       // A cursor lies in the range. Of two bounds on one side PostgreSQL may begin at the farther one.
       if (after !== undefined) conditions.push(afterKey(by, descending, after, values, key))
       if (from !== undefined && (after === undefined || descending)) conditions.push(`${key} >= ${from(values)}`)
       if (to !== undefined && (after === undefined || !descending)) conditions.push(`${key} < ${to(values)}`)
-      return rowsOf(conditions.join(' and '), key, orderBy(by, descending), bind(values, limit))
+      return rowsOf(conditions.join(' and '), key, orderBy(by, descending), bind(values, limit), columns)
     },
   }
 }
@@ -175,8 +179,8 @@ export function beginningWith(by: 'name' | 'external_ref', text: string, limit: 
   )
 }
 
-function rowsOf(selected: string, key: string, order: string, limit: string): string {
-  return `select *, ${key} as sort_key from quota where ${selected} order by ${order} limit ${limit}`
+function rowsOf(selected: string, key: string, order: string, limit: string, columns = '*'): string {
+  return `select ${columns}, ${key} as sort_key from quota where ${selected} order by ${order} limit ${limit}`
 }
 
 /** A bound of a range, as SQL that binds its values. */
@@ -222,9 +226,15 @@ function expiryRangeOf({ status, expiresAfter, expiresBefore }: QuotaFilter, now
 function scheduledStream(now: EpochMs): Stream {
   return {
     fulfills: [],
-    rows(values, limit) {
+    rows(values, limit, columns) {
       const start = `${bind(values, timestampParam(now))}::timestamptz`
-      return rowsOf(`deleted_at is null and starts_at > ${start}`, 'starts_at', 'sort_key', bind(values, limit))
+      return rowsOf(
+        `deleted_at is null and starts_at > ${start}`,
+        'starts_at',
+        'sort_key',
+        bind(values, limit),
+        columns,
+      )
     },
   }
 }
@@ -236,14 +246,14 @@ function scheduledStream(now: EpochMs): Stream {
 function exhaustedStream({ descending, after }: Walk, now: EpochMs): Stream {
   return {
     fulfills: [],
-    rows(values, limit) {
+    rows(values, limit, columns = 'q.*') {
       const bound = after === undefined ? '' : ` and ${afterKey('id', descending, after, values, 'quota_id')}`
       const direction = descending ? 'desc' : 'asc'
-      return `select q.*, a.quota_id as sort_key
-        from (select shard as of_shard, quota_id, ends_at from quota_alert
-              where percent = ${EXHAUSTED}${bound} order by quota_id ${direction} limit ${bind(values, limit)}) a
-        left join quota q on q.shard = a.of_shard and q.id = a.quota_id and ${NOT_DELETED}
-          and a.ends_at > ${bind(values, timestampParam(now))}::timestamptz`
+      // The limit applies to the join: a cluster joins rows behind a limit by reading all quotas.
+      return `select ${columns}, a.quota_id as sort_key
+        from quota_alert a left join quota q on q.shard = a.shard and q.id = a.quota_id and ${NOT_DELETED}
+          and a.ends_at > ${bind(values, timestampParam(now))}::timestamptz
+        where percent = ${EXHAUSTED}${bound} order by a.quota_id ${direction} limit ${bind(values, limit)}`
     },
   }
 }
