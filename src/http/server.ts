@@ -174,6 +174,7 @@ async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<vo
 async function registerOpenRoutes(app: FastifyInstance, parts: ServerParts): Promise<void> {
   operationsRoutes(app, parts)
   await docsRoutes(app)
+  app.get('/', { schema: { hide: true } }, (_request, reply) => reply.redirect('/console/'))
   await app.register(consoleRoutes, {
     prefix: '/console',
     provider: parts.oidc && createProvider(parts.oidc, parts.now),

@@ -13,9 +13,11 @@ const assets = await readdir(ASSETS)
 const script = assets.find(name => /^index-.*\.js$/.test(name)) ?? ''
 const get = (url: string, headers = {}) => app.inject({ url, headers })
 
-test('/console redirects to /console/', async () => {
-  const answer = await get('/console')
-  expect([answer.statusCode, answer.headers.location]).toEqual([302, '/console/'])
+test('the address of the service and /console redirect to /console/', async () => {
+  for (const path of ['/', '/console']) {
+    const answer = await get(path)
+    expect([answer.statusCode, answer.headers.location], path).toEqual([302, '/console/'])
+  }
 })
 
 test('every path that is not a file serves the page, which is not cached', async () => {

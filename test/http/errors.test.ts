@@ -113,7 +113,7 @@ const BAD: BadCall[] = [
 
   ['an unknown route', 'GET', '/api/sms/admin/quotas', undefined, 404, 'not_found'],
   ['an unknown method', 'PATCH', `${QUOTA}/${id}`, {}, 405, 'method_not_allowed'],
-  ['an unknown route', 'GET', '/', undefined, 404, 'not_found'],
+  ['an unknown route', 'GET', '/nothing', undefined, 404, 'not_found'],
 ]
 
 test.each(BAD)('%s: %s %s', async (_what, method, url, body, status, code, paths, headers) => {

@@ -161,6 +161,7 @@ async function* decompress(compressed: NodeJS.ReadableStream): AsyncGenerator<Bu
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (code === 'ZSTD_error_prefix_unknown') throw new BackupDamaged('it is no backup of sms-quota')
+    if (code === 'Z_BUF_ERROR') throw new BackupDamaged('it ends too early')
     if (/^ZSTD_|^Z_/.test(code)) throw new BackupDamaged(`its compressed data is wrong (${code})`)
     throw error
   }
