@@ -150,7 +150,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       servesMetrics: config.metricsPort === null,
       authenticator: await createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched }),
       front,
-      ...serverSettingsOf(config),
+      settings: config,
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
       oidc: config.consoleOidc,
     })
@@ -164,23 +164,6 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
   } catch (error) {
     await close()
     throw error
-  }
-}
-
-/** The settings that the server takes as they are. */
-function serverSettingsOf({
-  trustProxy,
-  rateLimitPerMinute,
-  senderOperationsPerSecond,
-  authFailuresPerMinute,
-  maxConnections,
-  logClientAddress,
-  requireCountry,
-  supportAdjustLimit,
-}: Config) {
-  return {
-    ...{ trustProxy, rateLimitPerMinute, senderOperationsPerSecond, authFailuresPerMinute, maxConnections },
-    ...{ logClientAddress, requireCountry, supportAdjustLimit },
   }
 }
 

@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { OidcConfig } from '../config/config.ts'
-import type { ClientAddressMode } from '../config/variables.ts'
+import type { Config, OidcConfig } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
 import type { SecretKeys } from '../db/secret-keys.ts'
 import type { EpochMs } from '../domain/time.ts'
@@ -13,8 +12,22 @@ import type { Authenticator } from './auth/authenticator.ts'
 import type { Front } from './front.ts'
 import type { Slots } from './platform/slots.ts'
 
+/** The settings that the server and its routes take as they are. */
+type ServerSettings = Pick<
+  Config,
+  | 'trustProxy'
+  | 'maxConnections'
+  | 'logClientAddress'
+  | 'rateLimitPerMinute'
+  | 'senderOperationsPerSecond'
+  | 'authFailuresPerMinute'
+  | 'requireCountry'
+  | 'supportAdjustLimit'
+>
+
 /** What the routes use. */
 export interface RouteContext {
+  settings: ServerSettings
   db: Database
   /** Executes all commands of senders. */
   engine: Pick<Engine, 'enqueue' | 'hasRoom'>
@@ -25,12 +38,8 @@ export interface RouteContext {
   /** The service's clock: it follows the database's and never goes back. */
   now: () => EpochMs
   authenticator: Authenticator
-  /** The maximum number of units by which a token without `change` moves a limit in one call; 0: none. */
-  supportAdjustLimit: number
   /** Bounds the exports that run at a time, of lists and of users. */
   exportSlots: Slots
-  /** Whether senders must name the destination. */
-  requireCountry: boolean
 }
 
 export interface ServerParts extends RouteContext {
@@ -40,20 +49,8 @@ export interface ServerParts extends RouteContext {
   tracer?: Tracer | undefined
   /** Whether this server answers `/metrics`; if not, it has a port of its own. */
   servesMetrics: boolean
-  /** The proxies that say which address a request comes from; null: none. */
-  trustProxy: string[] | null
   /** The server that owns the port. */
   front: Front
-  /** Calls per minute that one principal may make on user and admin paths; 0 is no limit. */
-  rateLimitPerMinute: number
-  /** Operations per second of one sender; 0 is no limit. */
-  senderOperationsPerSecond: number
-  /** Calls per minute of one address that may come without a valid token; 0 is no limit. */
-  authFailuresPerMinute: number
-  /** How the log shows the addresses of clients. */
-  logClientAddress: ClientAddressMode
-  /** The maximum number of open connections. Further ones are closed at once. */
-  maxConnections: number
   /** The identity provider for signing in to the console; null: users paste a token. */
   oidc: OidcConfig | null
 }

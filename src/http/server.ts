@@ -87,8 +87,9 @@ const MAX_BODY_BYTES = 64 * 1024
 /** Builds the API behind the server that owns the port, which serves it as soon as it is ready. */
 export async function createServer(parts: ServerParts): Promise<FastifyInstance> {
   let serve = () => {}
-  const requestLog = createRequestLog({ log: parts.log, clientAddress: parts.logClientAddress })
-  const slowDown = createSlowDown(parts.authFailuresPerMinute)
+  const { logClientAddress, authFailuresPerMinute, trustProxy, maxConnections } = parts.settings
+  const requestLog = createRequestLog({ log: parts.log, clientAddress: logClientAddress })
+  const slowDown = createSlowDown(authFailuresPerMinute)
   const errors = createErrorAnswers(requestLog, slowDown, MAX_BODY_BYTES)
   const app = Fastify({
     loggerInstance: parts.log,
@@ -100,7 +101,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
       return parts.front.server
     },
     forceCloseConnections: 'idle',
-    ...(parts.trustProxy === null ? {} : { trustProxy: parts.trustProxy }),
+    ...(trustProxy === null ? {} : { trustProxy }),
     // Requests that arrive during a stop are still served: the database and the engine close last.
     return503OnClosing: false,
     genReqId: request => clientRequestId(request.headers) ?? randomUUID(),
@@ -112,7 +113,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
     // Schemas check the parts of a path. The server's limit on headers bounds its length.
     routerOptions: { ignoreTrailingSlash: false, maxParamLength: Number.MAX_SAFE_INTEGER },
   })
-  app.server.maxConnections = parts.maxConnections
+  app.server.maxConnections = maxConnections
   app.setValidatorCompiler(compileValidator)
   app.decorateRequest('principal', null)
   app.addHook('onReady', async () => serve())
@@ -155,7 +156,7 @@ export async function createServer(parts: ServerParts): Promise<FastifyInstance>
 
 /** Registers the routes of the API with their guards and limits. */
 async function registerApi(app: FastifyInstance, parts: ServerParts): Promise<void> {
-  const { authFailuresPerMinute, rateLimitPerMinute } = parts
+  const { authFailuresPerMinute, rateLimitPerMinute } = parts.settings
   const failures = createRateLimiter({ perMinute: authFailuresPerMinute })
   const calls = createRateLimiter({ perMinute: rateLimitPerMinute })
   for (const { prefix, access, routes } of API) {

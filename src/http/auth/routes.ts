@@ -12,7 +12,7 @@ import { principalOf } from './guard.ts'
  * `/api/sms/me`. The claim with the user id and the names of the roles are configured, so a client cannot read them from
  * the token itself.
  */
-export function callerRoutes(app: FastifyInstance, { supportAdjustLimit }: RouteContext): void {
+export function callerRoutes(app: FastifyInstance, { settings }: RouteContext): void {
   app.get(
     '',
     {
@@ -29,7 +29,7 @@ export function callerRoutes(app: FastifyInstance, { supportAdjustLimit }: Route
         name: principal.name,
         user_id: principal.userId,
         roles: [...principal.roles],
-        adjust_limit: adjustLimitOf(principal, supportAdjustLimit),
+        adjust_limit: adjustLimitOf(principal, settings.supportAdjustLimit),
         expires_at: formatTimestamp(principal.expiresAt),
       }
     },

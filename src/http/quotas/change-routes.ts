@@ -88,7 +88,7 @@ function updateRoute(server: FastifyInstance, { db, now }: RouteContext): void {
   )
 }
 
-function adjustRoute(server: FastifyInstance, { db, now, supportAdjustLimit }: RouteContext): void {
+function adjustRoute(server: FastifyInstance, { db, now, settings }: RouteContext): void {
   server.withTypeProvider<TypeBoxTypeProvider>().post(
     '/:id/adjust',
     {
@@ -115,7 +115,8 @@ function adjustRoute(server: FastifyInstance, { db, now, supportAdjustLimit }: R
     async (request, reply) => {
       const { id } = request.params
       const { 'if-match': ifMatch, 'idempotency-key': key } = request.headers
-      if (!principalOf(request).permissions.has('change')) checkAdjustment(request.body.delta, supportAdjustLimit)
+      if (!principalOf(request).permissions.has('change'))
+        checkAdjustment(request.body.delta, settings.supportAdjustLimit)
       const author = authorOf(request, now())
       const adjusted = await adjustQuotaOnce(db, id, request.body, author, versionCheck(ifMatch), key)
       return taggedView(reply, updatedOrThrow(adjusted, id, author.now))

@@ -10,7 +10,7 @@ import { commandOf, originOf, requestCheck } from '../sender/requests.ts'
 import { answerOf } from '../sender/responses.ts'
 
 /** Whether a message would be sent, for people who help users: `/api/sms/admin/quota/check`. */
-export function quotaCheckRoutes(server: FastifyInstance, { engine, requireCountry }: RouteContext): void {
+export function quotaCheckRoutes(server: FastifyInstance, { engine, settings }: RouteContext): void {
   server.post(
     '/check',
     {
@@ -33,7 +33,7 @@ export function quotaCheckRoutes(server: FastifyInstance, { engine, requireCount
     },
     async request => {
       const body = { explain: true, ...(request.body as SenderRequest) }
-      const call = commandOf('check', body, { origin: originOf(request), requireCountry })
+      const call = commandOf('check', body, { origin: originOf(request), requireCountry: settings.requireCountry })
       const outcome = await new Promise<Outcome>((resolve, reject) => engine.enqueue(call.command, { resolve, reject }))
       return answerOf(call, outcome)
     },

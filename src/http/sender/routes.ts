@@ -67,7 +67,7 @@ const BURST_MS = 1_000
 
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
-  const { engine, authenticator, requireCountry } = parts
+  const { engine, authenticator, settings } = parts
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   // 0.7 µs per response. The compiled serializer takes 1.8 µs, most of it to find the matching schema of several.
@@ -108,7 +108,11 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       },
       (request, reply) => {
         const origin = originOf(request)
-        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry }), request, reply)
+        perform(
+          commandOf(op, request.body as SenderRequest, { origin, requireCountry: settings.requireCountry }),
+          request,
+          reply,
+        )
       },
     )
   }
@@ -136,7 +140,8 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
  * Refuses calls of a sender above its rate or its share of the queue, before their bodies are read, when that costs little.
  * Returns what counts its operations: each call counts as one.
  */
-function limitSenders(app: FastifyInstance, { engine, senderOperationsPerSecond }: ServerParts): RateLimiter {
+function limitSenders(app: FastifyInstance, { engine, settings }: ServerParts): RateLimiter {
+  const { senderOperationsPerSecond } = settings
   const operations = createRateLimiter({ perMinute: senderOperationsPerSecond * 60, burstMs: BURST_MS })
   limitPrincipals(app, operations, `${senderOperationsPerSecond} operations per second`)
   app.addHook('onRequest', (request, _reply, done) => {
