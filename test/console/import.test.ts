@@ -1,0 +1,207 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
+import { START } from '../support/service.ts'
+
+const site = await startSite()
+for (const period of ['month', null]) {
+  const body = {
+    user_id: period === null ? 141 : 140,
+    name: 'Bundle',
+    limit: 1_000,
+    period,
+    time_zone: 'Europe/Berlin',
+  }
+  expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+}
+
+const search = '/api/sms/admin/quota/list?user_id='
+const limits = async (user: number) =>
+  (await site.call('GET', `${search}${user}&sort=id`)).body.items.map((quota: { limit: number }) => quota.limit)
+
+/** Chooses a file on the import page. */
+async function choose(page: Page, name: string, text: string): Promise<void> {
+  await page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
+}
+
+test('a CSV file gives its users more units for this window, and names users without a grant', async () => {
+  const page = await site.visit('/quotas', { now: START })
+  await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
+  await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
+  await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
+  await page.getByRole('row', { name: 'Line 5 Not a user id: “nobody”' }).waitFor()
+  await page.getByRole('row', { name: 'Line 6 Is there twice: User 140' }).waitFor()
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage in March')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByText(/^1 user gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
+  await page.getByRole('row', { name: /^140 Bundle 1,000 1,500/ }).waitFor()
+  await page
+    .getByRole('row', { name: 'Line 3: User 141 Prepaid: no hour, day, week, month or year to end with. “Bundle”' })
+    .waitFor()
+  await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
+  await expectAccessible(page)
+  await page.getByText(/^The units last until .+ \(Europe\/Berlin\)\.$/).waitFor()
+  await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+  await page.getByText(/^1 user received 500 units each until .+ 0 failed, 4 left out\.$/).waitFor()
+  const { items } = (await site.call('GET', `${search}140`)).body
+  expect(items[0]).toMatchObject({
+    limit: 500,
+    name: 'Extra units for Bundle',
+    expires_at: items[1].window_end,
+    metadata: { extends_quota: String(items[1].id), reason: 'Outage in March' },
+  })
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download report' }).click()
+  const report = await readFile(await (await download).path(), 'utf8')
+  expect(report.split('\n')).toEqual([
+    'line,user,result,why,grant,units,units end,time zone,result code,reference of the units',
+    `2,140,received,,Bundle,500,2026-04-01T00:00:00+02:00,Europe/Berlin,received,${items[0].external_ref}`,
+    expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
+    expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
+    '5,nobody,left out,Not a user id: “nobody”,,,,,left,',
+    '6,140,left out,Is there twice: User 140,,,,,left,',
+    '',
+  ])
+
+  // Who is left out gets units with another choice. How long they last stands beside the button.
+  const lasting =
+    'The units last until 1 Apr 2026, 00:00 (Europe/Berlin). This is the end of the month in the time zone Europe/Berlin.'
+  await page.getByText(lasting).waitFor()
+  await page.getByRole('button', { name: 'Preview for the 1 left out: the one-time grant (prepaid pack)' }).click()
+  await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
+  await page
+    .getByText('1 user gets 500 units each, until 1 Apr 2026, 00:00 (Europe/Berlin). Reason: Outage in March')
+    .waitFor()
+  await page.getByText(lasting).waitFor()
+  await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+  await page
+    .getByText('1 user received 500 units each until 1 Apr 2026, 00:00 (Europe/Berlin). 0 failed, 0 left out.')
+    .waitFor()
+  expect(await limits(141)).toEqual([1_000, 500])
+  const prepaid = (await site.call('GET', `${search}141`)).body.items
+  expect(prepaid[0]).toMatchObject({ limit: 500, expires_at: items[0].expires_at })
+  await page.getByRole('button', { name: 'Back', exact: true }).click()
+  expect(await page.getByLabel('Reason').inputValue()).toBe('Outage in March')
+  await page.getByRole('button', { name: 'Back to all 3 users of the file' }).click()
+  await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
+
+  // The same file gives nothing twice.
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await choose(page, 'customers.csv', 'customer\n140\n141\n')
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage in March')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByText('Nobody gets units.').waitFor()
+  await page.getByRole('row', { name: 'Line 2: User 140 Got these units for this reason before.' }).waitFor()
+  await page.getByRole('button', { name: 'Preview for the 1 left out' }).click()
+  await page.getByRole('row', { name: 'Line 3: User 141 Got these units for this reason before.' }).waitFor()
+  expect(await limits(140)).toEqual([1_000, 500])
+})
+
+test('the preview shows all users of a file, and when their units end', async () => {
+  const users = Array.from({ length: 45 }, (_, index) => 400 + index)
+  for (const user_id of users) {
+    const expires_at = user_id < 430 ? `2027-01-${10 + (user_id % 10)}T00:00:00Z` : null
+    const body = { user_id, name: 'Pack', limit: 1_000, expires_at }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  }
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', `customer\n${users.join('\n')}\n`)
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Excuse')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  const ends =
+    'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
+  await page.getByText('This is the end of the month in the time zone UTC.').waitFor()
+  await page.getByRole('button', { name: 'Preview for the 45 left out: the one-time grant' }).click()
+  await page.getByText(/^45 users get 500 units each, until 1 Apr 2026, 02:00/).waitFor()
+  await page.getByText('The units last until 1 Apr 2026, 02:00 (Europe/Berlin). This is the end').waitFor()
+  await page.getByRole('button', { name: 'Back', exact: true }).click()
+  expect(await page.getByLabel('Until the end of this month').isChecked()).toBe(true)
+  await expectAccessibleInEachLayout(page)
+  await page.getByLabel('As long as the pack').check()
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
+  const table = page.getByRole('table', { name: 'Who gets units: the first 20 of 45' })
+  expect(await table.getByRole('row').count()).toBe(21)
+  await page.getByRole('button', { name: 'Show 25 more' }).click()
+  const all = page.getByRole('table', { name: 'Who gets units', exact: true })
+  expect(await all.getByRole('rowheader').allTextContents()).toEqual(users.map(String))
+  await expectAccessibleInEachLayout(page)
+})
+
+test('a file that is given again for another reason asks first, and caps in the way are named', async () => {
+  for (let user = 150; user < 155; user++) {
+    const grant = { user_id: user, name: 'Bundle', limit: 1_000, period: 'year' }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body: grant })).status).toBe(201)
+    const cap = { user_id: user, kind: 'cap', limit: 1_200, period: 'year' }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body: cap })).status).toBe(201)
+  }
+  const page = await site.visit('/quotas/import')
+  const preview = async (file: string, reason: string) => {
+    await choose(page, 'customers.csv', file)
+    await page.getByLabel('Units for each user').fill('500')
+    await page.getByLabel('Which grant of each user').selectOption('The yearly grant')
+    await page.getByLabel('This year only').check()
+    await page.getByLabel('Reason').fill(reason)
+    await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  }
+  await preview('customer\n150\n151\n152\n153\n', 'Outage')
+  const capped = page.getByRole('row').filter({ hasText: 'Has a yearly cap of 1,200 units' })
+  await capped.getByText('4 entries').click()
+  await capped.getByText('Line 3: User 151').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Give the units to 4 users' }).click()
+  await page.getByText(/^4 users received 500 units each/).waitFor()
+  await capped.waitFor()
+
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await preview('customer\n150\n151\n152\n153\n154\n', 'Excuse')
+  const warning = page.getByRole('alert')
+  await warning.getByText(/^4 of these users already got units this year: 500 units on .+, for “Outage”\.$/).waitFor()
+  await page.getByText(/^5 users get 500 units each, .+ 4 of them get units again\.$/).waitFor()
+  expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isDisabled()).toBe(true)
+  await expectAccessibleInEachLayout(page)
+  await warning.getByLabel('Give units to these 4 again').check()
+  expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isEnabled()).toBe(true)
+  await warning.getByLabel('Leave these 4 out').check()
+  await page.getByRole('row').filter({ hasText: '4 entriesAlready got units.' }).waitFor()
+  await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
+  await page.getByText(/^1 user received 500 units each .+ 0 failed, 4 left out\.$/).waitFor()
+  expect(await limits(150)).toEqual([1_000, 1_200, 500])
+  expect(await limits(154)).toEqual([1_000, 1_200, 500])
+})
+
+test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {
+  const page = await site.visit('/quotas/import')
+  await choose(
+    page,
+    'quotas.csv',
+    '\uFEFFuser_id;external_ref;limit;period\r\n200;N-1;1000;month\r\n201;"N;2";many;monthly\r\n',
+  )
+  await page.getByText('2 of 2 · 1 created · 0 updated · 0 unchanged · 1 failed').waitFor()
+  await page.getByRole('row', { name: 'Line 3, column limit' }).waitFor()
+  await page.getByRole('row', { name: 'Line 3, column period must be one of "hour", "day"' }).waitFor()
+  expect(await limits(200)).toEqual([])
+  await page.getByRole('button', { name: 'Import the other 1' }).click()
+  await page.getByText('Done.').waitFor()
+  expect(await limits(200)).toEqual([1_000])
+
+  await page.goto(`${site.url}/console/quotas?user_id=200`)
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export CSV' }).click()
+  const exported = await readFile(await (await download).path(), 'utf8')
+  expect(exported.split('\n')).toHaveLength(3)
+  await page.getByText('1 quota exported.').waitFor()
+  await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
+  await choose(page, 'exported.csv', exported)
+  await page.getByText('All quotas already are as the file says.').waitFor()
+
+  await page.getByRole('button', { name: 'Choose another file' }).click()
+  await choose(page, 'wrong.csv', 'a,"b\n')
+  await page.getByRole('alert').filter({ hasText: 'Line 1: a quotation mark is not closed.' }).waitFor()
+  await choose(page, 'other.csv', 'name,colour\nA,red\n')
+  await page.getByRole('alert').filter({ hasText: 'Each line needs user_id, external_ref and limit.' }).waitFor()
+})
