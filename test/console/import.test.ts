@@ -5,9 +5,10 @@ import { expectAccessible, expectAccessibleInEachLayout, startSite } from '../su
 import { START } from '../support/service.ts'
 
 const site = await startSite()
-for (const period of ['month', null]) {
+for (const user_id of [140, 141, 160, 161]) {
+  const period = user_id % 2 === 0 ? 'month' : null
   const body = {
-    user_id: period === null ? 141 : 140,
+    user_id,
     name: 'Bundle',
     limit: 1_000,
     period,
@@ -19,6 +20,13 @@ for (const period of ['month', null]) {
 const search = '/api/sms/admin/quota/list?user_id='
 const limits = async (user: number) =>
   (await site.call('GET', `${search}${user}&sort=id`)).body.items.map((quota: { limit: number }) => quota.limit)
+
+/** The lines of the report that the page offers. */
+async function downloadReport(page: Page, button = 'Download report'): Promise<string[]> {
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: button }).click()
+  return (await readFile(await (await download).path(), 'utf8')).split('\n')
+}
 
 /** Chooses a file on the import page. */
 async function choose(page: Page, name: string, text: string): Promise<void> {
@@ -41,6 +49,9 @@ test('a CSV file gives its users more units for this window, and names users wit
     .getByRole('row', { name: 'Line 3: User 141 Prepaid: no hour, day, week, month or year to end with. “Bundle”' })
     .waitFor()
   await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
+  // Who is left out stands first, with what can be done for them.
+  expect(await page.getByRole('table').first().getAttribute('aria-label')).toBe('Who is left out')
+  await page.getByLabel('Also give units to 1 user: the one-time grant (prepaid pack)').waitFor()
   await expectAccessible(page)
   await page.getByText(/^The units last until .+ \(Europe\/Berlin\)\.$/).waitFor()
   await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
@@ -52,10 +63,7 @@ test('a CSV file gives its users more units for this window, and names users wit
     expires_at: items[1].window_end,
     metadata: { extends_quota: String(items[1].id), reason: 'Outage in March' },
   })
-  const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download report' }).click()
-  const report = await readFile(await (await download).path(), 'utf8')
-  expect(report.split('\n')).toEqual([
+  expect(await downloadReport(page)).toEqual([
     'line,user,result,why,grant,units,units end,time zone,result code,reference of the units',
     `2,140,received,,Bundle,500,2026-04-01T00:00:00+02:00,Europe/Berlin,received,${items[0].external_ref}`,
     expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
@@ -77,15 +85,29 @@ test('a CSV file gives its users more units for this window, and names users wit
   await page.getByText(lasting).waitFor()
   await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
   await page
-    .getByText('1 user received 500 units each until 1 Apr 2026, 00:00 (Europe/Berlin). 0 failed, 0 left out.')
+    .getByText('2 users received 500 units each until 1 Apr 2026, 00:00 (Europe/Berlin). 0 failed, 3 left out.')
     .waitFor()
   expect(await limits(141)).toEqual([1_000, 500])
   const prepaid = (await site.call('GET', `${search}141`)).body.items
   expect(prepaid[0]).toMatchObject({ limit: 500, expires_at: items[0].expires_at })
+  // The report is about the whole file.
+  const end = '2026-04-01T00:00:00+02:00,Europe/Berlin'
+  expect(await downloadReport(page)).toEqual([
+    expect.stringMatching(/^line,user,/),
+    `2,140,received,,Bundle,500,${end},received,${items[0].external_ref}`,
+    `3,141,received,,Bundle,500,${end},received,${prepaid[0].external_ref}`,
+    expect.stringMatching(/^4,999,left out/),
+    expect.stringMatching(/^5,nobody,left out/),
+    expect.stringMatching(/^6,140,left out/),
+    '',
+  ])
   await page.getByRole('button', { name: 'Back', exact: true }).click()
   expect(await page.getByLabel('Reason').inputValue()).toBe('Outage in March')
+  expect(await page.getByLabel('Which grant of each user').inputValue()).toBe('once')
   await page.getByRole('button', { name: 'Back to all 3 users of the file' }).click()
   await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
+  expect(await page.getByLabel('Which grant of each user').inputValue()).toBe('month')
+  expect(await page.getByLabel('This month only').isChecked()).toBe(true)
 
   // The same file gives nothing twice.
   await page.getByRole('button', { name: 'Choose another file' }).click()
@@ -95,9 +117,40 @@ test('a CSV file gives its users more units for this window, and names users wit
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
   await page.getByText('Nobody gets units.').waitFor()
   await page.getByRole('row', { name: 'Line 2: User 140 Got these units for this reason before.' }).waitFor()
-  await page.getByRole('button', { name: 'Preview for the 1 left out' }).click()
   await page.getByRole('row', { name: 'Line 3: User 141 Got these units for this reason before.' }).waitFor()
+  expect(await page.getByRole('checkbox').count()).toBe(0)
   expect(await limits(140)).toEqual([1_000, 500])
+})
+
+test('users who are left out get units in the same run, in German', async () => {
+  const page = await site.visit('/quotas/import', { now: START, locale: 'de-DE' })
+  await choose(page, 'kunden.csv', 'customer\n161\n160\n999\n')
+  await page.getByLabel('Einheiten für jeden Benutzer').fill('500')
+  await page.getByLabel('Ab jetzt').check()
+  await page.getByLabel('Grund').fill('Ausfall')
+  await page.getByRole('button', { name: 'Vorschau (ändert nichts)' }).click()
+  await page.getByText('1 Benutzer bekommt je 500 Einheiten, ab jetzt dauerhaft.').waitFor()
+  await page.getByText('2 Zeilen bleiben außen vor.').waitFor()
+  await page.getByLabel('Auch 1 Benutzer Einheiten geben: Das einmalige Paket (Prepaid)').check()
+  await page.getByText('1 Zeile bleibt außen vor.').waitFor()
+  await page.getByText('2 Benutzer bekommen je 500 Einheiten, teils ab jetzt dauerhaft, teils ohne Ende.').waitFor()
+  await page.getByText('Die Einheiten enden nie: Sie gelten, bis sie verbraucht sind. Für 1 der Benutzer').waitFor()
+  await expectAccessibleInEachLayout(page)
+  await page.getByRole('button', { name: '2 Benutzern die Einheiten geben' }).click()
+  await page
+    .getByText('2 Benutzer haben je 500 Einheiten teils ab jetzt dauerhaft, teils ohne Ende bekommen.')
+    .waitFor()
+  await page.getByText('0 fehlgeschlagen, 1 außen vor.').waitFor()
+  expect(await page.getByRole('button', { name: /^Vorschau für/ }).count()).toBe(0)
+  expect(await limits(160)).toEqual([1_500])
+  expect(await limits(161)).toEqual([1_000, 500])
+  expect(await downloadReport(page, 'Bericht herunterladen')).toEqual([
+    'Zeile,Benutzer,Ergebnis,Warum,Paket,Einheiten,Ende der Einheiten,Zeitzone,Ergebniscode,Referenz der Einheiten',
+    expect.stringMatching(/^2,161,bekommen,,Bundle,500,nie,,received,top-up-/),
+    '3,160,bekommen,,Bundle,500,nie (Limit erhöht),,received,',
+    expect.stringMatching(/^4,999,außen vor,/),
+    '',
+  ])
 })
 
 test('the preview shows all users of a file, and when their units end', async () => {
@@ -114,16 +167,20 @@ test('the preview shows all users of a file, and when their units end', async ()
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
   const ends =
     'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
-  await page.getByText('This is the end of the month in the time zone UTC.').waitFor()
-  await page.getByRole('button', { name: 'Preview for the 45 left out: the one-time grant' }).click()
+  await page.getByText('Nobody gets units.').waitFor()
+  await page.getByLabel('Also give units to 45 users: the one-time grant').check()
+  await page.getByText('This is the end of the month in the time zone UTC.').first().waitFor()
   await page.getByText(/^45 users get 500 units each, until 1 Apr 2026, 02:00/).waitFor()
-  await page.getByText('The units last until 1 Apr 2026, 02:00 (Europe/Berlin). This is the end').waitFor()
   await page.getByRole('button', { name: 'Back', exact: true }).click()
+  await page.getByLabel('Which grant of each user').selectOption('The one-time grant (prepaid pack)')
   expect(await page.getByLabel('Until the end of this month').isChecked()).toBe(true)
   await expectAccessibleInEachLayout(page)
   await page.getByLabel('As long as the pack').check()
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
   await page.getByText(`The units last as long as each user’s grant: ${ends}`).waitFor()
+  const report = await downloadReport(page)
+  expect(report[1]).toMatch(/^2,400,would receive,,Pack,500,2027-01-10T00:00:00\+00:00,UTC,would,top-up-/)
+  expect(report[45]).toMatch(/^46,444,would receive,,Pack,500,never,,would,top-up-/)
   const table = page.getByRole('table', { name: 'Who gets units: the first 20 of 45' })
   expect(await table.getByRole('row').count()).toBe(21)
   await page.getByRole('button', { name: 'Show 25 more' }).click()
@@ -156,6 +213,10 @@ test('a file that is given again for another reason asks first, and caps in the 
   await page.getByRole('button', { name: 'Give the units to 4 users' }).click()
   await page.getByText(/^4 users received 500 units each/).waitFor()
   await capped.waitFor()
+  const [, ...rows] = await downloadReport(page)
+  const why =
+    '"Has a yearly cap of 1,200 units: of these units and those that are left, it lets only part pass before they end."'
+  expect(rows[0]).toContain(`2,150,received,${why},`)
 
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await preview('customer\n150\n151\n152\n153\n154\n', 'Excuse')
@@ -168,6 +229,7 @@ test('a file that is given again for another reason asks first, and caps in the 
   expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isEnabled()).toBe(true)
   await warning.getByLabel('Leave these 4 out').check()
   await page.getByRole('row').filter({ hasText: '4 entriesAlready got units.' }).waitFor()
+  await page.getByRole('table').nth(1).getByText('Has a yearly cap of 1,200 units').waitFor()
   await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
   await page.getByText(/^1 user received 500 units each .+ 0 failed, 4 left out\.$/).waitFor()
   expect(await limits(150)).toEqual([1_000, 1_200, 500])

@@ -53,20 +53,26 @@ export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<
   throw brokenOff()
 }
 
-/** The job that makes bulk changes, one after the other. */
-export function bulkJob(calls: readonly BulkCall[]): Job {
-  const results = calls.map(() => NOTHING_DONE)
+/** One job that does others, one after the other. */
+export function inSequence(jobs: readonly Job[]): Job {
+  const results = jobs.map(() => NOTHING_DONE)
   return async ({ report, signal }) => {
-    for (const [index, call] of calls.entries()) {
-      await runBulk(call, signal, progress => {
+    for (const [index, job] of jobs.entries()) {
+      const add = (progress: Progress) => {
         results[index] = progress
         report(sumOf(results))
-      })
+      }
+      await job({ report: add, signal })
     }
   }
 }
 
-async function runBulk(call: BulkCall, signal: AbortSignal, report: (progress: Progress) => void): Promise<void> {
+/** The job that makes bulk changes. */
+export function bulkJob(calls: readonly BulkCall[]): Job {
+  return inSequence(calls.map(call => context => runBulk(call, context)))
+}
+
+async function runBulk(call: BulkCall, { report, signal }: Parameters<Job>[0]): Promise<void> {
   const failures: Failure[] = []
   for await (const record of bulkRecords(call, false, signal)) {
     if (record.record === 'failed') failures.push(bulkFailure(record))

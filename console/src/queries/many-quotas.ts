@@ -4,7 +4,6 @@ import { cellOf, csvLine } from '../../../src/domain/csv.ts'
 import { request, requestLines } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { grantsFor, type UserGrants, type Which } from '../pages/quotas/import/top-up-plan.ts'
 import { saveFile } from '../pages/quotas/jobs/download.ts'
 import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
 import type { Selection } from '../pages/quotas/selection.tsx'
@@ -88,25 +87,21 @@ export async function exportToFile(
 /** Users that are looked up at the same time. */
 const LOOKUPS = 4
 
-/** The grants of each user that units can be added to. @param onProgress gets how many users are done */
-export const grantsOfUsersQuery = (
-  users: readonly { user_id: number }[],
-  which: Which,
-  onProgress: (done: number) => void,
-) =>
+/** The quotas of each user. @param onProgress gets how many users are done */
+export const quotasOfUsersQuery = (users: readonly { user_id: number }[], onProgress: (done: number) => void) =>
   queryOptions({
-    queryKey: ['grants-of-users', which, users],
+    queryKey: ['quotas-of-users', users],
     queryFn: async ({ signal }) => {
-      const grants = new Map<number, UserGrants>()
+      const found = new Map<number, readonly Quota[]>()
       const rest = users.values()
       const lookUp = async () => {
         for (const { user_id } of rest) {
-          grants.set(user_id, grantsFor(await quotasOf(user_id, signal), which))
-          onProgress(grants.size)
+          found.set(user_id, await quotasOf(user_id, signal))
+          onProgress(found.size)
         }
       }
       await Promise.all(Array.from({ length: LOOKUPS }, lookUp))
-      return grants
+      return found
     },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

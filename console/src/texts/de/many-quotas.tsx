@@ -194,6 +194,8 @@ export const manyQuotas: typeof english = {
       grantOf: (name, which) => `„${name}“ (${which})`,
       on: at => `(am ${at})`,
     },
+    offer: (users, which) =>
+      `Auch ${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} Einheiten geben: ${which}`,
     previewOthers: (users, which) => `Vorschau für die ${formatUnits(users)} außen vor: ${which}`,
     lasting: {
       forGood: 'Die Einheiten kommen in jedem Zeitraum wieder, bis das Limit gesenkt wird.',
@@ -203,6 +205,8 @@ export const manyQuotas: typeof english = {
         `Die Einheiten gelten so lange wie das Paket jedes Benutzers: Das erste endet am ${first}, das letzte am ${last} (${zone}).`,
       monthIn: zone => `Das ist das Ende des Monats in der Zeitzone ${zone}.`,
       someNever: users => `Für ${formatUnits(users)} der Benutzer enden sie nie, weil das Paket nicht endet.`,
+      someForGood: users =>
+        `Für ${formatUnits(users)} der Benutzer kommen sie in jedem Zeitraum wieder, bis das Limit gesenkt wird.`,
     },
     allOfFile: users => `Zurück zu allen ${formatUnits(users)} Benutzern der Datei`,
     during: {
@@ -251,6 +255,7 @@ export const manyQuotas: typeof english = {
     untilAnyEnd: 'bis zum Ende des Zeitraums jedes Benutzers, der einen hat',
     withoutEnd: 'ohne Ende',
     fromNowOn: 'ab jetzt dauerhaft',
+    partlyFromNowOn: until => `teils ab jetzt dauerhaft, teils ${until}`,
     nobody: 'Niemand bekommt Einheiten.',
     would: (users, units, until, reason) =>
       `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
@@ -282,10 +287,11 @@ export const manyQuotas: typeof english = {
         failed: 'fehlgeschlagen',
         unknown: 'nicht sicher: nicht beendet, oder zu viele Fehler für eine Liste',
       },
+      never: 'nie',
+      limitRaised: 'nie (Limit erhöht)',
     },
-    left: count => `${formatUnits(count)} ${count === 1 ? 'Zeile bleibt' : 'Zeilen bleiben'} außen vor:`,
-    leftBelow: count =>
-      `${formatUnits(count)} ${count === 1 ? 'Zeile der Datei gibt' : 'Zeilen der Datei geben'} nichts; warum, steht unten.`,
+    left: count => `${formatUnits(count)} ${count === 1 ? 'Zeile bleibt' : 'Zeilen bleiben'} außen vor.`,
+    leftOut: 'Wer außen vor bleibt',
     user: user => `Benutzer ${user}`,
     notes: 'Bitte beachten',
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,

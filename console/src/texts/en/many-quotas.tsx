@@ -188,6 +188,8 @@ export const manyQuotas = {
       grantOf: (name: string, which: string) => `“${name}” (${which})`,
       on: (at: string) => `(${at})`,
     },
+    offer: (users: number, which: string) =>
+      `Also give units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
     previewOthers: (users: number, which: string) =>
       `Preview for the ${formatUnits(users)} left out: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
     /** How long the units last, beside the button that gives them. */
@@ -200,6 +202,8 @@ export const manyQuotas = {
       monthIn: (zone: string) => `This is the end of the month in the time zone ${zone}.`,
       someNever: (users: number) =>
         `For ${formatUnits(users)} of the users they never end, because the grant does not.`,
+      someForGood: (users: number) =>
+        `For ${formatUnits(users)} of the users they come again in every period, until the limit is lowered.`,
     },
     allOfFile: (users: number) => `Back to all ${formatUnits(users)} users of the file`,
     during: {
@@ -247,6 +251,7 @@ export const manyQuotas = {
     untilAnyEnd: 'until each user’s own period ends, for those that have one',
     withoutEnd: 'without an end',
     fromNowOn: 'from now on',
+    partlyFromNowOn: (until: string) => `some from now on, some ${until}`,
     nobody: 'Nobody gets units.',
     would: (users: number, units: string, until: string, reason: string) =>
       `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
@@ -276,10 +281,11 @@ export const manyQuotas = {
         failed: 'failed',
         unknown: 'not certain: not finished, or too many failures to list',
       },
+      never: 'never',
+      limitRaised: 'never (limit raised)',
     },
-    left: (count: number) => `${formatUnits(count)} ${count === 1 ? 'line is' : 'lines are'} left out:`,
-    leftBelow: (count: number) =>
-      `${formatUnits(count)} ${count === 1 ? 'line of the file gives' : 'lines of the file give'} nothing; why stands below.`,
+    left: (count: number) => `${formatUnits(count)} ${count === 1 ? 'line is' : 'lines are'} left out.`,
+    leftOut: 'Who is left out',
     user: (user: number) => `User ${user}`,
     notes: 'Please note',
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,

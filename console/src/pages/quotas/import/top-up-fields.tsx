@@ -3,32 +3,9 @@ import type { FormEvent } from 'react'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { ReasonField, UNITS_PATTERN, WindowChoice } from '../bulk/bulk-fields.tsx'
 import type { UserLine } from './rows.ts'
-import { ONCE_ENDS, type OnceEnd, WHICH, type Which } from './top-up-plan.ts'
+import { ONCE_ENDS, onceEndOf, type TopUpInput, WHICH } from './top-up-input.ts'
 
 const { topUp, bulk } = manyTexts
-
-export interface TopUpInput {
-  /** For lines without units of their own. */
-  units: string
-  which: Which
-  isThisWindowOnly: boolean
-  /** When units on a one-time grant end; null if not chosen: as `isThisWindowOnly` means. */
-  onceEnd: OnceEnd | null
-  /** Where the calendar month ends; null for the zone of most monthly grants. */
-  monthZone: string | null
-  reason: string
-}
-
-/** When units on one-time grants end, also of users who are left out with this choice. "Today" is no month. */
-export function onceEndOf({ which, isThisWindowOnly, onceEnd }: TopUpInput): OnceEnd {
-  if (onceEnd !== null) return onceEnd
-  return isThisWindowOnly && (which === 'month' || which === 'once') ? 'month' : 'pack'
-}
-
-/** Whether the units are a grant of their own, which a repeated file does not give twice. */
-export function addsGrant({ which, isThisWindowOnly }: TopUpInput): boolean {
-  return which === 'once' || isThisWindowOnly
-}
 
 interface FieldsProps {
   users: readonly UserLine[]

@@ -1,14 +1,15 @@
-import { csvLine } from '../../../../../src/domain/csv.ts'
 import type { Api } from '../../../api/types.ts'
 import { STATUS_LABELS } from '../../../components/badge.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
-import { formatLongDate, formatTimestamp, formatUnits, LOCAL_ZONE } from '../../../formats.ts'
+import { wholeNumber } from '../../../components/text-field.tsx'
+import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import type { Extra } from '../extra-grants.ts'
-import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
+import type { Failure } from '../jobs/job.ts'
 import { capsInTheWay } from './caps-in-the-way.ts'
 import { monthEnd } from './month-end.ts'
 import type { LineFailure, UserLine } from './rows.ts'
+import { addsGrant, inputFor, onceEndOf, type TopUpInput, type Which } from './top-up-input.ts'
 import { zonedTime } from './zoned-time.ts'
 
 /** Who of a file gets units, and who is left out and why. */
@@ -17,20 +18,12 @@ type Quota = Api['SmsQuota']
 
 const { topUp, jobs } = manyTexts
 
-/** Which grant of each user gets the units: the one with this period, or the one-time one. */
-export const WHICH = ['hour', 'day', 'week', 'month', 'year', 'once'] as const
-export type Which = (typeof WHICH)[number]
-
-/** When units on a one-time grant end: with the calendar month, or with the grant. */
-export const ONCE_ENDS = ['pack', 'month'] as const
-export type OnceEnd = (typeof ONCE_ENDS)[number]
-
-const periodOf = ({ period }: Quota): Which => period ?? 'once'
+export const periodOf = ({ period }: Quota): Which => period ?? 'once'
 const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
 const isLive = ({ status }: Quota) => status === 'active' || status === 'exhausted'
 
 /** What of a user's quotas matters. */
-export interface UserGrants {
+interface UserGrants {
   /** Grants that units can be added to, the one that pays first in front. */
   fitting: readonly Quota[]
   /** Extra units that the user has had before, as far as they are not deleted. */
@@ -47,7 +40,7 @@ interface WhyNone {
   other?: Quota
 }
 
-export function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
+function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
   const fitting = quotas
     .filter(quota => quota.kind === 'grant' && !isExtra(quota) && periodOf(quota) === which)
     .filter(quota => isLive(quota) && quota.limit !== null)
@@ -75,79 +68,78 @@ function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
   return { reason: otherPeriod, detail: grantOf(quotaName(other), topUp.periods[worksWith]), other }
 }
 
+/** What the reader should know about a user who gets units, such as a cap in the way. */
+type Note = Omit<Failure, 'place'>
+
 /** A user of the file who gets units. */
 export interface Gift extends Extra {
   line: number
   place: string
-  /** Of the extra grant. Derived from what a repeated file shares, so that it gives nothing twice. */
-  reference: string
+  /**
+   * Of the extra grant; null if the limit of the grant is raised instead. Derived from what a repeated file shares, so that it
+   * gives nothing twice.
+   */
+  reference: string | null
   /** The time zone in which the units end at midnight. */
   zone: string
+  /** Whether the units end with the calendar month, not with the grant. */
+  isMonthEnd: boolean
   /** Extra units that the user already has until the same end; of a one-time grant all of them. */
   earlier: readonly Quota[]
+  notes: readonly Note[]
 }
 
-/** A user who is left out, and when extra units on the grant that fits would end: null is never. */
-interface OtherUser extends Pick<Extra, 'end'> {
-  user: UserLine
+/** What users who are left out would get with another choice. */
+export interface Offer {
+  which: Which
+  gifts: readonly Gift[]
 }
 
 export interface Plan {
   gifts: readonly Gift[]
   left: readonly LineFailure[]
-  /** Users who are left out, by the choice with which they get units. */
-  others: ReadonlyMap<Which, readonly OtherUser[]>
+  /** For those who are left out and get units with another choice. */
+  offers: readonly Offer[]
   /** The time zone in which the calendar month ends for one-time grants. */
   monthZone: string
-  /** What the reader should know of those who get units. */
-  notes: readonly Failure[]
 }
 
-/** What the user has chosen. */
-interface Terms {
-  /** For lines without units of their own. */
-  units: number
-  reason: string
-  isExtraGrant: boolean
-  onceEnd: OnceEnd
-  /** null for the one of most monthly grants. */
-  monthZone: string | null
-}
-
-export function planOf(users: readonly UserLine[], grantsOf: ReadonlyMap<number, UserGrants>, terms: Terms): Plan {
-  const monthZone = terms.monthZone ?? commonMonthZone([...grantsOf.values()])
-  const endsOf = (quota: Quota): Ends =>
-    quota.period === null && terms.onceEnd === 'month'
-      ? { end: monthEnd(Date.now(), monthZone), zone: monthZone }
-      : { end: quota.window_end, zone: quota.time_zone }
+/** @param quotasOf of each user that has some */
+export function planOf(
+  users: readonly UserLine[],
+  quotasOf: ReadonlyMap<number, readonly Quota[]>,
+  input: TopUpInput,
+): Plan {
+  const monthZone = input.monthZone ?? commonMonthZone([...quotasOf.values()].flat())
   const gifts: Gift[] = []
-  const left: LineFailure[] = []
-  const others = new Map<Which, OtherUser[]>()
-  const notes: Failure[] = []
+  const left = new Map<number, LineFailure>()
+  const others: { user: UserLine; which: Which }[] = []
   for (const user of users) {
     const { line, user_id } = user
     const place = `${jobs.line(line)}: ${topUp.user(user_id)}`
-    const found = grantsOf.get(user_id)
-    const gift = giftOf(user, found, terms, endsOf)
+    const gift = giftOf(user, grantsFor(quotasOf.get(user_id) ?? [], input.which), { ...input, monthZone })
     if ('quota' in gift) {
       gifts.push({ ...gift, line, place })
-      for (const note of notesOf(gift, found, terms)) notes.push({ place, ...note })
     } else {
       const { other, ...why } = gift
-      left.push({ line, user: String(user_id), place, ...why })
-      if (other === undefined) continue
-      const which = periodOf(other)
-      others.set(which, [...(others.get(which) ?? []), { user, end: endsOf(other).end }])
+      left.set(line, { line, user: String(user_id), place, ...why })
+      if (other !== undefined) others.push({ user, which: periodOf(other) })
     }
   }
-  return { gifts, left, others, monthZone, notes }
+  const offers: Offer[] = []
+  for (const [which, found] of Map.groupBy(others, ({ which }) => which)) {
+    const those = found.map(({ user }) => user)
+    const other = planOf(those, quotasOf, inputFor(which, input, monthZone))
+    if (other.gifts.length > 0) offers.push({ which, gifts: other.gifts })
+    // Who had the units before gets none with the other choice either, and that is why.
+    for (const failure of other.left) left.set(failure.line, failure)
+  }
+  return { gifts, left: [...left.values()], offers, monthZone }
 }
 
-type Ends = Pick<Gift, 'end' | 'zone'>
-
 /** The zone in which most monthly grants start anew, so that units on one-time grants end with theirs; else UTC. */
-function commonMonthZone(users: readonly UserGrants[]): string {
-  const monthly = users.flatMap(({ live }) => live).filter(({ kind, period }) => kind === 'grant' && period === 'month')
+function commonMonthZone(quotas: readonly Quota[]): string {
+  const monthly = quotas.filter(quota => quota.kind === 'grant' && quota.period === 'month' && isLive(quota))
   const [first] = [...Map.groupBy(monthly, ({ time_zone }) => time_zone)].sort(
     ([, one], [, other]) => other.length - one.length,
   )
@@ -156,30 +148,30 @@ function commonMonthZone(users: readonly UserGrants[]): string {
 
 function giftOf(
   { units: ownUnits }: UserLine,
-  found: UserGrants | undefined,
-  { units, reason, isExtraGrant, onceEnd }: Terms,
-  endsOf: (quota: Quota) => Ends,
+  found: UserGrants,
+  input: TopUpInput & { monthZone: string },
 ): Omit<Gift, 'line' | 'place'> | WhyNone {
-  if (found === undefined) return { reason: topUp.why.noQuota }
   const [quota] = found.fitting
   if (quota === undefined) return found.whyNone
-  const extra = { quota, units: ownUnits ?? units, ...endsOf(quota) }
-  const reference = referenceOf(extra, reason, onceEnd)
-  const same = isExtraGrant && found.extras.find(({ external_ref }) => external_ref === reference)
+  const isMonthEnd = quota.period === null && onceEndOf(input) === 'month'
+  const ends = isMonthEnd
+    ? { end: monthEnd(Date.now(), input.monthZone), zone: input.monthZone, isMonthEnd }
+    : { end: quota.window_end, zone: quota.time_zone, isMonthEnd }
+  const extra = { quota, units: ownUnits ?? Number(wholeNumber(input.units)), ...ends }
+  const notes = notesOf(extra, found, addsGrant(input))
+  if (!addsGrant(input)) return { ...extra, reference: null, earlier: [], notes }
+  const reference = referenceOf(extra, input.reason)
+  const same = found.extras.find(({ external_ref }) => external_ref === reference)
   if (same) return { reason: topUp.why.hadBefore, detail: topUp.why.on(formatTimestamp(same.created_at)) }
   const earlier = found.extras
-    .filter(({ metadata }) => isExtraGrant && metadata.extends_quota === String(quota.id))
+    .filter(({ metadata }) => metadata.extends_quota === String(quota.id))
     .filter(given => isLive(given) && (quota.period === null || given.expires_at === extra.end))
-  return { ...extra, reference, earlier }
+  return { ...extra, reference, earlier, notes }
 }
 
-function notesOf(
-  { quota, units, end }: Extra,
-  { fitting = [], extras = [], live = [] }: Partial<UserGrants> = {},
-  { isExtraGrant }: Terms,
-): Omit<Failure, 'place'>[] {
+function notesOf({ quota, units, end }: Extra, { fitting, extras, live }: UserGrants, isExtraGrant: boolean): Note[] {
   const { several, hasExtra, capReached, capShort, caps } = topUp.note
-  const notes: Omit<Failure, 'place'>[] = capsInTheWay(live, { quota, units, end: isExtraGrant ? end : null }).map(
+  const notes: Note[] = capsInTheWay(live, { quota, units, end: isExtraGrant ? end : null }).map(
     ({ cap, isReached }) => ({
       reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
     }),
@@ -193,7 +185,6 @@ function notesOf(
     })
   return notes
 }
-
 /** For example "500 units on 1 March 2026". */
 function giftText({ limit, created_at }: Quota): string {
   return topUp.given(limit ?? 0, formatLongDate(created_at))
@@ -229,19 +220,35 @@ export function withoutEarlier({ gifts, left, ...plan }: Plan): Plan {
   return { ...plan, gifts: gifts.filter(({ earlier }) => earlier.length === 0), left: inOrder([...left, ...out]) }
 }
 
+/** The plan in which those of an offer get units, too. */
+export function withGiftsOf({ gifts, left, offers, ...plan }: Plan, offer: Offer): Plan {
+  const lines = new Set(offer.gifts.map(({ line }) => line))
+  return {
+    ...plan,
+    gifts: inOrder([...gifts, ...offer.gifts]),
+    left: left.filter(({ line }) => !lines.has(line)),
+    offers: offers.filter(other => other !== offer),
+  }
+}
+
 /** In the order of the file. */
-export function inOrder(lines: readonly LineFailure[]): LineFailure[] {
+export function inOrder<Line extends { line: number }>(lines: readonly Line[]): Line[] {
   return [...lines].sort((one, other) => one.line - other.line)
 }
 
 /** The same units for the same reason in the same window of a grant, or in the same month, are the same gift. */
 function referenceOf(
-  { quota: { id, period, window_start }, units, end, zone }: Extra & Ends,
+  {
+    quota: { id, window_start },
+    units,
+    end,
+    zone,
+    isMonthEnd,
+  }: Pick<Gift, 'quota' | 'units' | 'end' | 'zone' | 'isMonthEnd'>,
   reason: string,
-  onceEnd: OnceEnd,
 ): string {
   // The zone may be another one with another file, but the month is the same.
-  const isMonth = period === null && onceEnd === 'month' && end !== null
+  const isMonth = isMonthEnd && end !== null
   const window = isMonth ? `until-${zonedTime(end, zone).slice(0, 'YYYY-MM'.length)}` : Date.parse(window_start)
   return `top-up-${id}-${window}-${units}-${hashOf(reason.trim().toLowerCase())}`
 }
@@ -251,67 +258,4 @@ function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
   return (hash >>> 0).toString(36)
-}
-
-/** For example "500 units each". */
-export function unitsText(gifts: readonly Gift[]): string {
-  const [first] = gifts
-  const sum = gifts.reduce((total, { units }) => total + units, 0)
-  if (first === undefined || gifts.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
-  return topUp.unitsEach(first.units)
-}
-
-/** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
-export function untilText(gifts: readonly Gift[], isExtraGrant: boolean): string {
-  if (!isExtraGrant) return topUp.fromNowOn
-  const [end, ...others] = new Set(gifts.map(({ end }) => end))
-  if (end === undefined || others.length > 0)
-    return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
-  return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
-}
-
-/**
- * A sentence or two: how long given units last.
- *
- * @param ends of the extra grants; null for never
- * @param monthZone where the month ends with which all of them end; null if they end otherwise
- */
-export function lastingText(ends: readonly (string | null)[], isExtraGrant: boolean, monthZone: string | null): string {
-  const { forGood, never, until, between, someNever, monthIn } = topUp.lasting
-  if (!isExtraGrant) return forGood
-  const times = ends.filter(end => end !== null).toSorted((one, other) => Date.parse(one) - Date.parse(other))
-  const [first, last] = [times[0], times.at(-1)]
-  if (first === undefined || last === undefined) return never
-  const text =
-    first === last
-      ? until(formatTimestamp(first), LOCAL_ZONE)
-      : between(formatTimestamp(first), formatTimestamp(last), LOCAL_ZONE)
-  if (monthZone !== null) return `${text} ${monthIn(monthZone)}`
-  return times.length === ends.length ? text : `${text} ${someNever(ends.length - times.length)}`
-}
-
-/** One line for each line of the file, in its order. @param progress null before the units are given */
-export function reportOf(
-  { gifts, left }: Pick<Plan, 'gifts' | 'left'>,
-  isExtraGrant: boolean,
-  progress: Progress | null,
-): string {
-  const { columns, results } = topUp.report
-  const failures = Map.groupBy(progress?.failures ?? [], ({ subject }) => subject)
-  const listed = [...failures.keys()].length
-  const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= listed
-  const rows = [
-    ...left.map(failure => [failure.line, failure.user, results.left, whyOf(failure), '', '', '', '', 'left', '']),
-    ...gifts.map(({ line, place, quota, units, reference, ...ends }) => {
-      const failed = failures.get(place) ?? failures.get(quota.id)
-      const why = failed?.map(whyOf).join('; ') ?? ''
-      const settled = isCertain ? 'received' : 'unknown'
-      const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
-      // In the zone where they end at midnight.
-      const [end, zone] = isExtraGrant && ends.end !== null ? [zonedTime(ends.end, ends.zone), ends.zone] : ['', '']
-      const name = quotaName(quota)
-      return [line, quota.user_id, results[code], why, name, units, end, zone, code, isExtraGrant ? reference : '']
-    }),
-  ].sort(([one], [other]) => Number(one) - Number(other))
-  return [columns, ...rows].map(cells => csvLine(cells.map(String))).join('')
 }

@@ -1,32 +1,30 @@
-import { Button, Group, Radio, Stack, Table, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Radio, Stack, Table, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
 import table from '../../../components/panel-table.module.css'
 import { quotaName } from '../../../components/quota-labels.ts'
-import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
-import { grantsOfUsersQuery } from '../../../queries/many-quotas.ts'
+import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
 import { saveFile } from '../jobs/download.ts'
 import { Failures, FIRST_SHOWN, ShowMore } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
-import { addsGrant, onceEndOf, type TopUpInput } from './top-up-fields.tsx'
+import { addsGrant, type TopUpInput, type Which } from './top-up-input.ts'
 import {
   earlierGifts,
   type Gift,
   inOrder,
-  lastingText,
   type Plan,
+  periodOf,
   planOf,
-  reportOf,
-  unitsText,
-  untilText,
+  withGiftsOf,
   withoutEarlier,
 } from './top-up-plan.ts'
+import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
 
 const { topUp, bulk, jobs } = manyTexts
 
@@ -36,60 +34,58 @@ interface PreviewProps {
   failures: readonly LineFailure[]
   input: TopUpInput
   onConfirm: (plan: Plan) => void
-  onOthers: GiveOthers
   onBack: () => void
 }
 
 /** Finds a grant for each user, and says who gets units and who does not. */
 export function TopUpPreview({ users, failures, input, ...props }: PreviewProps) {
   const [done, setDone] = useState(0)
-  const found = useQuery(grantsOfUsersQuery(users, input.which, setDone))
+  const found = useQuery(quotasOfUsersQuery(users, setDone))
   return (
     <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
-      {grantsOf => {
-        const units = Number(wholeNumber(input.units))
-        const onceEnd = onceEndOf(input)
-        const plan = planOf(users, grantsOf, { ...input, units, isExtraGrant: addsGrant(input), onceEnd })
+      {quotasOf => {
+        const plan = planOf(users, quotasOf, input)
         return <PlanView plan={{ ...plan, left: inOrder([...failures, ...plan.left]) }} input={input} {...props} />
       }}
     </Loaded>
   )
 }
 
-interface PlanProps extends Pick<PreviewProps, 'input' | 'onConfirm' | 'onOthers' | 'onBack'> {
+interface PlanProps extends Pick<PreviewProps, 'input' | 'onConfirm' | 'onBack'> {
   plan: Plan
 }
 
-function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) {
+function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
+  const [taken, setTaken] = useState<readonly Which[]>([])
   const [again, setAgain] = useState<Again | null>(null)
-  const isExtraGrant = addsGrant(input)
+  const all = first.offers.filter(({ which }) => taken.includes(which)).reduce(withGiftsOf, first)
   const repeated = all.gifts.filter(({ earlier }) => earlier.length > 0).length
   const plan = again === 'leave' ? withoutEarlier(all) : all
-  const { gifts, left, notes } = plan
+  const { gifts } = plan
   const isDecided = repeated === 0 || again !== null
+  const take = (which: readonly Which[]) => {
+    setTaken(which)
+    // The decision was about fewer users, or more.
+    setAgain(null)
+  }
   return (
     <Stack gap="sm">
       {repeated > 0 && <EarlierWarning plan={all} users={repeated} input={input} again={again} onChange={setAgain} />}
       <Text size="sm" fw={600} role="status">
         {gifts.length === 0
           ? topUp.nobody
-          : topUp.would(gifts.length, unitsText(gifts), untilText(gifts, isExtraGrant), input.reason)}
+          : topUp.would(gifts.length, unitsText(gifts), untilText(gifts), input.reason)}
         {repeated > 0 && again !== 'leave' && ` · ${topUp.again(repeated)}`}
       </Text>
-      {gifts.length > 0 && left.length > 0 && <Text size="sm">{topUp.leftBelow(left.length)}</Text>}
-      {!isExtraGrant && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
-      {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
-      <Failures failures={notes} failed={notes.length} />
-      <Gifts gifts={gifts} isExtraGrant={isExtraGrant} />
-      {left.length > 0 && <Text size="sm">{topUp.left(left.length)}</Text>}
-      <Failures failures={left} failed={left.length} />
+      <LeftOut left={plan.left}>
+        <Offers offers={first.offers} taken={taken} onChange={take} />
+      </LeftOut>
+      {!addsGrant(input) && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
+      <Notes gifts={gifts} />
+      <Gifts gifts={gifts} />
       {gifts.length > 0 && (
         <Text size="sm" fw={600}>
-          {lastingText(
-            gifts.map(({ end }) => end),
-            isExtraGrant,
-            monthZoneOf(plan, input),
-          )}
+          {lastingText(gifts)}
         </Text>
       )}
       <Group gap="xs">
@@ -98,10 +94,9 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
             {topUp.confirm(gifts.length)}
           </Button>
         )}
-        {gifts.length === 0 && <OthersButtons plan={plan} input={input} onOthers={onOthers} />}
         <Button
           variant="default"
-          onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf(plan, isExtraGrant, null)])}
+          onClick={() => saveFile('sms-quota-units-preview.csv', [reportOf([{ plan, progress: null }])])}
         >
           {jobs.report}
         </Button>
@@ -113,47 +108,57 @@ function PlanView({ plan: all, input, onConfirm, onOthers, onBack }: PlanProps) 
   )
 }
 
-/** Begins a preview for users of the file who get units with another choice. */
-export type GiveOthers = (input: TopUpInput, users: readonly UserLine[]) => void
-
-interface OthersProps {
-  plan: Plan
-  input: TopUpInput
-  onOthers: GiveOthers
+interface LeftOutProps {
+  left: readonly LineFailure[]
+  /** What can be done for them. */
+  children?: ReactNode
 }
 
-/** Goes on to a preview for the users who are left out, with the choice that works for them, and says how long it lasts. */
-export function OthersButtons({ plan, input, onOthers }: OthersProps) {
-  return [...plan.others].map(([which, found]) => {
-    const next = { ...input, which, onceEnd: onceEndOf(input), monthZone: plan.monthZone }
-    return (
-      <Group key={which} gap="xs">
-        <Button
-          variant="light"
-          onClick={() =>
-            onOthers(
-              next,
-              found.map(({ user }) => user),
-            )
-          }
-        >
-          {topUp.previewOthers(found.length, topUp.periods[which])}
-        </Button>
-        <Text size="sm">
-          {lastingText(
-            found.map(({ end }) => end),
-            addsGrant(next),
-            monthZoneOf(plan, next),
-          )}
+/** Who gets nothing, and why. */
+export function LeftOut({ left, children }: LeftOutProps) {
+  return (
+    <>
+      {left.length > 0 && (
+        <Text size="sm" fw={600}>
+          {topUp.left(left.length)}
         </Text>
-      </Group>
-    )
-  })
+      )}
+      {children}
+      <Failures failures={left} failed={left.length} label={topUp.leftOut} />
+    </>
+  )
 }
 
-/** Where the month ends that the units end with; null if they end otherwise. */
-function monthZoneOf({ monthZone }: Plan, input: TopUpInput): string | null {
-  return input.which === 'once' && onceEndOf(input) === 'month' ? monthZone : null
+/** What to know of those who get units, such as caps in the way. */
+export function Notes({ gifts }: { gifts: readonly Gift[] }) {
+  const notes = notesOn(gifts)
+  if (notes.length === 0) return null
+  return (
+    <>
+      <Text size="sm">{topUp.notes}</Text>
+      <Failures failures={notes} failed={notes.length} label={topUp.notes} />
+    </>
+  )
+}
+
+interface OffersProps extends Pick<Plan, 'offers'> {
+  taken: readonly Which[]
+  onChange: (taken: readonly Which[]) => void
+}
+
+/** Whether those who are left out get units, too, with the choice that works for them, and how long these last. */
+function Offers({ offers, taken, onChange }: OffersProps) {
+  return offers.map(({ which, gifts }) => (
+    <Checkbox
+      key={which}
+      label={topUp.offer(gifts.length, topUp.periods[which])}
+      description={lastingText(gifts)}
+      checked={taken.includes(which)}
+      onChange={event =>
+        onChange(event.currentTarget.checked ? [...taken, which] : taken.filter(other => other !== which))
+      }
+    />
+  ))
 }
 
 /** What happens to users who already got units: they get them again, or are left out. */
@@ -173,7 +178,8 @@ interface WarningProps {
 
 /** Another reason makes the same file another gift. Nobody shall give twice without having decided to. */
 function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: WarningProps) {
-  const when = topUp.during[input.which]
+  const isOfFile = gifts.every(({ quota, earlier }) => earlier.length === 0 || periodOf(quota) === input.which)
+  const when = topUp.during[isOfFile ? input.which : 'once']
   const groups = earlierGifts(gifts)
   const [first, ...others] = groups
   return (
@@ -206,18 +212,20 @@ function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: Warn
   )
 }
 
-function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: boolean }) {
+function Gifts({ gifts }: { gifts: readonly Gift[] }) {
   const [count, setCount] = useState(FIRST_SHOWN)
   if (gifts.length === 0) return null
   const { user, grant, limit, total, end } = topUp.gift
   const shown = gifts.slice(0, count)
+  // Raised limits stay.
+  const haveEnds = gifts.some(({ reference }) => reference !== null)
   return (
     <div className={jobClasses.texts}>
       <Table className={`${table.table} ${table.cards}`} captionSide="top">
         <Table.Caption className={jobClasses.caption ?? ''}>{topUp.gifts(shown.length, gifts.length)}</Table.Caption>
         <Table.Thead>
           <Table.Tr>
-            {[user, grant, limit, total, ...(isExtraGrant ? [end] : [])].map(label => (
+            {[user, grant, limit, total, ...(haveEnds ? [end] : [])].map(label => (
               <Table.Th key={label} scope="col">
                 {label}
               </Table.Th>
@@ -225,7 +233,7 @@ function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: 
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ quota, units, end: endsAt }) => (
+          {shown.map(({ quota, units, reference, end: endsAt }) => (
             <Table.Tr key={quota.id}>
               <Table.Th scope="row">{quota.user_id}</Table.Th>
               <Table.Td data-label={grant}>
@@ -233,8 +241,10 @@ function Gifts({ gifts, isExtraGrant }: { gifts: readonly Gift[]; isExtraGrant: 
               </Table.Td>
               <Table.Td data-label={limit}>{formatUnits(quota.limit ?? 0)}</Table.Td>
               <Table.Td data-label={total}>{formatUnits((quota.limit ?? 0) + units)}</Table.Td>
-              {isExtraGrant && (
-                <Table.Td data-label={end}>{endsAt === null ? texts.quotas.never : formatTimestamp(endsAt)}</Table.Td>
+              {haveEnds && (
+                <Table.Td data-label={end}>
+                  {reference === null || endsAt === null ? texts.quotas.never : formatTimestamp(endsAt)}
+                </Table.Td>
               )}
             </Table.Tr>
           ))}

@@ -3,17 +3,19 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../../api/http.ts'
-import { type BulkCall, bulkJob, importJob } from '../../../queries/jobs.ts'
+import { type BulkCall, bulkJob, importJob, inSequence } from '../../../queries/jobs.ts'
 import { MAX_SELECTED } from '../../../queries/many-quotas.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { extraGrant } from '../extra-grants.ts'
-import type { Job } from '../jobs/job.ts'
-import { Failures, JobView } from '../jobs/job-view.tsx'
+import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
+import { JobView } from '../jobs/job-view.tsx'
 import type { LineFailure, UserLine } from './rows.ts'
-import { addsGrant, TopUpFields, type TopUpInput } from './top-up-fields.tsx'
-import { type Gift, type Plan, reportOf, unitsText, untilText } from './top-up-plan.ts'
-import { type GiveOthers, OthersButtons, TopUpPreview } from './top-up-preview.tsx'
+import { TopUpFields } from './top-up-fields.tsx'
+import { inputFor, type TopUpInput } from './top-up-input.ts'
+import type { Gift, Offer, Plan } from './top-up-plan.ts'
+import { LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
+import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
 
 const { topUp, importing, bulk } = manyTexts
 
@@ -32,12 +34,19 @@ const FIRST_INPUT: TopUpInput = {
   reason: '',
 }
 
+/** Users who were left out, and then get units with a choice of their own. */
+interface Part {
+  users: readonly UserLine[]
+  input: TopUpInput
+  /** What was given to the others. */
+  runs: readonly Run[]
+}
+
 /** Gives each user of a file more units: asks how, finds the users' grants, shows what would change, and does it. */
-export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
-  const [input, setInput] = useState(FIRST_INPUT)
+export function TopUp({ users: all, failures }: TopUpProps) {
+  const [inputOfAll, setInputOfAll] = useState(FIRST_INPUT)
   const [step, setStep] = useState<'input' | 'preview' | Plan>('input')
-  // Users who were left out before, and are now given units with another choice.
-  const [part, setPart] = useState<readonly UserLine[] | null>(null)
+  const [part, setPart] = useState<Part | null>(null)
   const heading = useRef<HTMLHeadingElement>(null)
   // Buttons stand below long lists: what comes next begins above them.
   // biome-ignore lint/correctness/useExhaustiveDependencies: with each step
@@ -45,11 +54,11 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
     void heading.current?.scrollIntoView({ block: 'center' })
   }, [step])
   if (all.length > MAX_SELECTED) return <Text role="alert">{topUp.tooMany(MAX_SELECTED)}</Text>
-  const users = part ?? all
-  const failures = part === null ? allFailures : []
-  const giveOthers: GiveOthers = (next, others) => {
-    setPart(others)
-    setInput(next)
+  const { users, input, runs } = part ?? { users: all, input: inputOfAll, runs: [] }
+  const unnamed = part === null ? failures : []
+  const change = (next: TopUpInput) => (part === null ? setInputOfAll(next) : setPart({ ...part, input: next }))
+  const goOn = (next: Part) => {
+    setPart(next)
     setStep('preview')
   }
   const back = () => setStep('input')
@@ -67,56 +76,63 @@ export function TopUp({ users: all, failures: allFailures }: TopUpProps) {
       </Group>
       {step === 'input' && (
         <>
-          {failures.length > 0 && <Text size="sm">{topUp.left(failures.length)}</Text>}
-          <Failures failures={failures} failed={failures.length} />
-          <TopUpFields users={users} input={input} onChange={setInput} onNext={() => setStep('preview')} />
+          <LeftOut left={unnamed} />
+          <TopUpFields users={users} input={input} onChange={change} onNext={() => setStep('preview')} />
         </>
       )}
       {step === 'preview' && (
-        <TopUpPreview
-          key={`${input.which} ${users.length}`}
-          users={users}
-          failures={failures}
-          input={input}
-          onConfirm={setStep}
-          onOthers={giveOthers}
-          onBack={back}
-        />
+        <TopUpPreview users={users} failures={unnamed} input={input} onConfirm={setStep} onBack={back} />
       )}
-      {typeof step === 'object' && <Giving plan={step} input={input} onOthers={giveOthers} onBack={back} />}
+      {typeof step === 'object' && (
+        <Giving plan={step} users={users} input={input} earlier={runs} onPart={goOn} onBack={back} />
+      )}
     </Stack>
   )
 }
 
 interface GivingProps {
   plan: Plan
+  users: readonly UserLine[]
   input: TopUpInput
-  onOthers: GiveOthers
+  /** What was given to others of the file before, which the summary and the report have, too. */
+  earlier: readonly Run[]
+  onPart: (part: Part) => void
   onBack: () => void
 }
 
 /** Gives the units, and says who has received them and who has not. */
-function Giving({ plan, input, onOthers, onBack }: GivingProps) {
-  const { gifts, left, notes } = plan
+function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
+  const { gifts } = plan
   const [key] = useState(newIdempotencyKey)
   const queryClient = useQueryClient()
-  const isExtraGrant = addsGrant(input)
+  const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress }]
+  const runs = runsWith(NOTHING_DONE)
   return (
     <>
       <JobView
-        job={jobOf(gifts, input, key)}
+        job={jobOf(gifts, input.reason, key)}
         total={gifts.length}
         reportName="sms-quota-units"
-        summary={({ done, failed }) => {
-          const received = topUp.received(done - failed, unitsText(gifts), untilText(gifts, isExtraGrant))
-          return `${received} ${topUp.outcome(failed, left.length)}`
-        }}
-        report={progress => reportOf(plan, isExtraGrant, progress)}
+        summary={progress => summaryOf(runsWith(progress))}
+        report={progress => reportOf(runsWith(progress))}
         onEnd={() => void refetchDependents(queryClient)}
       >
-        {() => (
+        {progress => (
           <>
-            <OthersButtons plan={plan} input={input} onOthers={onOthers} />
+            {plan.offers.map(offer => (
+              <OfferButton
+                key={offer.which}
+                offer={offer}
+                onPress={() => {
+                  const lines = new Set(offer.gifts.map(({ line }) => line))
+                  onPart({
+                    users: users.filter(({ line }) => lines.has(line)),
+                    input: inputFor(offer.which, input, plan.monthZone),
+                    runs: runsWith(progress),
+                  })
+                }}
+              />
+            ))}
             <Button component={Link} href="/quotas">
               {importing.toQuotas}
             </Button>
@@ -126,29 +142,36 @@ function Giving({ plan, input, onOthers, onBack }: GivingProps) {
           </>
         )}
       </JobView>
-      {notes.length > 0 && <Text size="sm">{topUp.notes}</Text>}
-      <Failures failures={notes} failed={notes.length} />
-      {left.length > 0 && <Text size="sm">{topUp.left(left.length)}</Text>}
-      <Failures failures={left} failed={left.length} />
+      <LeftOut left={leftOf(runs)} />
+      <Notes gifts={giftsOf(runs)} />
     </>
   )
 }
 
-/** An import of extra grants, or, for good, a bulk adjustment for each number of units. */
-function jobOf(gifts: readonly Gift[], input: TopUpInput, key: string): Job {
-  const { reason } = input
-  if (addsGrant(input))
-    return importJob(
-      gifts.map(gift => extraGrant(gift, reason, gift.reference, gift.place)),
-      { isDryRun: false },
-    )
-  const byUnits = Map.groupBy(gifts, ({ units }) => units)
-  const calls = [...byUnits].map(
+/** Goes on to a preview for users who are left out, and says how long their units would last. */
+function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPress: () => void }) {
+  return (
+    <Group gap="xs">
+      <Button variant="light" onClick={onPress}>
+        {topUp.previewOthers(gifts.length, topUp.periods[which])}
+      </Button>
+      <Text size="sm">{lastingText(gifts)}</Text>
+    </Group>
+  )
+}
+
+/** A bulk adjustment for each number of units by which limits are raised, and an import of extra grants. */
+function jobOf(gifts: readonly Gift[], reason: string, key: string): Job {
+  const raised = gifts.filter(({ reference }) => reference === null)
+  const calls = [...Map.groupBy(raised, ({ units }) => units)].map(
     ([delta, group]): BulkCall => ({
       select: { ids: group.map(({ quota }) => quota.id) },
       change: { action: 'adjust', delta, reason },
       key: `${key}-${delta}`,
     }),
   )
-  return bulkJob(calls)
+  const extras = gifts.flatMap(gift =>
+    gift.reference === null ? [] : [extraGrant(gift, reason, gift.reference, gift.place)],
+  )
+  return inSequence([bulkJob(calls), importJob(extras, { isDryRun: false })])
 }

@@ -91,8 +91,14 @@ const MORE_SHOWN = 500
 /** A reason that so many share is one row, with the places behind it. */
 const MIN_GROUP = 4
 
+interface FailuresProps {
+  failures: readonly Failure[]
+  failed: number
+  label?: string
+}
+
 /** What could not be changed, and why. */
-export function Failures({ failures, failed }: { failures: readonly Failure[]; failed: number }) {
+export function Failures({ failures, failed, label = jobs.failures }: FailuresProps) {
   const [shown, setShown] = useState(FIRST_SHOWN)
   if (failures.length === 0) return null
   const rows = [...Map.groupBy(failures, ({ reason }) => reason).values()].flatMap(alike =>
@@ -100,7 +106,7 @@ export function Failures({ failures, failed }: { failures: readonly Failure[]; f
   )
   return (
     <div className={classes.texts}>
-      <Table className={`${table.table} ${table.cards}`} aria-label={jobs.failures}>
+      <Table className={`${table.table} ${table.cards}`} aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col">{jobs.place}</Table.Th>

@@ -1,0 +1,142 @@
+import { csvLine } from '../../../../../src/domain/csv.ts'
+import { quotaName } from '../../../components/quota-labels.ts'
+import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
+import type { LineFailure } from './rows.ts'
+import { type Gift, inOrder, type Plan } from './top-up-plan.ts'
+import { zonedTime } from './zoned-time.ts'
+
+/** What users of a file get, or have got, in words and as CSV. */
+
+const { topUp } = manyTexts
+
+/** Units that were given, or would be, to some of the users of a file. */
+export interface Run {
+  plan: Pick<Plan, 'gifts' | 'left'>
+  /** null before the units are given */
+  progress: Progress | null
+}
+
+/** For example "500 units each". */
+export function unitsText(gifts: readonly Gift[]): string {
+  const [first] = gifts
+  const sum = gifts.reduce((total, { units }) => total + units, 0)
+  if (first === undefined || gifts.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
+  return topUp.unitsEach(first.units)
+}
+
+/** The gifts that are grants of their own; with the others, limits are raised. */
+const extrasOf = (gifts: readonly Gift[]) => gifts.filter(({ reference }) => reference !== null)
+
+/** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
+export function untilText(gifts: readonly Gift[]): string {
+  const extras = extrasOf(gifts)
+  if (extras.length === 0) return topUp.fromNowOn
+  const text = untilEndOf(extras)
+  return extras.length === gifts.length ? text : topUp.partlyFromNowOn(text)
+}
+
+function untilEndOf(extras: readonly Gift[]): string {
+  const [end, ...others] = new Set(extras.map(({ end }) => end))
+  if (end === undefined || others.length > 0)
+    return others.includes(null) || end === null ? topUp.untilAnyEnd : topUp.untilOwnEnd
+  return end === null ? topUp.withoutEnd : topUp.until(formatTimestamp(end), LOCAL_ZONE)
+}
+
+/** A sentence or two: how long given units last. */
+export function lastingText(gifts: readonly Gift[]): string {
+  const { forGood, someForGood } = topUp.lasting
+  const extras = extrasOf(gifts)
+  if (extras.length === 0) return forGood
+  const text = lastingOf(extras)
+  return extras.length === gifts.length ? text : `${text} ${someForGood(gifts.length - extras.length)}`
+}
+
+function lastingOf(extras: readonly Gift[]): string {
+  const { never, until, between, someNever, monthIn } = topUp.lasting
+  const times = extras
+    .flatMap(({ end }) => (end === null ? [] : [end]))
+    .sort((one, other) => Date.parse(one) - Date.parse(other))
+  const [first, last] = [times[0], times.at(-1)]
+  if (first === undefined || last === undefined) return never
+  const text =
+    first === last
+      ? until(formatTimestamp(first), LOCAL_ZONE)
+      : between(formatTimestamp(first), formatTimestamp(last), LOCAL_ZONE)
+  const [one] = extras
+  if (one !== undefined && extras.every(({ isMonthEnd }) => isMonthEnd)) return `${text} ${monthIn(one.zone)}`
+  return times.length === extras.length ? text : `${text} ${someNever(extras.length - times.length)}`
+}
+
+/** What the reader should know of those who get units. */
+export function notesOn(gifts: readonly Gift[]): Failure[] {
+  return gifts.flatMap(({ place, notes }) => notes.map(note => ({ place, ...note })))
+}
+
+/** Who has received units in one run or several, and how many have not. */
+export function summaryOf(runs: readonly Run[]): string {
+  const gifts = giftsOf(runs)
+  const sum = (count: (progress: Progress) => number) =>
+    runs.reduce((total, { progress }) => total + (progress === null ? 0 : count(progress)), 0)
+  const received = topUp.received(
+    sum(({ done, failed }) => done - failed),
+    unitsText(gifts),
+    untilText(gifts),
+  )
+  return `${received} ${topUp.outcome(
+    sum(({ failed }) => failed),
+    leftOf(runs).length,
+  )}`
+}
+
+export function giftsOf(runs: readonly Run[]): readonly Gift[] {
+  return runs.flatMap(({ plan }) => plan.gifts)
+}
+
+/** Who is left out after the last run: later runs give to those whom earlier ones left out. */
+export function leftOf(runs: readonly Run[]): LineFailure[] {
+  const left = new Map<number, LineFailure>()
+  for (const { plan } of runs) {
+    for (const failure of plan.left) left.set(failure.line, failure)
+    for (const { line } of plan.gifts) left.delete(line)
+  }
+  return inOrder([...left.values()])
+}
+
+/** One line for each line of the file, in its order. */
+export function reportOf(runs: readonly Run[]): string {
+  const { columns, results } = topUp.report
+  const left = leftOf(runs).map(failure => ({
+    line: failure.line,
+    cells: [failure.user, results.left, whyOf(failure), '', '', '', '', 'left', ''],
+  }))
+  const rows = inOrder([...left, ...runs.flatMap(rowsOf)])
+  return [columns, ...rows.map(({ line, cells }) => [String(line), ...cells])].map(csvLine).join('')
+}
+
+/** The rows of those who get units in a run. */
+function rowsOf({ plan: { gifts }, progress }: Run): { line: number; cells: string[] }[] {
+  const failures = Map.groupBy(progress?.failures ?? [], ({ subject }) => subject)
+  const isCertain = progress !== null && progress.done >= gifts.length && progress.failed <= failures.size
+  return gifts.map(gift => {
+    const { line, place, quota, units, reference, notes } = gift
+    const failed = failures.get(place) ?? failures.get(quota.id)
+    const why = (failed ?? notes.map(note => ({ place, ...note }))).map(whyOf).join('; ')
+    const settled = isCertain ? 'received' : 'unknown'
+    const code = progress === null ? 'would' : failed === undefined ? settled : 'failed'
+    const user = String(quota.user_id)
+    const result = topUp.report.results[code]
+    return {
+      line,
+      cells: [user, result, why, quotaName(quota), String(units), ...endCells(gift), code, reference ?? ''],
+    }
+  })
+}
+
+/** When units end, in the zone where they end at midnight. */
+function endCells({ reference, end, zone }: Gift): [end: string, zone: string] {
+  const { limitRaised, never } = topUp.report
+  if (reference === null) return [limitRaised, '']
+  return end === null ? [never, ''] : [zonedTime(end, zone), zone]
+}
