@@ -77,6 +77,7 @@ test('a CSV file gives its users more units for this window, and names users wit
   const lasting =
     'The units last until 1 Apr 2026, 00:00 (Europe/Berlin). This is the end of the month in the time zone Europe/Berlin.'
   await page.getByText(lasting).waitFor()
+  await expectAccessibleInEachLayout(page)
   await page.getByRole('button', { name: 'Preview for the 1 left out: the one-time grant (prepaid pack)' }).click()
   await page.getByRole('heading', { name: 'More units for 1 user' }).waitFor()
   await page
@@ -91,6 +92,7 @@ test('a CSV file gives its users more units for this window, and names users wit
   const prepaid = (await site.call('GET', `${search}141`)).body.items
   expect(prepaid[0]).toMatchObject({ limit: 500, expires_at: items[0].expires_at })
   // The report is about the whole file.
+  await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
   const end = '2026-04-01T00:00:00+02:00,Europe/Berlin'
   expect(await downloadReport(page)).toEqual([
     expect.stringMatching(/^line,user,/),

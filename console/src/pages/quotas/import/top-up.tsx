@@ -10,6 +10,7 @@ import { manyTexts } from '../../../texts/many-quotas.ts'
 import { extraGrant } from '../extra-grants.ts'
 import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
 import { JobView } from '../jobs/job-view.tsx'
+import classes from './import.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { TopUpFields } from './top-up-fields.tsx'
 import { inputFor, type TopUpInput } from './top-up-input.ts'
@@ -66,7 +67,7 @@ export function TopUp({ users: all, failures }: TopUpProps) {
     <Stack gap="md">
       <Group gap="sm">
         <Title order={2} size="h5" ref={heading}>
-          {topUp.heading(users.length)}
+          {topUp.heading(typeof step === 'object' ? all.length : users.length)}
         </Title>
         {part !== null && step === 'input' && (
           <Button variant="subtle" size="compact-sm" onClick={() => setPart(null)}>
@@ -152,7 +153,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
 function OfferButton({ offer: { which, gifts }, onPress }: { offer: Offer; onPress: () => void }) {
   return (
     <Group gap="xs">
-      <Button variant="light" onClick={onPress}>
+      <Button variant="light" className={classes.long ?? ''} onClick={onPress}>
         {topUp.previewOthers(gifts.length, topUp.periods[which])}
       </Button>
       <Text size="sm">{lastingText(gifts)}</Text>
