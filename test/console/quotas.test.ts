@@ -254,7 +254,12 @@ describe('changes of many', () => {
     await page.getByRole('button', { name: 'Suspend…' }).click()
     await page.getByText('31 quotas would be suspended.').waitFor()
     await page.getByText('One of them is a cap: its limit is lifted').waitFor()
-    await page.getByText('What would change: the first 20 of 31').waitFor()
+    const first = page.getByRole('table', { name: 'What would change: the first 20 of 31' })
+    expect(await first.getByRole('rowheader').count()).toBe(20)
+    await page.getByRole('button', { name: 'Show 11 more' }).click()
+    const all = page.getByRole('table', { name: 'What would change', exact: true })
+    await all.getByRole('row', { name: 'Package 129 Status: Active → Suspended' }).waitFor()
+    expect(await all.getByRole('rowheader').count()).toBe(31)
     await expectAccessible(page)
     expect(await statuses(129)).toEqual(['active'])
     await page.getByRole('button', { name: 'Suspend 31 quotas' }).click()
@@ -276,6 +281,39 @@ describe('changes of many', () => {
     await page.getByRole('button', { name: 'Resume…' }).click()
     await page.getByRole('button', { name: 'Resume 2 quotas' }).click()
     await page.getByText('2 of 2 · 2 changed').waitFor()
+    await page.getByRole('button', { name: 'Close' }).click()
+
+    // Of chosen rows, those that would change are shown, too.
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await page.getByText('1–25 of 31').waitFor()
+    await page.locator('table[aria-busy=false]').waitFor()
+    await page.getByLabel('Select this page').check()
+    await page.getByRole('button', { name: 'Resume…' }).click()
+    await page.getByText('24 quotas would count again.').waitFor()
+    await page.getByRole('button', { name: 'Show 4 more' }).click()
+    await all.waitFor()
+    expect(await all.getByRole('rowheader').count()).toBe(24)
+    expect(await page.getByRole('button', { name: /^Show / }).count()).toBe(0)
+  })
+
+  test('units for this period only are shown before they are given', async () => {
+    for (let user_id = 200; user_id < 225; user_id++) {
+      const body = { user_id, name: 'Bundle', limit: 1_000, period: 'month', time_zone: 'Europe/Berlin' }
+      expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+    }
+    const page = await site.visit('/quotas?name=Bundle&sort=id', { now: START })
+    await page.getByLabel('Select this page').check()
+    await page.getByRole('button', { name: 'Adjust…' }).click()
+    await page.getByRole('textbox', { name: 'Units' }).fill('250')
+    await page.getByLabel('This period only').check()
+    await page.getByLabel('Reason').fill('Goodwill')
+    await page.getByRole('button', { name: 'Show what would change' }).click()
+    await page.getByRole('table', { name: 'Who gets units: the first 20 of 25' }).waitFor()
+    await page.getByRole('button', { name: 'Show 5 more' }).click()
+    await page.getByRole('row', { name: '224 Bundle 1,000 1,250 1 Apr 2026, 00:00' }).waitFor()
+    await page.getByRole('button', { name: 'Adjust 25 quotas' }).click()
+    await page.getByText('25 of 25 · 25 created').waitFor()
+    expect(await limits(224)).toEqual([1_000, 250])
   })
 
   test('a break of the connection is repaired, and nothing is changed twice', async () => {

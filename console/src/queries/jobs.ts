@@ -18,13 +18,20 @@ export interface BulkCall {
   key: string
 }
 
+/** A quota that would change, as it is and as it would be. */
+export interface Sample {
+  before: Quota
+  after: Quota
+}
+
 /** What a dry run found. */
-export interface BulkPreview {
+interface BulkPreview {
   changed: number
   unchanged: number
   failed: number
   failures: readonly Failure[]
-  samples: readonly { before: Quota; after: Quota }[]
+  /** The first ones that would change. */
+  samples: readonly Sample[]
 }
 
 function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signal: AbortSignal) {
@@ -40,7 +47,7 @@ function bulkRecords({ select, change, key }: BulkCall, isDryRun: boolean, signa
 /** Asks what a bulk change would do. @throws ApiProblem, Unreachable, Stopped */
 export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<BulkPreview> {
   const failures: Failure[] = []
-  const samples: { before: Quota; after: Quota }[] = []
+  const samples: Sample[] = []
   for await (const record of bulkRecords(call, true, signal)) {
     if (record.record === 'failed') failures.push(bulkFailure(record))
     if (record.record === 'sample') samples.push(record)

@@ -1,5 +1,5 @@
-import { queryOptions } from '@tanstack/react-query'
-import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE, MAX_SAMPLES } from '../../../src/domain/bounds.ts'
 import { cellOf, csvLine } from '../../../src/domain/csv.ts'
 import { request, requestLines } from '../api/client.ts'
 import { retryDelayOf } from '../api/problem.ts'
@@ -8,7 +8,7 @@ import { saveFile } from '../pages/quotas/jobs/download.ts'
 import { type Filters, filterOf } from '../pages/quotas/list-state.ts'
 import type { Selection } from '../pages/quotas/selection.tsx'
 import { manyTexts } from '../texts/many-quotas.ts'
-import { type BulkCall, previewBulk } from './jobs.ts'
+import { type BulkCall, previewBulk, type Sample } from './jobs.ts'
 
 /** What changes of many quotas read first, and the export. Loaded when one is begun. */
 
@@ -40,18 +40,48 @@ export const MAX_SELECTED = 10_000
 export const selectedQuotasQuery = (selection: Selection) =>
   queryOptions({
     queryKey: ['selected-quotas', selection.by === 'ids' ? [...selection.quotas.keys()] : selection.filters],
-    queryFn: async ({ signal }) => {
-      if (selection.by === 'ids') return [...selection.quotas.values()]
-      const quotas: Quota[] = []
-      for await (const quota of exportedQuotas(selection.filters, signal)) {
-        quotas.push(quota)
-        if (quotas.length > MAX_SELECTED) throw new Error(manyTexts.bulk.tooMany(MAX_SELECTED))
-      }
-      return quotas
-    },
+    queryFn: ({ signal }) => selectedQuotas(selection, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
+
+async function selectedQuotas(selection: Selection, signal: AbortSignal): Promise<readonly Quota[]> {
+  if (selection.by === 'ids') return [...selection.quotas.values()]
+  const quotas: Quota[] = []
+  for await (const quota of exportedQuotas(selection.filters, signal)) {
+    quotas.push(quota)
+    if (quotas.length > MAX_SELECTED) throw new Error(manyTexts.bulk.tooMany(MAX_SELECTED))
+  }
+  return quotas
+}
+
+/**
+ * The quotas that a bulk change would change beyond the first ones, so many at a time. A dry run shows only `MAX_SAMPLES`, so
+ * each asks about as many. Fetched only by `fetchNextPage`.
+ */
+export const moreSamplesQuery = (call: BulkCall, selection: Selection, first: readonly Sample[], count: number) =>
+  infiniteQueryOptions({
+    queryKey: ['bulk-samples', call],
+    enabled: false,
+    initialPageParam: NOT_READ,
+    queryFn: async ({ pageParam, signal }) => {
+      const known = new Set(first.map(({ before }) => before.id))
+      let rest = pageParam ?? (await selectedQuotas(selection, signal)).map(({ id }) => id).filter(id => !known.has(id))
+      const samples: Sample[] = []
+      while (rest.length > 0 && samples.length < count) {
+        const ids = rest.slice(0, Math.min(MAX_SAMPLES, count - samples.length))
+        rest = rest.slice(ids.length)
+        samples.push(...(await previewBulk({ ...call, select: { ids } }, signal)).samples)
+      }
+      return { samples, rest }
+    },
+    getNextPageParam: ({ rest }) => (rest.length === 0 ? undefined : rest),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  })
+
+/** The ids that are still to be asked about; null before the selection has been read. */
+const NOT_READ: readonly number[] | null = null
 
 /** All quotas that match filters, by id, as the service reads them. */
 function exportedQuotas(filters: Filters, signal: AbortSignal): AsyncGenerator<Quota, void> {

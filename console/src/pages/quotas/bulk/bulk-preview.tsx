@@ -1,21 +1,23 @@
-import { Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { Api } from '../../../api/types.ts'
 import { statusLabel } from '../../../components/badge.tsx'
+import { ErrorNotice } from '../../../components/error-notice.tsx'
 import { Kind } from '../../../components/kind.tsx'
 import { Loaded, Loading } from '../../../components/loaded.tsx'
-import table from '../../../components/panel-table.module.css'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatTimestamp, formatUnits } from '../../../formats.ts'
-import type { BulkCall, BulkPreview, ImportLine } from '../../../queries/jobs.ts'
-import { bulkPreviewQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
+import type { BulkCall, ImportLine, Sample } from '../../../queries/jobs.ts'
+import { bulkPreviewQuery, moreSamplesQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
 import { type Extra, extraGrant, whyNoExtra } from '../extra-grants.ts'
-import { Failures } from '../jobs/job-view.tsx'
+import { ExtrasTable } from '../extras-table.tsx'
+import { Failures, MORE_SHOWN } from '../jobs/job-view.tsx'
 import classes from '../jobs/jobs.module.css'
+import { PreviewTable } from '../jobs/preview-table.tsx'
 import type { Selection } from '../selection.tsx'
 import type { BulkAction, BulkInput } from './bulk-change.ts'
 
@@ -51,7 +53,7 @@ export function BulkPreviewView({
           {unchanged > 0 && <Text size="sm">{bulk.unchanged(unchanged)}</Text>}
           {failed > 0 && <Text size="sm">{bulk.wouldFail(failed)}</Text>}
           {caps > 0 && <CapWarning action={action} call={call} caps={caps} />}
-          <Samples samples={samples} changed={changed} />
+          <Samples call={call} selection={selection} first={samples} changed={changed} />
           <Failures failures={failures} failed={failed} />
           <Confirmation
             action={action}
@@ -83,37 +85,47 @@ function CapWarning({ action, call: { change }, caps }: { action: BulkAction; ca
   )
 }
 
-/** Some of the quotas that would change, as they are and as they would be. */
-function Samples({ samples, changed }: Pick<BulkPreview, 'samples' | 'changed'>) {
-  if (samples.length === 0) return null
+/** The quotas that would change, as they are and as they would be. */
+function Samples({ call, selection, first, changed }: SamplesProps) {
+  const more = useInfiniteQuery(moreSamplesQuery(call, selection, first, MORE_SHOWN))
+  const samples = [...first, ...(more.data?.pages.flatMap(page => page.samples) ?? [])]
   return (
-    <div className={classes.texts}>
-      <Table className={`${table.table} ${table.cards}`} captionSide="top">
-        <Table.Caption className={classes.caption ?? ''}>{bulk.samples(samples.length, changed)}</Table.Caption>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th scope="col">{texts.quotas.columns.name}</Table.Th>
-            <Table.Th scope="col">{texts.quotas.columns.user}</Table.Th>
-            <Table.Th scope="col">{bulk.change}</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {samples.map(({ before, after }) => (
-            <Table.Tr key={before.id}>
-              <Table.Th scope="row">
-                <Kind kind={before.kind}>
-                  <bdi>{quotaName(before)}</bdi>
-                </Kind>
-              </Table.Th>
-              <Table.Td data-label={texts.quotas.columns.user}>{before.user_id}</Table.Td>
-              <Table.Td data-label={bulk.change}>{differenceOf(before, after)}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </div>
+    <>
+      <PreviewTable
+        caption={bulk.samples(samples.length, changed)}
+        columns={SAMPLE_COLUMNS}
+        rows={samples}
+        hidden={more.hasNextPage || more.data === undefined ? changed - samples.length : 0}
+        keyOf={({ before }) => before.id}
+        onMore={() => void more.fetchNextPage()}
+        isLoading={more.isFetching}
+      />
+      <ErrorNotice variant="action" error={more.error} />
+    </>
   )
 }
+
+interface SamplesProps {
+  call: BulkCall
+  selection: Selection
+  /** Those that the dry run has shown. */
+  first: readonly Sample[]
+  /** How many would change. */
+  changed: number
+}
+
+const SAMPLE_COLUMNS = [
+  {
+    label: texts.quotas.columns.name,
+    cell: ({ before }: Sample) => (
+      <Kind kind={before.kind}>
+        <bdi>{quotaName(before)}</bdi>
+      </Kind>
+    ),
+  },
+  { label: texts.quotas.columns.user, cell: ({ before }: Sample) => before.user_id },
+  { label: bulk.change, cell: ({ before, after }: Sample) => differenceOf(before, after) },
+]
 
 function differenceOf(before: Quota, after: Quota): ReactNode {
   const limit = (quota: Quota) => (quota.limit === null ? texts.values.unlimited : formatUnits(quota.limit))
@@ -198,6 +210,7 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
             <Text size="sm">{bulk.thisWindowAbout}</Text>
             {left.length > 0 && <Text size="sm">{bulk.leftOut(left.length)}</Text>}
             <Failures failures={left} failed={left.length} />
+            <ExtrasTable extras={extras} />
             <Confirmation
               action="adjust"
               count={extras.length}

@@ -153,38 +153,43 @@ function giftOf(
 ): Omit<Gift, 'line' | 'place'> | WhyNone {
   const [quota] = found.fitting
   if (quota === undefined) return found.whyNone
+  const gift = { quota, units: ownUnits ?? Number(wholeNumber(input.units)) }
+  if (!addsGrant(input)) {
+    const raise = { ...gift, end: null, zone: quota.time_zone, isMonthEnd: false, reference: null, earlier: [] }
+    return { ...raise, notes: notesOf(raise, found) }
+  }
   const isMonthEnd = quota.period === null && onceEndOf(input) === 'month'
   const ends = isMonthEnd
-    ? { end: monthEnd(Date.now(), input.monthZone), zone: input.monthZone, isMonthEnd }
-    : { end: quota.window_end, zone: quota.time_zone, isMonthEnd }
-  const extra = { quota, units: ownUnits ?? Number(wholeNumber(input.units)), ...ends }
-  const notes = notesOf(extra, found, addsGrant(input))
-  if (!addsGrant(input)) return { ...extra, reference: null, earlier: [], notes }
+    ? { end: monthEnd(Date.now(), input.monthZone), zone: input.monthZone }
+    : { end: quota.window_end, zone: quota.time_zone }
+  const extra = { ...gift, ...ends, isMonthEnd }
   const reference = referenceOf(extra, input.reason)
   const same = found.extras.find(({ external_ref }) => external_ref === reference)
   if (same) return { reason: topUp.why.hadBefore, detail: topUp.why.on(formatTimestamp(same.created_at)) }
   const earlier = found.extras
     .filter(({ metadata }) => metadata.extends_quota === String(quota.id))
     .filter(given => isLive(given) && (quota.period === null || given.expires_at === extra.end))
-  return { ...extra, reference, earlier, notes }
+  return { ...extra, reference, earlier, notes: notesOf({ ...extra, reference }, found) }
 }
 
-function notesOf({ quota, units, end }: Extra, { fitting, extras, live }: UserGrants, isExtraGrant: boolean): Note[] {
+function notesOf(
+  { reference, ...gift }: Extra & Pick<Gift, 'reference'>,
+  { fitting, extras, live }: UserGrants,
+): Note[] {
   const { several, hasExtra, capReached, capShort, caps } = topUp.note
-  const notes: Note[] = capsInTheWay(live, { quota, units, end: isExtraGrant ? end : null }).map(
-    ({ cap, isReached }) => ({
-      reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
-    }),
-  )
-  if (fitting.length > 1) notes.push({ reason: several, detail: topUp.why.named(quotaName(quota)) })
+  const notes: Note[] = capsInTheWay(live, gift).map(({ cap, isReached }) => ({
+    reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
+  }))
+  if (fitting.length > 1) notes.push({ reason: several, detail: topUp.why.named(quotaName(gift.quota)) })
   const extra = extras.find(isLive)
-  if (extra !== undefined && !isExtraGrant)
+  if (extra !== undefined && reference === null)
     notes.push({
       reason: hasExtra,
       detail: `(${[giftText(extra), reasonOf(extra)].filter(text => text !== '').join(': ')})`,
     })
   return notes
 }
+
 /** For example "500 units on 1 March 2026". */
 function giftText({ limit, created_at }: Quota): string {
   return topUp.given(limit ?? 0, formatLongDate(created_at))

@@ -1,16 +1,13 @@
-import { Button, Checkbox, Group, Radio, Stack, Table, Text } from '@mantine/core'
+import { Button, Checkbox, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Loaded } from '../../../components/loaded.tsx'
 import notice from '../../../components/notice.module.css'
-import table from '../../../components/panel-table.module.css'
-import { quotaName } from '../../../components/quota-labels.ts'
-import { formatTimestamp, formatUnits } from '../../../formats.ts'
 import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
-import { texts } from '../../../texts/texts.ts'
+import { ExtrasTable } from '../extras-table.tsx'
 import { saveFile } from '../jobs/download.ts'
-import { Failures, FIRST_SHOWN, ShowMore } from '../jobs/job-view.tsx'
+import { Failures } from '../jobs/job-view.tsx'
 import jobClasses from '../jobs/jobs.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, type TopUpInput, type Which } from './top-up-input.ts'
@@ -82,7 +79,7 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       </LeftOut>
       {!addsGrant(input) && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
       <Notes gifts={gifts} />
-      <Gifts gifts={gifts} />
+      <ExtrasTable extras={gifts} />
       {gifts.length > 0 && (
         <Text size="sm" fw={600}>
           {lastingText(gifts)}
@@ -208,49 +205,6 @@ function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: Warn
           <Radio value="give" label={topUp.giveAgain(users)} />
         </Stack>
       </Radio.Group>
-    </div>
-  )
-}
-
-function Gifts({ gifts }: { gifts: readonly Gift[] }) {
-  const [count, setCount] = useState(FIRST_SHOWN)
-  if (gifts.length === 0) return null
-  const { user, grant, limit, total, end } = topUp.gift
-  const shown = gifts.slice(0, count)
-  // Raised limits stay.
-  const haveEnds = gifts.some(({ reference }) => reference !== null)
-  return (
-    <div className={jobClasses.texts}>
-      <Table className={`${table.table} ${table.cards}`} captionSide="top">
-        <Table.Caption className={jobClasses.caption ?? ''}>{topUp.gifts(shown.length, gifts.length)}</Table.Caption>
-        <Table.Thead>
-          <Table.Tr>
-            {[user, grant, limit, total, ...(haveEnds ? [end] : [])].map(label => (
-              <Table.Th key={label} scope="col">
-                {label}
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map(({ quota, units, reference, end: endsAt }) => (
-            <Table.Tr key={quota.id}>
-              <Table.Th scope="row">{quota.user_id}</Table.Th>
-              <Table.Td data-label={grant}>
-                <bdi>{quotaName(quota)}</bdi>
-              </Table.Td>
-              <Table.Td data-label={limit}>{formatUnits(quota.limit ?? 0)}</Table.Td>
-              <Table.Td data-label={total}>{formatUnits((quota.limit ?? 0) + units)}</Table.Td>
-              {haveEnds && (
-                <Table.Td data-label={end}>
-                  {reference === null || endsAt === null ? texts.quotas.never : formatTimestamp(endsAt)}
-                </Table.Td>
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      <ShowMore hidden={gifts.length - count} onMore={more => setCount(count + more)} />
     </div>
   )
 }

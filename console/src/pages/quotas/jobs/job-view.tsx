@@ -86,7 +86,7 @@ function Counts({ progress: { done, counts, failed }, total }: { progress: Progr
 
 /** Rows that the page shows at first, and that each press adds: a browser is slow with tens of thousands. */
 export const FIRST_SHOWN = 20
-const MORE_SHOWN = 500
+export const MORE_SHOWN = 500
 
 /** A reason that so many share is one row, with the places behind it. */
 const MIN_GROUP = 4
@@ -153,12 +153,18 @@ function Places({ failures }: { failures: readonly Failure[] }) {
   )
 }
 
+interface ShowMoreProps {
+  hidden: number
+  onMore: (count: number) => void
+  isLoading?: boolean
+}
+
 /** Shows further rows of a long list. Nothing if there are none. */
-export function ShowMore({ hidden, onMore }: { hidden: number; onMore: (count: number) => void }) {
+export function ShowMore({ hidden, onMore, isLoading = false }: ShowMoreProps) {
   if (hidden <= 0) return null
   const count = Math.min(MORE_SHOWN, hidden)
   return (
-    <Button variant="subtle" size="xs" onClick={() => onMore(count)}>
+    <Button variant="subtle" size="xs" loading={isLoading} onClick={() => onMore(count)}>
       {jobs.showMore(count)}
     </Button>
   )
