@@ -24,6 +24,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /docs/static/index.html',
     'GET /docs/static/swagger-initializer.js',
     'GET /docs/static/*',
+    'GET /',
     'GET /console',
     'GET /console/*',
     'GET /console/assets/*',
