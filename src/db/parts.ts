@@ -2,11 +2,11 @@ import type { Shard } from '../domain/shard.ts'
 import type { Transaction } from './database.ts'
 
 /**
- * Runs a statement over rows of several shards: once on one PostgreSQL, once for each shard on a cluster. There, a statement
- * that locks rows, or that joins a bounded number of rows to each key, reaches one shard only, and must say which:
+ * Runs a statement over rows of several shards: once on one PostgreSQL, once for each Citus shard on a cluster. There, a statement
+ * that locks rows, or that joins a bounded number of rows to each key, reaches one Citus shard only, and must say which:
  * `shard = any($1)`.
  *
- * @param rows in the order in which they are locked within a shard; shards are locked in ascending order
+ * @param rows in the order in which they are locked within a part; parts have an order of their own
  */
 export async function inParts<Row, Result>(
   tx: Transaction,
@@ -15,10 +15,22 @@ export async function inParts<Row, Result>(
   statement: (part: readonly Row[]) => Promise<Result[]>,
 ): Promise<Result[]> {
   if (!tx.isCluster) return statement(rows)
+  const placeOf = await citusShards(tx, [...new Set(rows.map(shardOf))])
+  const parts = [...Map.groupBy(rows, row => placeOf.get(shardOf(row)) ?? 0)].sort(([one], [other]) => one - other)
   const results: Result[] = []
-  const parts = [...Map.groupBy(rows, shardOf)].sort(([one], [other]) => one - other)
   for (const [, part] of parts) results.push(...(await statement(part)))
   return results
+}
+
+/** The numbers of the Citus shards that hold the service's shards, from the catalog, which every node has in memory. */
+async function citusShards(tx: Transaction, shards: readonly Shard[]): Promise<ReadonlyMap<Shard, number>> {
+  const rows = await tx.query<{ shard: Shard; place: number }>({
+    name: 'citus-shards',
+    text: `select shard, get_shard_id_for_distribution_column('account'::regclass, shard) as place
+           from unnest($1::smallint[]) shard`,
+    values: [shards],
+  })
+  return new Map(rows.map(({ shard, place }) => [shard, place]))
 }
 
 /**

@@ -1,7 +1,6 @@
 import { SHARDS, shardOf } from '../domain/shard.ts'
 import { DAY_MS, type EpochMs } from '../domain/time.ts'
 import type { Database, Queryable } from './database.ts'
-import { inParts } from './parts.ts'
 import { BY_KEYS } from './planner-settings.ts'
 import { entriesOf, REPORTED, type UsageSums } from './usage-columns.ts'
 import { usageOf } from './usage-sums.ts'
@@ -89,13 +88,19 @@ async function candidatesOf(tx: Queryable, from: EpochMs, to: EpochMs, max: numb
   return { candidates, missed: candidates[0]?.missed ?? 0 }
 }
 
-function sumsOf(tx: Queryable, users: readonly Candidate[], from: EpochMs, to: EpochMs): Promise<TopUsers['users']> {
+async function sumsOf(
+  tx: Queryable,
+  users: readonly Candidate[],
+  from: EpochMs,
+  to: EpochMs,
+): Promise<TopUsers['users']> {
   const period = [timestampParam(from), timestampParam(to)]
   const ids = users.map(({ user_id }) => user_id)
-  return inParts(tx, ids, shardOf, part => {
-    const shards = part.map(shardOf)
-    return tx.isCluster
-      ? tx.query({ text: EXACT_IN_SHARD, values: [...period, shards[0] ?? 0, part] })
-      : tx.query({ name: 'top-user-sums', text: EXACT, values: [...period, shards, part] })
-  })
+  if (!tx.isCluster) return tx.query({ name: 'top-user-sums', text: EXACT, values: [...period, ids.map(shardOf), ids] })
+  const sums: TopUsers['users'] = []
+  for (const [shard, part] of Map.groupBy(ids, shardOf))
+    sums.push(
+      ...(await tx.query<TopUsers['users'][number]>({ text: EXACT_IN_SHARD, values: [...period, shard, part] })),
+    )
+  return sums
 }
