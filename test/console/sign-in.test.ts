@@ -140,7 +140,7 @@ test('leads administrators of an empty service to the first message', async () =
   await page.getByRole('heading', { level: 1, name: 'Get started' }).waitFor()
   await page.getByLabel('User id').fill('seven')
   await page.getByRole('button', { name: 'Create quota' }).click()
-  await page.getByRole('alert').or(page.locator('[aria-invalid=true]')).first().waitFor()
+  await page.getByText('Enter the id of a user: a whole number.').waitFor()
   await page.getByLabel('User id').fill('8')
   await page.getByLabel('Units a month').fill('50')
   await page.keyboard.press('Enter')

@@ -51,7 +51,7 @@ test('by keyboard: creates a webhook, copies its secret, and verifies the test e
   await page.getByLabel('URL').focus()
   await page.keyboard.type('ftp://nowhere')
   await page.keyboard.press('Enter')
-  await page.getByText('Must be an http or https URL without user and password').waitFor()
+  await page.getByText('Enter a public http or https URL without user and password.').waitFor()
   expect(await focused(page).inputValue()).toBe('ftp://nowhere')
   await page.keyboard.press('Control+A')
   await page.keyboard.type(receiver.url)
@@ -143,7 +143,7 @@ test('shows failed deliveries, what they post, and resends one or all that faile
   await dialog.getByText('There are no such events since then.').waitFor()
   await dialog.getByLabel('Since').fill('')
   await dialog.getByRole('button', { name: 'Resend' }).click()
-  await dialog.getByText(/Must be an RFC 3339 time/).waitFor()
+  await dialog.getByText('Enter a date and a time.').waitFor()
   await dialog.getByLabel('Since').fill('2020-01-01T00:00:00')
   await dialog.getByLabel('All, for a receiver that lost data').check()
   await dialog.getByRole('button', { name: 'Resend' }).click()
@@ -202,8 +202,8 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await settings.getByLabel('Description').fill('x'.repeat(10_000))
   await settings.getByLabel('Selected events').check()
   await settings.getByRole('button', { name: 'Save' }).click()
-  await settings.getByText(/of at most 200 characters/).waitFor()
-  await settings.getByText(/Must be a list of 1 to 8/).waitFor()
+  await settings.getByText('Use at most 200 characters.').waitFor()
+  await settings.getByText('Choose at least one event.').waitFor()
   expect(await settings.getByLabel('Description').inputValue()).toHaveLength(10_000)
   await expectAccessible(page)
   await settings.getByRole('button', { name: 'Discard changes' }).click()
@@ -228,6 +228,40 @@ test('settings: sends only changed fields, and shows errors of the API at their 
   await call('DELETE', `${WEBHOOKS}/${id}`)
 })
 
+test('leaving a half-filled form asks first', async () => {
+  const url = 'https://receiver.example/half'
+  const { id } = await make({ url })
+  const page = await site.visit('/webhooks/new')
+  const asked: string[] = []
+  page.on('dialog', dialog => {
+    asked.push(dialog.message())
+    void dialog.dismiss()
+  })
+  await page.getByLabel('URL').fill(url)
+  const cancel = page.getByRole('link', { name: 'Cancel' })
+  await cancel.click()
+  expect(await page.getByLabel('URL').inputValue()).toBe(url)
+  await page.getByLabel('URL').fill('')
+  await cancel.click()
+
+  await page.getByRole('link', { name: url }).click()
+  const tabs = page.getByRole('navigation', { name: 'Parts of the webhook' })
+  await tabs.getByRole('link', { name: 'Settings' }).click()
+  await page.getByLabel('Description').fill('Half')
+  // What is dangerous stands apart from the settings.
+  const danger = panel(page, 'Dangerous actions')
+  expect(await danger.getByRole('button').allTextContents()).toEqual(['Rotate secret…', 'Delete webhook'])
+  expect(await panel(page, 'Settings').getByRole('button').allTextContents()).toEqual(['Save', 'Discard changes'])
+  await tabs.getByRole('link', { name: 'Deliveries' }).click()
+  expect(await page.getByLabel('Description').inputValue()).toBe('Half')
+  expect(asked).toEqual(Array(2).fill('Your input is not saved. Leave this page and lose it?'))
+  await danger.getByLabel('Type “delete” to confirm').fill('delete')
+  await danger.getByRole('button', { name: 'Delete webhook' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor()
+  expect(asked).toHaveLength(2)
+  expect((await call('GET', `${WEBHOOKS}/${id}`)).status).toBe(404)
+})
+
 test('in German: is accessible and fits 1280 and 360 px', async () => {
   const receiver = await createReceiver()
   receiver.answer = 410
@@ -246,6 +280,8 @@ test('in German: is accessible and fits 1280 and 360 px', async () => {
   await page.goBack()
   await page.getByRole('link', { name: 'Neuer Webhook' }).click()
   await page.getByLabel('Ausgewählte Ereignisse').check()
+  await page.getByRole('button', { name: 'Webhook anlegen' }).click()
+  await page.getByText('Mindestens ein Ereignis auswählen.').waitFor()
   await expectAccessibleInEachLayout(page)
   for (const { id } of [disabled, long]) await call('DELETE', `${WEBHOOKS}/${id}`)
 })

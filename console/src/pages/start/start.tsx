@@ -89,7 +89,7 @@ function QuotaForm() {
   const [user, setUser] = useState('7')
   const [units, setUnits] = useState('1000')
   const create = useMutation(createFirstQuota(key))
-  const errors = fieldErrors(create.error, ['user_id', 'limit'])
+  const errors = fieldErrors(create.error, ['user_id', 'limit'], words.quota.errors)
   useFocusFirstError(form, create.error)
 
   function submit(event: FormEvent) {

@@ -6,8 +6,10 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { PageTitle } from '../../components/page-title.tsx'
+import { useUnsavedInput } from '../../components/unsaved-input.ts'
 import { createWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
 import { texts } from '../../texts/texts.ts'
+import { isSame } from '../quota/form-values.ts'
 import { FIELDS, WebhookFields } from './fields.tsx'
 import { Secret } from './secret.tsx'
 import classes from './webhook.module.css'
@@ -26,8 +28,9 @@ function Form({ onCreated }: { onCreated: (webhook: Api['WebhookWithSecret']) =>
   const form = useRef<HTMLFormElement>(null)
   const [value, setValue] = useState(BLANK)
   const create = useMutation(createWebhook)
-  const errors = fieldErrors(create.error, FIELDS)
+  const errors = fieldErrors(create.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, create.error)
+  useUnsavedInput(!isSame(value, BLANK))
 
   function submit(event: FormEvent) {
     event.preventDefault()

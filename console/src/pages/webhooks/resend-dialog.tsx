@@ -18,7 +18,7 @@ export default function ResendDialog({ id, onClose }: { id: number; onClose: () 
   const [since, setSince] = useState(threeDaysAgo)
   const [scope, setScope] = useState('failed')
   const resend = useMutation(resendSince(id))
-  const errors = fieldErrors(resend.error, ['since'])
+  const errors = fieldErrors(resend.error, ['since'], words.errors)
   useFocusFirstError(form, resend.error)
 
   function submit(event: FormEvent) {

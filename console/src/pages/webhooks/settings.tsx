@@ -6,6 +6,7 @@ import type { Api } from '../../api/types.ts'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { Section } from '../../components/section.tsx'
+import { releaseInput, useUnsavedInput } from '../../components/unsaved-input.ts'
 import { Timestamp } from '../../components/values.tsx'
 import { deleteWebhook, rotateSecret, updateWebhook, type WebhookSettings } from '../../queries/webhooks.ts'
 import { may } from '../../session/rights.ts'
@@ -58,9 +59,10 @@ function Form({ webhook }: { webhook: Webhook }) {
   const form = useRef<HTMLFormElement>(null)
   const [changes, setChanges] = useState<Partial<WebhookSettings>>({})
   const save = useMutation(updateWebhook(webhook.id))
-  const errors = fieldErrors(save.error, FIELDS)
+  const errors = fieldErrors(save.error, FIELDS, texts.webhooks.fields.errors)
   useFocusFirstError(form, save.error)
   const isChanged = Object.keys(changes).length > 0
+  useUnsavedInput(isChanged)
 
   function submit(event: FormEvent) {
     event.preventDefault()
@@ -148,7 +150,14 @@ function DeleteWebhook({ id }: { id: number }) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isConfirmed) remove.mutate(undefined, { onSuccess: () => navigate('/webhooks', { replace: true }) })
+    if (!isConfirmed) return
+    remove.mutate(undefined, {
+      onSuccess: () => {
+        // Changed settings of what is gone.
+        releaseInput()
+        navigate('/webhooks', { replace: true })
+      },
+    })
   }
   return (
     <Section title={removal.title}>

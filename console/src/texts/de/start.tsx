@@ -1,4 +1,5 @@
 import { Anchor, Code } from '@mantine/core'
+import { formatUnits } from '../../formats.ts'
 import type { Texts } from '../en/en.ts'
 import { values } from './values.tsx'
 
@@ -13,6 +14,10 @@ export const start: Texts['start'] = {
     user: 'Benutzer-ID',
     units: 'Einheiten im Monat',
     create: 'Kontingent anlegen',
+    errors: {
+      user_id: 'Die Nummer eines Benutzers eingeben: eine ganze Zahl.',
+      limit: `Eine ganze Zahl von 0 bis ${formatUnits(10 ** 12)} eingeben.`,
+    },
     exists: (quota, user) => (
       <>
         {quota} von Benutzer {user} ist angelegt.

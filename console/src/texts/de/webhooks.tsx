@@ -71,6 +71,7 @@ export const webhooks: Texts['webhooks'] = {
     failed: 'Die mit fehlgeschlagener Zustellung',
     all: 'Alle, für einen Empfänger, der Daten verloren hat',
     since: 'Seit',
+    errors: { since: 'Datum und Uhrzeit eingeben.' },
     submit: 'Erneut senden',
     close: 'Schließen',
     result: count =>
@@ -106,6 +107,11 @@ export const webhooks: Texts['webhooks'] = {
     description: 'Beschreibung',
     optional: 'Freiwillig',
     enabled: 'Aktiv',
+    errors: {
+      url: 'Eine öffentliche http- oder https-URL ohne Benutzer und Passwort eingeben.',
+      types: 'Mindestens ein Ereignis auswählen.',
+      description: 'Höchstens 200 Zeichen.',
+    },
   },
   eventTypes: {
     'quota.created': 'Ein Kontingent wurde angelegt.',

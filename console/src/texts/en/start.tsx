@@ -1,5 +1,6 @@
 import { Anchor, Code } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { formatUnits } from '../../formats.ts'
 import { values } from './values.tsx'
 
 /** The first run: what to do with an empty service. */
@@ -13,6 +14,10 @@ export const start = {
     user: 'User id',
     units: 'Units a month',
     create: 'Create quota',
+    errors: {
+      user_id: 'Enter the id of a user: a whole number.',
+      limit: `Enter a whole number from 0 to ${formatUnits(10 ** 12)}.`,
+    },
     exists: (quota: ReactNode, user: number) => (
       <>
         {quota} of user {user} exists.

@@ -67,6 +67,7 @@ export const webhooks = {
     failed: 'Those whose delivery has failed',
     all: 'All, for a receiver that lost data',
     since: 'Since',
+    errors: { since: 'Enter a date and a time.' },
     submit: 'Resend',
     close: 'Close',
     result: (count: number) =>
@@ -102,6 +103,12 @@ export const webhooks = {
     description: 'Description',
     optional: 'Optional',
     enabled: 'Enabled',
+    /** What a field accepts, shown when the service refuses its value. */
+    errors: {
+      url: 'Enter a public http or https URL without user and password.',
+      types: 'Choose at least one event.',
+      description: 'Use at most 200 characters.',
+    },
   },
   eventTypes: {
     'quota.created': 'A quota was created.',
