@@ -1,13 +1,14 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import {
   expectAccessible,
   expectAccessibleInEachLayout,
   expectHoverContrast,
+  follow,
   RETRY_MS,
+  settled,
   startSite,
 } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
@@ -28,7 +29,13 @@ const create = async (path: string, body: object) => {
   expect(answer.status).toBe(201)
   return answer.body.id
 }
-const quota = await create('/quota', { user_id: 7, limit: 1_000, period: 'month', name: 'Monthly package' })
+const quota = await create('/quota', {
+  user_id: 7,
+  limit: 1_000,
+  period: 'month',
+  name: 'Monthly package',
+  external_ref: 'CRM-77',
+})
 await create('/quota', { user_id: 7, kind: 'cap', limit: 100, period: 'day' })
 const webhook = await create('/webhooks', { url: 'https://receiver.example/sms-quota', types: ['quota.created'] })
 
@@ -61,8 +68,6 @@ test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', 
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   for (const { path } of PAGES.filter(entry => entry.isFor(caller))) {
     await follow(page, EXAMPLES[path] ?? path)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await settled(page)
     expect(await page.getByRole('heading', { level: 1 }).count(), path).toBe(1)
     await expect.poll(() => page.title()).toMatch(/^.+ · sms-quota$/)
     await expectAccessibleInEachLayout(page)
@@ -72,14 +77,60 @@ test.each(CALLERS)('every page for $who fits 360 to 2560 px and is accessible', 
   }
 })
 
+test('nothing that support staff are shown is refused', async () => {
+  // Of those who read the data of all users, they may do least.
+  const roles = ['support']
+  const page = await site.visit('/nowhere', { token: await site.token({ sub: 'ann', roles: ['sms-quota:support'] }) })
+  const refused: string[] = []
+  page.on('response', response => {
+    if (response.status() === 403) refused.push(`${page.url()}: ${response.url()}`)
+  })
+  await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
+  for (const { path } of PAGES.filter(entry => entry.isFor({ user_id: null, roles }))) {
+    await follow(page, EXAMPLES[path] ?? path)
+  }
+  await follow(page, '/users/7')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('nothing was reserved').waitFor()
+  await follow(page, '/quotas')
+  expect(await page.getByRole('button', { name: 'Export CSV' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Actions for Monthly package' }).click()
+  await page.getByRole('menuitem', { name: 'Open' }).waitFor()
+  expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Open', 'Adjust'])
+  expect(refused).toEqual([])
+})
+
+test('each page has an icon, the service a mark, and what loads has a shape', async () => {
+  const page = await site.visit('/quotas')
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
+  const icons = await links.locator('svg path').evaluateAll(paths => paths.map(path => path.getAttribute('d')))
+  expect(new Set(icons).size).toBe(await links.count())
+  const icon = (await page.locator('link[rel=icon]').getAttribute('href')) ?? ''
+  const answer = await page.request.get(new URL(icon, site.url).href)
+  expect([answer.status(), answer.headers()['content-type']]).toEqual([200, 'image/svg+xml'])
+  expect(await page.getByRole('banner').locator('img').getAttribute('src')).toBe(icon)
+
+  // A reload shows the frame at once, and then the title with rows in place of the list.
+  const [session, list] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/api/sms/me', route => session.promise.then(() => route.continue()))
+  await page.route('**/quota/list?*', route => list.promise.then(() => route.continue()))
+  await page.reload()
+  await page.getByRole('status').filter({ hasText: 'Loading…' }).locator('.frame-pages').waitFor()
+  session.resolve()
+  await page.getByRole('heading', { level: 1, name: 'Quotas' }).waitFor()
+  const shape = page.getByRole('main').getByRole('status').filter({ hasText: 'Loading…' })
+  expect(await shape.locator('.mantine-Skeleton-root').count()).toBe(12)
+  list.resolve()
+  await page.getByRole('link', { name: 'Monthly package' }).waitFor()
+})
+
 test('buttons and fields are at least 40 px high where fingers press them', async () => {
   const page = await site.visit('/nowhere', { viewport: { width: 390, height: 844 } })
   await page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
   const small: string[] = []
   for (const { path } of PAGES) {
     await follow(page, EXAMPLES[path] ?? path)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await settled(page)
     const targets = page.locator(
       'button, a[class*=Button-root], select, textarea:not([aria-hidden]), input:not([type=radio], [type=checkbox], [type=file])',
     )
@@ -194,6 +245,11 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await chosen.filter({ hasText: 'User 7 · Denied' }).waitFor()
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.keyboard.type('CRM-7')
+  await chosen.filter({ hasText: 'Monthly package' }).filter({ hasText: 'CRM-77' }).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
   await search('receiver.example')
   await chosen.filter({ hasText: 'https://receiver.example/sms-quota' }).waitFor()
   await page.keyboard.press('Escape')
@@ -213,7 +269,8 @@ test('by keyboard: the search finds users, quotas, messages, webhooks, pages and
   await page.getByRole('dialog', { name: 'Who sends to Nigeria (NG, +234)?' }).waitFor()
   await page.keyboard.press('Escape')
 
-  await search('')
+  await page.keyboard.press('Meta+k')
+  await dialog.getByRole('combobox').and(page.locator(':focus')).waitFor()
   const recent = dialog.getByRole('group', { name: 'Recent' }).getByRole('option')
   expect(await recent.allTextContents()).toEqual(['msg-1042', 'Monthly package', 'User 7'])
   await page.keyboard.press('ArrowUp')
@@ -348,21 +405,6 @@ test('a page reloaded during an outage is still signed in at the same URL afterw
   await page.goto(`${site.url}/console/quotas?kind=cap`)
   await page.getByRole('link', { name: /^Cap \d/ }).waitFor()
 })
-
-/** Goes to another page as the links of the console do: to load the console for each page would take a second. */
-async function follow(page: Page, path: string): Promise<void> {
-  await page.evaluate(`
-    document.querySelector('h1').id = 'left'
-    document.title = 'left'
-    history.pushState(null, '', '/console${path}')
-  `)
-  await page.locator('h1#left').waitFor({ state: 'detached' })
-}
-
-/** Waits until no part of the page is loading. */
-async function settled(page: Page): Promise<void> {
-  await page.getByText('Loading…').first().waitFor({ state: 'detached' })
-}
 
 /** Closes the port and all connections of the service. @returns a function that listens on the port again */
 async function stopListening(server: Server): Promise<() => Promise<void>> {

@@ -178,6 +178,13 @@ test('a preset or a copy fills the form', async () => {
   await page.getByRole('button', { name: 'Country cap' }).click()
   expect(await field(page, 'Limit').inputValue()).toBe('500')
   await page.getByRole('status').filter({ hasText: 'each month to United Kingdom' }).waitFor()
+  await page.getByRole('button', { name: 'Prepaid pack' }).click()
+  await page
+    .getByRole('status')
+    .filter({ hasText: /^5,000 units in total; until \d/ })
+    .waitFor()
+  await page.getByRole('button', { name: 'Daily cap' }).click()
+  await page.getByRole('status').filter({ hasText: 'At most 200 units each day' }).waitFor()
   await page.getByRole('button', { name: 'Monthly package' }).click()
   await page.getByRole('status').filter({ hasText: '1,000 units each month, resets on the 1st' }).waitFor()
   expect(await field(page, 'User id').inputValue()).toBe('28')

@@ -380,6 +380,31 @@ test('deletes after a confirmation, and shows the history of the deleted quota',
   await heading(page, 'Page not found')
 })
 
+test('deleting a cap names what becomes possible, and what is worth little needs no typed name', async () => {
+  const user_id = 40
+  const grant = await make({ user_id, name: 'Almost used up', opening_used: 950 })
+  const cap = await make({ user_id, name: 'Ceiling', kind: 'cap', limit: 10, period: 'day' })
+  const page = await site.visit(`/quotas/${cap.id}`)
+  await press(page, 'Delete')
+  const dialog = page.getByRole('dialog', { name: 'Delete this cap' })
+  await dialog.getByText('This lifts a limit.').waitFor()
+  await dialog.getByText('User 40 can then send 50 units now instead of 10.').waitFor()
+  await dialog.getByText('The cap limits user 40 no longer. This cannot be undone.').waitFor()
+  await dialog.getByRole('button', { name: 'Delete cap' }).click()
+  await dialog.getByText(`Type the name of this quota, or its id ${cap.id}.`).waitFor()
+  await dialog.getByLabel('Type the name').fill(String(cap.id))
+  await dialog.getByRole('button', { name: 'Delete cap' }).click()
+  await page.getByText('This quota is deleted.').waitFor()
+
+  await page.goto(`${site.url}/console/quotas/${grant.id}`)
+  await press(page, 'Delete')
+  const other = page.getByRole('dialog', { name: 'Delete this grant' })
+  await other.getByText('50 units left cannot be used any more.').waitFor()
+  expect(await other.getByRole('textbox').count()).toBe(0)
+  await other.getByRole('button', { name: 'Delete grant' }).click()
+  await page.getByText('This quota is deleted.').waitFor()
+})
+
 test('pages through past windows, with the cursor in the URL', async () => {
   const clock = site.clock.now
   const { id } = await make({

@@ -46,6 +46,32 @@ test('both languages have the same texts', () => {
   expect([...textsIn(de).keys()].sort()).toEqual([...textsIn(en).keys()].sort())
 })
 
+test.each([
+  ['/quotas.tsx/quotas/columns/window_end', 'Resets'],
+  ['/quota.tsx/quota/settings/labels/period', 'Resets'],
+  ['/quota.tsx/quota/settings/oneTime', 'One-time (does not reset)'],
+  ['/quota.tsx/quota/form/rolloverGroup', 'Rollover and overage'],
+  ['/quota.tsx/quota/settings/labels/alert_at', 'Alerts'],
+  ['/quota.tsx/quota/form/optional', 'Optional'],
+  ['/quota.tsx/quota/form/cannotChange', 'Cannot be changed'],
+  ['/user.tsx/user/summary/restored', ' restored'],
+  ['/user.tsx/user/reservations/columns/chargedTo', 'Charged to'],
+  ['/denials.tsx/denials/message/charged', 'Charged to'],
+  ['/usage.tsx/usage/measures/refunded/label', 'Refunded'],
+  ['/usage.tsx/usage/measures/denied/label', 'Denied'],
+  ['/overview-parts.tsx/overviewParts/events/ended', 'ended'],
+  ['/overview-parts.tsx/overviewParts/events/expiredReleased', 'expired,  released'],
+  ['/webhooks.tsx/webhooks/status/aboutEnabled', 'Failed deliveries are retried for 3 days with increasing delays.'],
+])('%s says “%s”', (path, words) => {
+  expect(textsIn(en).get(path)).toBe(words)
+})
+
+test('no text has an unusual word for what has a usual one', () => {
+  const unusual =
+    /in vain|\bcomes? back\b|ran out of time|\btelling\b|counted in\b|settled when|for people|less often|carries over|one window/i
+  expect([...textsIn(en)].filter(([, text]) => unusual.test(text))).toEqual([])
+})
+
 /** The texts of a catalog by their path. */
 function textsIn(value: unknown, path = ''): Map<string, string> {
   if (typeof value === 'string') return new Map([[path, value]])

@@ -82,6 +82,29 @@ async function freshPage(browser: Browser, options: BrowserContextOptions, expec
   return page
 }
 
+/**
+ * Goes to another page as the links of the console do, and waits until it is there: to load the console for each page would
+ * take a second.
+ */
+export async function follow(page: Page, path: string): Promise<void> {
+  await page.evaluate(`
+    document.querySelector('h1').id = 'left'
+    document.title = 'left'
+    history.pushState(null, '', '/console${path}')
+  `)
+  await page.locator('h1#left').waitFor({ state: 'detached' })
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await settled(page)
+}
+
+/** Waits until no part of the page is loading. */
+export async function settled(page: Page): Promise<void> {
+  await page
+    .getByText(/^(?:Loading|Wird geladen) ?…$/)
+    .first()
+    .waitFor({ state: 'detached' })
+}
+
 const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** The rules whose result depends on colors. */
