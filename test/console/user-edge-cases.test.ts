@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { expectAccessible, expectAccessibleInEachLayout, follow, RETRY_MS, startSite } from '../support/browser.ts'
 import { expectNoHorizontalScroll } from '../support/horizontal-scroll.ts'
 import { DAYS, startBusyUser } from './user-fixture.ts'
 
@@ -69,12 +70,87 @@ test('shows the latest changes of all quotas of a user, including deleted ones',
     .toMatchObject([
       expect.anything(),
       expect.stringMatching(/^Given by mistakeDeleted · Version 2/),
-      expect.stringMatching(/^Monthly packageChanged · Version 2Limit 4,000 units → 4,001 unitsGoodwill1/),
+      expect.stringMatching(/^Monthly packageChanged · Version 2Limit 4,000 units → 4,001 unitsGoodwill“1” \(you\)/),
       expect.stringMatching(/^Given by mistakeCreated/),
       expect.stringMatching(/^Daily ceilingCreated/),
       expect.stringMatching(/^Codes to Germany and AustriaCreated/),
       expect.stringMatching(/^Monthly packageCreated/),
     ])
+})
+
+test('who made a change is named where the token has a name, and otherwise by its subject', async () => {
+  const token = await site.token({ sub: 'ann-4711', name: 'Ann Lee', roles: ['sms-quota:admin'] })
+  const { body: quota } = await site.call('POST', QUOTA, { token, body: { user_id: 69, limit: 5, name: 'By Ann' } })
+  const page = await site.visit('/users/69/changes', { token })
+  await page.getByRole('row').filter({ hasText: 'By Ann' }).getByText('“Ann Lee” (you)').waitFor()
+  await page.getByRole('link', { name: 'By Ann' }).click()
+  await page.getByText('by “Ann Lee” (you)').first().waitFor()
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Created by “Ann Lee” (you)' }).waitFor()
+  await page.evaluate(`location.hash = 'token=${site.adminToken}'`)
+  await page.getByRole('dialog').getByText('You are signed in as “Ann Lee”.').waitFor()
+
+  const other = await site.visit(`/quotas/${quota.id}?view=history`)
+  await other.getByRole('listitem').filter({ hasText: 'Created by “ann-4711”' }).waitFor()
+})
+
+test('the status comes first; it, the forecast and a check of units and type apply caps', async () => {
+  const last = site.clock.now
+  site.clock.now = last - 14 * DAY_MS
+  for (const body of [
+    { name: 'Package', limit: 1_000 },
+    { name: 'Ceiling', kind: 'cap', limit: 160 },
+  ])
+    expect((await site.call('POST', QUOTA, { body: { user_id: 68, ...body } })).status).toBe(201)
+  for (let day = 13; day >= 0; day--) {
+    site.clock.now = last - day * DAY_MS
+    const body = { user_id: 68, id: `m-${day}`, units: 10 }
+    await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body })
+  }
+  const page = await site.visit('/users/68', { now: last })
+  await page.getByText('Can send: 20 units now. 860 units remain in the grants.').waitFor()
+  await page.getByText('About 10 units per day; at that rate, sending stops around 14 June 2026.').waitFor()
+  const first = page.getByRole('main').getByRole('region').first()
+  expect(await first.getAttribute('aria-label')).toBe('Can this user send?')
+
+  const check = page.getByRole('region', { name: 'Would this message go?' })
+  const verdicts = check.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
+  await check.getByText('Units', { exact: true }).click()
+  await check.getByRole('textbox', { name: 'Units' }).fill('15')
+  await check.getByLabel('Message type').fill('otp')
+  await page.keyboard.press('Enter')
+  await check.getByText('It costs 15 units.').waitFor()
+  await check.getByText('After it, 5 units could still be sent like this.').waitFor()
+  expect(await verdicts.allTextContents()).toEqual([
+    'Cap CeilingHas room, and counts 15 units',
+    'Grant PackagePays 15 units',
+  ])
+  await check.getByRole('textbox', { name: 'Units' }).fill('25')
+  await page.keyboard.press('Enter')
+  await check.getByText('20 units could be sent like this now.').waitFor()
+  expect(await verdicts.first().textContent()).toBe('Cap CeilingStops the message: too little room')
+})
+
+test('customers read no operator’s words, in either language', async () => {
+  const token = await site.userToken(7)
+  const operators = {
+    'en-GB': /\b(?:committed|refunded|released|reservation|principal|window|subject|senders?|grants?|caps?)\b/i,
+    'de-DE': /bestätigt|erstattet|freigegeben|versender|zeitfenster/i,
+  }
+  const pages = [
+    '/mine?measure=denied&days=30',
+    '/mine/denials',
+    '/mine?as=table&days=7&group_by=quota',
+    '/mine/messages/waiting',
+  ]
+  for (const [locale, words] of Object.entries(operators)) {
+    const page = await site.visit('/nowhere', { token, locale })
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    for (const path of pages) {
+      await follow(page, path)
+      expect(await page.getByRole('main').textContent(), path).not.toMatch(words)
+    }
+  }
 })
 
 test('shows hostile text as text, without horizontal scrolling', async () => {

@@ -14,10 +14,15 @@ interface QuotaLinkProps {
   user: ViewedUser
 }
 
-/** The kind of a quota and its name, or its number; a link for those who see all users. */
+/** The kind of a quota and its name, or its number. For those who see all users with the word for the kind, and a link. */
 export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
   const name = useQuotaNames(user).get(id)
-  if (user.isOwn) return name === undefined ? texts.values.ownKinds[kind] : <bdi>{name}</bdi>
+  if (user.isOwn)
+    return (
+      <Kind kind={kind} label={texts.quotas.ownKinds[kind]}>
+        {name === undefined ? texts.values.ownKinds[kind] : <bdi>{name}</bdi>}
+      </Kind>
+    )
   return (
     <Kind kind={kind}>
       {KIND_LABELS[kind]}{' '}

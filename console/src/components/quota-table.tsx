@@ -243,7 +243,7 @@ function About({ quota, owner }: { quota: Quota; owner: Owner }) {
   const isScoped = countries !== null || message_types !== null
   return (
     <div className={classes.about}>
-      {owner === 'own' ? texts.quotas.ownKinds[kind] : <Kind kind={kind} />} ·{' '}
+      <Kind kind={kind} label={owner === 'own' ? texts.quotas.ownKinds[kind] : undefined} /> ·{' '}
       {period === null ? texts.quotas.oneTime : texts.quotas.each[period]}
       {isScoped && <> · {scopeText(quota)}</>}
       <RaiseNote quota={quota} />

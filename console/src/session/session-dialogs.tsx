@@ -41,7 +41,7 @@ function LinkDialog({ caller }: { caller: Caller }) {
   return (
     <Dialog title={link.title} isOpen={isOpen} onClose={declineLink}>
       <Text size="sm" mb="md">
-        {link.about(caller.subject)}
+        {link.about(caller.name ?? caller.subject)}
       </Text>
       <Group justify="flex-end">
         <Button variant="default" onClick={declineLink} data-autofocus>

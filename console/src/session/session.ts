@@ -73,8 +73,8 @@ export async function signIn(offered: string): Promise<void> {
 }
 
 class DifferentUser extends Error {
-  constructor({ subject }: Caller) {
-    super(texts.session.differentUser(subject))
+  constructor({ name, subject }: Caller) {
+    super(texts.session.differentUser(name ?? subject))
   }
 }
 

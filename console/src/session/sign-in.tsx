@@ -43,7 +43,7 @@ export function NoAccess({ caller }: { caller: Caller }) {
   return (
     <Card title={noAccess.title}>
       <Text size="sm" mb="md">
-        {noAccess.about(caller.subject, caller.roles.includes('sender'))}
+        {noAccess.about(caller.name ?? caller.subject, caller.roles.includes('sender'))}
       </Text>
       <Button fullWidth onClick={signOut}>
         {noAccess.other}

@@ -120,6 +120,7 @@ function Measures({ user, total, shown, onShow }: MeasuresProps) {
 /** Why units were denied, with links to the denials of the period. */
 function DeniedReasons({ user, usage }: { user: ViewedUser; usage: Api['Usage'] }) {
   const { denied_by_reason } = usage.total
+  const words = texts.usage[user.isOwn ? 'ownReasons' : 'reasons']
   const reasons = DENIAL_REASONS.filter(reason => denied_by_reason[reason].units > 0)
   if (reasons.length === 0) return null
   return (
@@ -129,7 +130,7 @@ function DeniedReasons({ user, usage }: { user: ViewedUser; usage: Api['Usage'] 
         <Fragment key={reason}>
           {index > 0 && ', '}
           <Anchor component={Link} href={denialsUrl({ reason, from: usage.from, to: usage.to }, user)} inherit>
-            {texts.usage.reasons[reason](formatUnits(denied_by_reason[reason].units))}
+            {words[reason](formatUnits(denied_by_reason[reason].units))}
           </Anchor>
         </Fragment>
       ))}
@@ -208,7 +209,7 @@ function groupLabel(
   names: ReadonlyMap<number, string>,
   { isOwn }: ViewedUser,
 ): string {
-  if (key === null) return texts.usage.without[group]
+  if (key === null) return texts.usage[isOwn ? 'ownWithout' : 'without'][group]
   if (group === 'country') return countryLabel(String(key))
   if (group === 'message_type') return String(key)
   return names.get(Number(key)) ?? texts.user.unnamed('grant', Number(key), isOwn)

@@ -14,7 +14,7 @@ import { useCaller } from '../../session/session.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './message.module.css'
-import { Timeline } from './timeline.tsx'
+import { Timeline, wordsFor } from './timeline.tsx'
 
 /** The life of a message of any user, for those who see all users. */
 export default function MessageOfUser() {
@@ -33,7 +33,7 @@ export function OwnMessage() {
 function MessagePage({ user }: { user: ViewedUser }) {
   const { message_id = '' } = useParams<{ message_id: string }>()
   const message = useQuery(messageQuery(user, message_id))
-  const words = denialTexts.message
+  const words = wordsFor(user)
   const home = user.isOwn ? '/mine' : `/users/${user.user_id}`
   return (
     <>
@@ -72,7 +72,7 @@ function MessagePage({ user }: { user: ViewedUser }) {
 
 /** What became of the message, in one sentence, and what it was. */
 function Outcome({ message: { reservation, denials }, user }: { message: Message; user: ViewedUser }) {
-  const { outcomes, facts } = denialTexts.message
+  const { outcomes, facts } = wordsFor(user)
   const asked = reservation ?? denials[0]
   if (asked === undefined) return null
   const { country, message_type, units } = asked

@@ -92,7 +92,7 @@ function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Ex
 }
 
 /** For the user whose message it is, without operator's words. */
-function wordsFor({ isOwn }: ViewedUser): typeof denialTexts.message {
+export function wordsFor({ isOwn }: ViewedUser): typeof denialTexts.message {
   return isOwn ? { ...denialTexts.message, ...denialTexts.message.own } : denialTexts.message
 }
 

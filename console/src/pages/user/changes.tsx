@@ -9,7 +9,7 @@ import { quotaName } from '../../components/quota-labels.ts'
 import { raiseOf } from '../../components/raised-cap.ts'
 import classes from '../../components/record-table.module.css'
 import { matching, useUrlState } from '../../components/url-state.ts'
-import { Timestamp } from '../../components/values.tsx'
+import { Actor, Timestamp } from '../../components/values.tsx'
 import { formatTimestamp } from '../../formats.ts'
 import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
@@ -136,7 +136,7 @@ function Row({ change, others, names }: RowProps) {
         <bdi>{reason ?? '–'}</bdi>
       </Table.Td>
       <Table.Td data-label={columns.by} className={classes.name ?? ''}>
-        <bdi>{actor}</bdi>
+        <Actor subject={actor} />
       </Table.Td>
       <Table.Td data-label={columns.at}>
         <Timestamp at={at} />

@@ -179,6 +179,17 @@ export const denials: typeof english = {
     committedAt: time => <>Wird bestätigt, wenn nicht freigegeben bis {time}</>,
     request: id => `Anfrage ${id}`,
     own: {
+      notFoundAbout:
+        'Unter dieser ID wurde nie nach ihr gefragt, oder es ist so lange her, dass sie nicht mehr aufbewahrt wird.',
+      outcomes: {
+        denied: 'Sie wurde abgelehnt, nichts wurde berechnet. Sie kann später noch einmal gesendet werden.',
+        reserved: 'Sie ist unterwegs. Ihre Einheiten sind zurückgelegt.',
+        committed: 'Sie wurde erlaubt und berechnet.',
+        refunded: 'Sie wurde berechnet, und alles wurde zurückgegeben.',
+        released: 'Sie wurde nicht gesendet. Nichts wurde berechnet.',
+        expired: 'Sie wurde nie gesendet. Nichts wurde berechnet.',
+      },
+      forced: 'Über alle Grenzen',
       reserved: units => `Zurückgelegt: ${units}`,
       consumed: units => `Sofort berechnet: ${units}`,
       committed: units => `${units} berechnet`,

@@ -187,6 +187,16 @@ export const denials = {
     request: (id: string) => `Request ${id}`,
     /** In place of the words above, for the user whose message it is. */
     own: {
+      notFoundAbout: 'Nobody has asked for it under this id, or it was so long ago that it is not kept any more.',
+      outcomes: {
+        denied: 'It was denied, and nothing was charged. It may be sent again later.',
+        reserved: 'It is on its way. Its units are set aside.',
+        committed: 'It was allowed and charged.',
+        refunded: 'It was charged, and all of it was returned.',
+        released: 'It was not sent. Nothing was charged.',
+        expired: 'It was never sent. Nothing was charged.',
+      },
+      forced: 'Past all limits',
       reserved: (units: string) => `Set aside: ${units}`,
       consumed: (units: string) => `Charged at once: ${units}`,
       committed: (units: string) => `${units} charged`,

@@ -31,6 +31,11 @@ export const usage = {
     cap_reached: (units: string) => `a cap ${units}`,
     quota_exhausted: (units: string) => `too few units left ${units}`,
   },
+  ownReasons: {
+    no_quota: (units: string) => `no package for the message ${units}`,
+    cap_reached: (units: string) => `a limit ${units}`,
+    quota_exhausted: (units: string) => `too few units left ${units}`,
+  },
   period: 'Period',
   lastDays: (days: string) => `Last ${days} days`,
   customPeriod: 'Custom',
@@ -41,6 +46,7 @@ export const usage = {
   groups: { country: 'Country', message_type: 'Message type', quota: 'Quota' },
   /** What belongs to no value of a group. */
   without: { country: 'No country', message_type: 'No type', quota: 'No grant' },
+  ownWithout: { country: 'No country', message_type: 'No type', quota: 'No package' },
   others: (count: number) => `${count} others`,
   showTable: 'Show as table',
   showChart: 'Show as chart',
