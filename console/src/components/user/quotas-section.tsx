@@ -2,13 +2,14 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { userQuotasQuery, type ViewedUser } from '../../queries/user.ts'
-import { may } from '../../session/rights.ts'
+import { adjustsQuotas, changesQuotas, may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import { EmptyState, Loaded, Loading } from '../loaded.tsx'
 import { Pager } from '../pager.tsx'
 import { SORTS } from '../quota-labels.ts'
 import { QuotaTable } from '../quota-table.tsx'
+import { useRowActions } from '../row-actions.tsx'
 import { Section } from '../section.tsx'
 import { count, oneOf, useUrlState } from '../url-state.ts'
 
@@ -37,10 +38,14 @@ export default function QuotasSection({ user }: { user: ViewedUser }) {
 function List({ user }: { user: ViewedUser }) {
   const [state, change] = useUrlState(STATE)
   const list = useQuery(userQuotasQuery(user, { ...state, page_size: PAGE_SIZE }))
+  const caller = useCaller()
+  const { actions, outcome, menu } = useRowActions()
+  const canAct = !user.isOwn && (adjustsQuotas(caller) || changesQuotas(caller))
   return (
     <Loaded query={list} loading={<Loading height={44} />}>
       {({ items, total }) => (
         <>
+          {outcome}
           {total === 0 && <NoQuotas user={user} />}
           {total > 0 && items.length === 0 && <EmptyState title={texts.user.quotas.pastTheEnd} />}
           {items.length > 0 && (
@@ -51,11 +56,13 @@ function List({ user }: { user: ViewedUser }) {
               onSort={sort => change({ sort, page: 1 })}
               canSortByRemaining
               isStale={list.isPlaceholderData}
+              actions={canAct ? actions : undefined}
             />
           )}
           {(total > PAGE_SIZE || state.page > 1) && (
             <Pager page={state.page} page_size={PAGE_SIZE} total={total} onPage={page => change({ page })} />
           )}
+          {menu}
         </>
       )}
     </Loaded>

@@ -1,28 +1,16 @@
-import { ActionIcon, Button } from '@mantine/core'
-import { lazy, Suspense, useCallback, useState } from 'react'
+import { Button } from '@mantine/core'
 import type { Api } from '../../api/types.ts'
-import { ErrorNotice } from '../../components/error-notice.tsx'
-import { Icon } from '../../components/icon.tsx'
-import { quotaName } from '../../components/quota-labels.ts'
 import { QuotaTable } from '../../components/quota-table.tsx'
+import { useRowActions } from '../../components/row-actions.tsx'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
 import type { BulkAction } from './bulk/bulk-change.ts'
 import { filtersOf, type ListState } from './list-state.ts'
 import type { TableOptions } from './options.ts'
-import classes from './quotas.module.css'
 import { isEmpty, SelectionBar, type useSelection } from './selection.tsx'
 
-const RowMenu = lazy(() => import('./row-menu.tsx'))
-
 type Quota = Api['SmsQuota']
-
-/** The row whose menu is open, and the button that it hangs on. */
-interface OpenMenu {
-  quota: Quota
-  anchor: HTMLElement
-}
 
 interface RowsProps {
   state: ListState
@@ -39,16 +27,10 @@ interface RowsProps {
 /** A page of the list, and what can be done to its rows. */
 export function Rows({ state, select, options, selection, onBulk, items, total, isStale }: RowsProps) {
   const canChange = may(useCaller(), 'change')
-  const [menu, setMenu] = useState<OpenMenu | null>(null)
-  const [done, setDone] = useState('')
-  const [error, setError] = useState<Error | null>(null)
-  const actions = useCallback((quota: Quota) => <MenuButton quota={quota} onOpen={setMenu} />, [])
+  const { actions, outcome, menu } = useRowActions()
   return (
     <>
-      <p role="status" className={classes.done}>
-        {done}
-      </p>
-      <ErrorNotice variant="action" error={error} />
+      {outcome}
       <QuotaTable
         quotas={items}
         owner="all"
@@ -72,26 +54,8 @@ export function Rows({ state, select, options, selection, onBulk, items, total, 
           <BulkButtons onBulk={onBulk} />
         </SelectionBar>
       )}
-      {menu !== null && (
-        <Suspense>
-          <RowMenu key={menu.quota.id} {...menu} onClose={() => setMenu(null)} onDone={setDone} onError={setError} />
-        </Suspense>
-      )}
+      {menu}
     </>
-  )
-}
-
-function MenuButton({ quota, onOpen }: { quota: Quota; onOpen: (menu: OpenMenu) => void }) {
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      aria-label={texts.quotas.actions.of(quotaName(quota))}
-      aria-haspopup="menu"
-      onClick={event => onOpen({ quota, anchor: event.currentTarget })}
-    >
-      <Icon name="more" />
-    </ActionIcon>
   )
 }
 

@@ -1,13 +1,13 @@
 import { Menu, Portal } from '@mantine/core'
 import { useState } from 'react'
 import { Link } from 'wouter'
-import type { Api } from '../../api/types.ts'
-import { type QuotaAction, QuotaDialog } from '../../components/quota-dialogs/quota-dialog.tsx'
-import { quotaName } from '../../components/quota-labels.ts'
-import { useSetEnabled } from '../../queries/quota.ts'
-import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
-import { useCaller } from '../../session/session.ts'
-import { texts } from '../../texts/texts.ts'
+import type { Api } from '../api/types.ts'
+import { useSetEnabled } from '../queries/quota.ts'
+import { adjustsQuotas, changesQuotas } from '../session/rights.ts'
+import { useCaller } from '../session/session.ts'
+import { texts } from '../texts/texts.ts'
+import { type QuotaAction, QuotaDialog } from './quota-dialogs/quota-dialog.tsx'
+import { quotaName } from './quota-labels.ts'
 
 type Quota = Api['SmsQuota']
 
