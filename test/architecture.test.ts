@@ -152,6 +152,18 @@ test('the engine knows no HTTP', () => {
   expect([...imports, ...inRoom('engine').flatMap(file => linesWith(file, words))]).toEqual([])
 })
 
+test('the console asks the service in its queries only, and has one file for formats', () => {
+  const asking = consoleFiles.filter(({ valueImports }) => valueImports.includes('console/src/api/client.ts'))
+  expect(asking.length).toBeGreaterThan(5)
+  expect(asking.filter(({ path }) => !/^console\/src\/(?:api|queries)\//.test(path)).map(({ path }) => path)).toEqual(
+    [],
+  )
+  // Times in the zones of grants are calculated, not shown.
+  const allowed = /^console\/src\/(?:formats|pages\/quotas\/import\/zoned-time)\.ts$/
+  const formats = /\bnew Intl\.\w*(?:Format|Names)\b|\.toLocale(?:Date|Time)?String\(/
+  expect(consoleFiles.filter(({ path }) => !allowed.test(path)).flatMap(file => linesWith(file, formats))).toEqual([])
+})
+
 test('the console renders no text as HTML', () => {
   const markup =
     /dangerouslySetInnerHTML|\.(?:inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function/

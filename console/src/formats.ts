@@ -56,6 +56,11 @@ export function formatTimestamp(at: string): string {
   return DATE_TIME.format(new Date(at))
 }
 
+/** Formats times in another zone as `formatTimestamp` does in the user's. */
+export function timestampFormat(timeZone: string): Intl.DateTimeFormat {
+  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
+}
+
 /** For sentences: "1 March 2026 at 12:00"; without the time if it is midnight. */
 export function formatLong(at: string): string {
   const date = new Date(at)

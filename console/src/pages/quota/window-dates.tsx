@@ -1,6 +1,5 @@
 import { Timestamp } from '../../components/values.tsx'
-import { LOCAL_ZONE } from '../../formats.ts'
-import { locale } from '../../texts/language.ts'
+import { LOCAL_ZONE, timestampFormat } from '../../formats.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { windowsFrom } from './next-windows.ts'
 import type { Terms } from './quota-description.ts'
@@ -15,7 +14,7 @@ export default function WindowDates({ terms, from }: { terms: Terms; from: numbe
   if (windows === null) return <p className={classes.note}>{TEXTS.unknownZone(terms.time_zone)}</p>
   if (windows.length === 0) return <p className={classes.note}>{TEXTS.noWindow}</p>
   const hasOtherZone = terms.period !== null && terms.time_zone !== LOCAL_ZONE
-  const format = dateTimeFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
+  const format = timestampFormat(hasOtherZone ? terms.time_zone : LOCAL_ZONE)
   return (
     <table className={classes.windows}>
       <caption>{TEXTS.caption(windows.length, LOCAL_ZONE, hasOtherZone ? terms.time_zone : null)}</caption>
@@ -55,8 +54,4 @@ function TwoTimeZones({ at, format }: { at: number; format: Intl.DateTimeFormat 
       </div>
     </>
   )
-}
-
-function dateTimeFormat(timeZone: string): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone })
 }
