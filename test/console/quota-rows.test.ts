@@ -118,6 +118,26 @@ test('a row adjusts, suspends, resumes and duplicates its quota, in the list and
   await page.getByText('A copy of Handled').waitFor()
 })
 
+test('a change of many says what fails and why, and makes the others', async () => {
+  const ids = [await make({ user_id: 4, name: 'Pack 1' }), await make({ user_id: 4, name: 'Pack 2', opening_used: 85 })]
+  const page = await site.visit('/quotas?user_id=4')
+  await page.getByLabel('Select this page').check()
+  await page.getByRole('button', { name: 'Adjust…' }).click()
+  await page.getByText('Remove units', { exact: true }).click()
+  await page.getByRole('textbox', { name: 'Units' }).fill('50')
+  await page.getByLabel('Reason').fill('Correction')
+  await page.getByRole('button', { name: 'Show what would change' }).click()
+  await page.getByText('1 quota cannot be changed:').waitFor()
+  await page.getByRole('button', { name: 'Adjust 1 quota' }).click()
+  await page.getByText('2 of 2 · 1 changed · 0 unchanged · 1 failed').waitFor()
+  const failure = page.getByRole('table', { name: 'What cannot be changed' }).getByRole('row').nth(1)
+  expect(await failure.textContent()).toMatch(new RegExp(`^Quota ${ids[1]} of user 4.*limit`))
+  const limits = await Promise.all(
+    ids.map(async id => (await site.call('GET', `/api/sms/admin/quota/${id}`)).body.limit),
+  )
+  expect(limits).toEqual([50, 100])
+})
+
 test('the end of selected quotas is moved', async () => {
   const expires_at = '2027-01-31T00:00:00.000Z'
   const ids = [

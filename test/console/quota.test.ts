@@ -259,6 +259,10 @@ test('an edit sends only the changed settings', async () => {
   expect(await page.getByRole('combobox', { name: 'Time zone' }).count()).toBe(0)
   await page.getByLabel('Cannot be changed').getByText('Each day').waitFor()
   await field(page, 'Limit').fill('2000')
+  // Leaving asks first.
+  page.once('dialog', dialog => dialog.dismiss())
+  await page.getByRole('link', { name: 'Quotas', exact: true }).click()
+  expect(await field(page, 'Limit').inputValue()).toBe('2000')
   const [sent] = await Promise.all([
     page.waitForRequest(request => request.method() === 'PUT'),
     press(page, 'Save changes'),
