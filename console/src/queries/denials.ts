@@ -2,7 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
 import type { DenialsState } from '../components/denials/denials-state.ts'
-import type { ViewedUser } from './user.ts'
+import { messagesInterval, type ViewedUser } from './user.ts'
 
 const PAGE_SIZE = 25
 
@@ -20,6 +20,7 @@ export function denialsQuery(scope: Scope, { denial: _, ...filters }: DenialsSta
     queryKey: ['denials', scope, query],
     queryFn: ({ signal }: { signal: AbortSignal }) => request<Api['DenialPage']>(pathOf(scope), { query, signal }),
     placeholderData: keepPreviousData,
+    refetchInterval: messagesInterval,
   }
 }
 

@@ -1,7 +1,7 @@
 import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import type { ViewedUser } from './user.ts'
+import { messagesInterval, type ViewedUser } from './user.ts'
 
 /** What is shown of the denials of one message: the newest. */
 const MAX_DENIALS = 20
@@ -26,6 +26,7 @@ export function messageQuery(user: ViewedUser, id: string) {
       const [reservation, page] = await Promise.all([readReservation(user, id, signal), readDenials(user, id, signal)])
       return { reservation, denials: page.items, hasMoreDenials: page.next_cursor !== null }
     },
+    refetchInterval: messagesInterval,
   }
 }
 

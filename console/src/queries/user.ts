@@ -102,12 +102,21 @@ export interface ReservationFilters {
   page_size: number
 }
 
+/** How often messages and denials are read again: others send. Nothing is read while the tab is hidden. */
+const MESSAGES_MS = 10_000
+
+/** The refetch interval of messages and denials. */
+export function messagesInterval({ state: { error } }: { state: { error: Error | null } }): number {
+  return retryDelayOf(error) ?? MESSAGES_MS
+}
+
 /** A page of the user's reservations, newest first. */
 export function reservationsQuery(user: ViewedUser, filters: ReservationFilters) {
   return queryOptions({
     queryKey: ['reservations', user, filters],
     queryFn: ({ signal }) => requestOfUser(user, 'reservations', { ...filters }, signal),
     placeholderData: keepPreviousData,
+    refetchInterval: messagesInterval,
   })
 }
 
