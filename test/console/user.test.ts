@@ -284,7 +284,8 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
     .waitFor()
 
   await page.getByRole('button', { name: 'Raise “Daily ceiling”' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 20' })
+  await dialog.getByLabel('Every day from now on').check()
   await dialog.getByRole('textbox', { name: 'Units' }).fill('50')
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('A campaign')
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
@@ -316,7 +317,8 @@ test('a check, a change and the summary agree on all of the page', async () => {
   for (const place of [cap, row]) await place.getByText('100 used · 0 left').waitFor()
 
   await summary.getByRole('button', { name: 'Raise “Ceiling”' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 28' })
+  await dialog.getByLabel('Every day from now on').check()
   await dialog.getByRole('button', { name: '+100', exact: true }).click()
   await dialog.getByRole('textbox', { name: 'Reason' }).fill('A campaign')
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()

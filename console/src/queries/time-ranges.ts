@@ -40,6 +40,11 @@ export function weekBefore(now: Date): TimeRange {
   return timeRange(new Date(to.getTime() - 7 * DAY_MS), to)
 }
 
+/** From the quarter of an hour in which one time lies to the end of the one before another. */
+export function wholeQuarters(from: string, to: string): TimeRange {
+  return timeRange(new Date(quarterOf(Date.parse(from))), quarterAfter(new Date(Date.parse(to) - 1)))
+}
+
 function midnight(now: Date, days = 0): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days)
 }

@@ -5,6 +5,7 @@ import type { RequestOptions } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { Sort } from '../components/quota-labels.ts'
+import { currentRaise, type Raise } from '../components/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { untilNextWindow } from './next-window.ts'
 
@@ -78,6 +79,27 @@ export function quotaLabelsQuery(user: ViewedUser) {
 export function useQuotaNames(user: ViewedUser, enabled = true): ReadonlyMap<number, string> {
   const { data = EMPTY } = useQuery({ ...newestQuotasQuery(user), select: namesOf, enabled })
   return data
+}
+
+export type Raises = ReadonlyMap<number, Raise>
+
+const NO_RAISES: Raises = new Map()
+
+/** The raises of caps that end with the current window, by the id of the cap. Read as often as the summary that shows the caps. */
+export function useRaises(user: ViewedUser, summary: Api['QuotaSummary'] | undefined): Raises {
+  const enabled = summary !== undefined && summary.caps.length > 0
+  const query = { ...newestQuotasQuery(user), select: raisesOf, enabled, refetchInterval: SUMMARY_MS }
+  const { data = NO_RAISES } = useQuery(query)
+  return data
+}
+
+function raisesOf({ items }: Api['QuotaPage']): Raises {
+  return new Map(
+    items.flatMap(quota => {
+      const raise = currentRaise(quota)
+      return raise === null ? [] : [[quota.id, raise] as const]
+    }),
+  )
 }
 
 function newestQuotasQuery(user: ViewedUser) {

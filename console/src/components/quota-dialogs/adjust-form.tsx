@@ -1,7 +1,7 @@
 import { Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { formatChange, formatLong } from '../../formats.ts'
+import { formatLong } from '../../formats.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -10,8 +10,9 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
 import { canRaiseForWindow, currentRaise } from '../raised-cap.ts'
-import { TextField, wholeNumber } from '../text-field.tsx'
+import { TextField } from '../text-field.tsx'
 import { DistantTime } from '../values.tsx'
+import { type Amount, AmountFields, deltaOf } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
 import { AboutQuota, isLive, type QuotaFormProps } from './effect.tsx'
 
@@ -20,18 +21,14 @@ const TEXTS = quotaTexts.adjust
 type Quota = QuotaFormProps['quota']
 
 /** What the user has entered. */
-interface Input {
-  units: string
-  isDecrease: boolean
+interface Input extends Amount {
   reason: string
   isThisWindowOnly: boolean
 }
 
-const EMPTY: Input = { units: '', isDecrease: false, reason: '', isThisWindowOnly: false }
-
-/** Changes a limit by a number of units, for good or for the current window only. */
-export default function AdjustForm({ quota: latest, onClose, onDone }: QuotaFormProps) {
-  const [input, setInput] = useState(EMPTY)
+/** Changes a limit by a number of units, for good or for the current window only. To help a blocked user, the latter comes first. */
+export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }: QuotaFormProps) {
+  const [input, setInput] = useState<Input>({ units: '', isDecrease: false, reason: '', isThisWindowOnly: isRemedy })
   // Raising a cap takes several steps: after a break they go on with the cap as it was.
   const [begun, setBegun] = useState<Quota | null>(null)
   const quota = begun ?? latest
@@ -61,21 +58,17 @@ export default function AdjustForm({ quota: latest, onClose, onDone }: QuotaForm
             {isBelowUsage(saving.error) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
           </ErrorNotice>
         )}
-        <AmountFields input={input} onChange={change} error={errors.at('delta')} />
+        <AmountFields {...{ quota, input, isRemedy }} onChange={change} error={errors.at('delta')} />
         {canBeThisWindowOnly && quota.period !== null && (
-          <Radio.Group
-            label={TEXTS.windows}
-            value={isThisWindowOnly ? 'this' : 'every'}
-            onChange={value => change({ isThisWindowOnly: value === 'this' })}
-          >
-            <Stack gap={6} mt={6}>
-              <Radio value="every" label={TEXTS.everyWindow[quota.period]} />
-              <Radio value="this" label={TEXTS.thisWindow[quota.period]} />
-            </Stack>
-          </Radio.Group>
+          <Windows
+            period={quota.period}
+            isThisWindowOnly={isThisWindowOnly}
+            onChange={value => change({ isThisWindowOnly: value })}
+          />
         )}
         <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
         <ReasonField
+          reasons={TEXTS.reasons[quota.kind]}
           about={isThisWindowOnly && quota.kind === 'grant' ? TEXTS.reasonOfGrant : TEXTS.reasonAbout}
           value={input.reason}
           onChange={reason => change({ reason })}
@@ -86,6 +79,28 @@ export default function AdjustForm({ quota: latest, onClose, onDone }: QuotaForm
         </Button>
       </Stack>
     </form>
+  )
+}
+
+interface WindowsProps {
+  period: NonNullable<Quota['period']>
+  isThisWindowOnly: boolean
+  onChange: (isThisWindowOnly: boolean) => void
+}
+
+/** For how long the change counts. */
+function Windows({ period, isThisWindowOnly, onChange }: WindowsProps) {
+  return (
+    <Radio.Group
+      label={TEXTS.windows}
+      value={isThisWindowOnly ? 'this' : 'every'}
+      onChange={value => onChange(value === 'this')}
+    >
+      <Stack gap={6} mt={6}>
+        <Radio value="every" label={TEXTS.everyWindow[period]} />
+        <Radio value="this" label={TEXTS.thisWindow[period]} />
+      </Stack>
+    </Radio.Group>
   )
 }
 
@@ -130,64 +145,6 @@ function extraGrant(quota: Quota, units: number, reason: string): object {
   return { user_id, limit: units, name, expires_at: window_end, priority, countries, message_types, metadata }
 }
 
-const QUICK_AMOUNTS = [100, 500, 1_000, -100, -500, -1_000]
-
-interface AmountProps {
-  input: Input
-  onChange: (part: Partial<Input>) => void
-  error: React.ReactNode
-}
-
-function AmountFields({ input, onChange, error }: AmountProps) {
-  const { units, isDecrease } = input
-  const bound = useCaller().adjust_limit
-  return (
-    <>
-      <Radio.Group
-        label={TEXTS.direction}
-        value={isDecrease ? 'decrease' : 'increase'}
-        onChange={value => onChange({ isDecrease: value === 'decrease' })}
-      >
-        <Stack gap={6} mt={6}>
-          <Radio value="increase" label={TEXTS.add} />
-          <Radio value="decrease" label={TEXTS.remove} />
-        </Stack>
-      </Radio.Group>
-      <div>
-        <TextField
-          label={TEXTS.units}
-          about={bound === null ? undefined : TEXTS.bound(bound)}
-          value={units}
-          onChange={text => onChange({ units: text })}
-          error={error}
-          isRequired
-          isNumber
-        />
-        <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
-          {QUICK_AMOUNTS.filter(amount => bound === null || Math.abs(amount) <= bound).map(amount => (
-            <Button
-              key={amount}
-              size="compact-sm"
-              variant="default"
-              onClick={() => onChange(addedTo(input, amount, bound))}
-            >
-              {formatChange(amount)}
-            </Button>
-          ))}
-        </Group>
-      </div>
-    </>
-  )
-}
-
-/** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */
-function addedTo(input: Input, amount: number, bound: number | null): Partial<Input> {
-  const current = deltaOf(input)
-  const sum = (typeof current === 'number' ? current : 0) + amount
-  const units = Math.min(Math.abs(sum), bound ?? Number.POSITIVE_INFINITY)
-  return { units: units === 0 ? '' : String(units), isDecrease: sum < 0 }
-}
-
 interface ResultProps {
   quota: Quota
   delta: number | string
@@ -219,18 +176,19 @@ function Result({ quota, delta, isThisWindowOnly }: ResultProps) {
 }
 
 interface ReasonProps {
+  reasons: readonly string[]
   about: string
   value: string
   onChange: (reason: string) => void
   error: React.ReactNode
 }
 
-function ReasonField({ about, value, onChange, error }: ReasonProps) {
+function ReasonField({ reasons, about, value, onChange, error }: ReasonProps) {
   return (
     <div>
       <TextField label={TEXTS.reason} about={about} value={value} onChange={onChange} error={error} isRequired />
       <Group gap={6} mt={6} role="group" aria-label={TEXTS.commonReasons}>
-        {TEXTS.reasons.map(reason => (
+        {reasons.map(reason => (
           <Button key={reason} size="compact-sm" variant="default" onClick={() => onChange(reason)}>
             {reason}
           </Button>
@@ -238,10 +196,4 @@ function ReasonField({ about, value, onChange, error }: ReasonProps) {
       </Group>
     </div>
   )
-}
-
-/** The signed change; invalid input stays a string, which the service rejects with a message. */
-function deltaOf({ units, isDecrease }: Input): number | string {
-  const value = wholeNumber(units)
-  return typeof value === 'number' && isDecrease ? -value : value
 }

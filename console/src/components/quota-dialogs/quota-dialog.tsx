@@ -21,9 +21,11 @@ const TITLES = texts.components.dialogTitles
 export interface QuotaAction {
   name: keyof typeof FORMS
   quota: Quota
+  /** Whether it is to help a user whom the quota blocks: the dialog then proposes the smallest change. */
+  isRemedy?: boolean
 }
 
-interface QuotaDialogProps extends Omit<QuotaFormProps, 'quota'> {
+interface QuotaDialogProps extends Omit<QuotaFormProps, 'quota' | 'isRemedy'> {
   /** null closes the dialog. */
   action: QuotaAction | null
 }
@@ -37,11 +39,7 @@ export function QuotaDialog({ action, onClose, onDone }: QuotaDialogProps) {
   const [shown, setShown] = useState(action)
   if (action !== null && action !== shown) setShown(action)
   return (
-    <Dialog
-      title={shown === null ? '' : TITLES[shown.name][shown.quota.kind]}
-      isOpen={action !== null}
-      onClose={onClose}
-    >
+    <Dialog title={shown === null ? '' : titleOf(shown)} isOpen={action !== null} onClose={onClose}>
       {shown !== null && (
         <Suspense fallback={<Loading rows={5} height={36} />}>
           <LatestForm action={shown} onClose={onClose} onDone={onDone} />
@@ -51,9 +49,19 @@ export function QuotaDialog({ action, onClose, onDone }: QuotaDialogProps) {
   )
 }
 
+function titleOf({ name, quota: { kind, period, user_id }, isRemedy }: QuotaAction): string {
+  if (name !== 'adjust' || isRemedy !== true) return TITLES[name][kind]
+  const { raiseTitle, addTitle } = texts.user.status
+  return kind === 'cap' ? raiseTitle(period, user_id) : addTitle(user_id)
+}
+
 /** Reads the quota again: a list can be older than what the dialog is about to change. */
-function LatestForm({ action: { name, quota }, onClose, onDone }: QuotaDialogProps & { action: QuotaAction }) {
+function LatestForm({
+  action: { name, quota, isRemedy = false },
+  onClose,
+  onDone,
+}: QuotaDialogProps & { action: QuotaAction }) {
   const latest = useQuery({ ...quotaQuery(quota.id), initialData: quota, initialDataUpdatedAt: 0 })
   const Form = FORMS[name]
-  return <Form quota={latest.data} onClose={onClose} onDone={onDone} />
+  return <Form quota={latest.data} isRemedy={isRemedy} onClose={onClose} onDone={onDone} />
 }

@@ -2,9 +2,11 @@ import { Anchor, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { countryLabel } from '../../formats.ts'
+import { countryLabel, formatTimestamp } from '../../formats.ts'
+import type { Raises } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { Kind } from '../kind.tsx'
+import type { Raise } from '../raised-cap.ts'
 import { Section } from '../section.tsx'
 import { UsageBar } from '../usage-bar.tsx'
 import { ExactTime, Units } from '../values.tsx'
@@ -20,8 +22,12 @@ interface LimitsProps {
   isOwn: boolean
 }
 
+interface CapsProps extends LimitsProps {
+  raises: Raises
+}
+
 /** A user's caps: what is used and left, and when they reset. */
-export function Caps({ summary: { caps }, isOwn }: LimitsProps) {
+export function Caps({ summary: { caps }, raises, isOwn }: CapsProps) {
   const { title, ownTitle, about, ownAbout } = texts.user.caps
   return (
     <Section title={isOwn ? ownTitle : title}>
@@ -30,14 +36,14 @@ export function Caps({ summary: { caps }, isOwn }: LimitsProps) {
       </Text>
       <ul className={classes.rows}>
         {caps.map(cap => (
-          <CapRow key={cap.quota_id} cap={cap} isOwn={isOwn} />
+          <CapRow key={cap.quota_id} cap={cap} raise={raises.get(cap.quota_id)} isOwn={isOwn} />
         ))}
       </ul>
     </Section>
   )
 }
 
-function CapRow({ cap, isOwn }: { cap: Cap; isOwn: boolean }) {
+function CapRow({ cap, raise, isOwn }: { cap: Cap; raise: Raise | undefined; isOwn: boolean }) {
   const { quota_id, period, countries, message_types, used, reserved } = cap
   const { caps, messages, unnamed } = texts.user
   const name = <bdi>{cap.name ?? unnamed('cap', quota_id, isOwn)}</bdi>
@@ -57,7 +63,7 @@ function CapRow({ cap, isOwn }: { cap: Cap; isOwn: boolean }) {
         <div className={classes.about}>
           {period !== null && `${caps.each[period]} · `}
           {isScoped && `${capitalized(messages(countries, message_types))} · `}
-          {resetOf(cap)}
+          {raise === undefined ? resetOf(cap) : texts.quotas.raised(raise.to, formatTimestamp(raise.until), raise.from)}
         </div>
       </div>
       {/* Messages that were already sent can exceed a cap. */}

@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense } from 'react'
 import type { Api } from '../../api/types.ts'
 import { addDays, dayOf } from '../../local-time.ts'
 import { usageQuery } from '../../queries/usage.ts'
-import { summaryQuery, type ViewedUser } from '../../queries/user.ts'
+import { type Raises, summaryQuery, useRaises, type ViewedUser } from '../../queries/user.ts'
 import { may } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -46,17 +46,18 @@ export default function UserOverview({ user }: { user: ViewedUser }) {
 
 function Summary({ user }: { user: ViewedUser }) {
   const summary = useQuery(summaryQuery(user))
+  const raises = useRaises(user, summary.data)
   const { isOwn } = user
   return (
     <Loaded query={summary} loading={<Loading rows={1} height={220} />}>
       {data => (
         <>
           <section className={classes.card} aria-label={texts.user.status[isOwn ? 'ownLabel' : 'label']}>
-            <Status summary={data} user={user} />
-            {data.breakdown.length > 0 && <Grants summary={data} user={user} />}
+            <Status summary={data} raises={raises} user={user} />
+            {data.breakdown.length > 0 && <Grants summary={data} raises={raises} user={user} />}
           </section>
           <div className={classes.parts}>
-            {data.caps.length > 0 && <Caps summary={data} isOwn={isOwn} />}
+            {data.caps.length > 0 && <Caps summary={data} raises={raises} isOwn={isOwn} />}
             <GrantsByScope summary={data} isOwn={isOwn} />
           </div>
         </>
@@ -65,8 +66,14 @@ function Summary({ user }: { user: ViewedUser }) {
   )
 }
 
+interface GrantsProps {
+  summary: SummaryOf
+  raises: Raises
+  user: ViewedUser
+}
+
 /** The totals of all grants. Figures that are zero or do not apply are left out. */
-function Grants({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
+function Grants({ summary, raises, user }: GrantsProps) {
   const { isOwn } = user
   const { grants, ownGrants } = texts.user.summary
   return (
@@ -76,7 +83,7 @@ function Grants({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
       </Kind>
       <UsageBar {...summary} isLarge />
       <Figures summary={summary} />
-      <Forecast summary={summary} user={user} />
+      <Forecast summary={summary} raises={raises} user={user} />
     </div>
   )
 }
@@ -128,7 +135,7 @@ const DENIAL_DAYS = 30
 const NOTABLE_SHARE = 0.1
 
 /** How long a user can send at the current rate, caps applied, and what was denied. Nothing without usage. */
-function Forecast({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
+function Forecast({ summary, raises, user }: GrantsProps) {
   const { forecast, available, next_reset, as_of } = summary
   const isShown = forecast !== null && forecast.daily_rate > 0
   const last = dayOf(as_of)
@@ -140,7 +147,7 @@ function Forecast({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
   const asked = denied + (usage?.total.committed.units ?? 0)
   const isNotable = denied > 0 && denied >= asked * NOTABLE_SHARE
   const rate = texts.usage.dailyRate(forecast.daily_rate)
-  const { unlimited, lasts, lastsEachPeriod, denied: deniedText, now, runsOut } = texts.user.forecast
+  const { unlimited, lasts, lastsEachPeriod, denied: deniedText, now } = texts.user.forecast
   const enough = available === null ? unlimited : next_reset === null ? lasts : lastsEachPeriod
   const { runs_out_at } = forecast
   return (
@@ -149,8 +156,21 @@ function Forecast({ summary, user }: { summary: SummaryOf; user: ViewedUser }) {
         ? (usage === undefined || isNotable ? now : enough)(rate)
         : runs_out_at <= as_of
           ? now(rate)
-          : runsOut(rate, <LongDate at={runs_out_at} dateOnly />)}{' '}
+          : endText(summary, raises, runs_out_at, user.isOwn)}{' '}
       {isNotable && deniedText(denied, asked, DENIAL_DAYS)}
     </Text>
   )
+}
+
+/** When sending stops, and by which cap if that is one which has another limit until then. */
+function endText({ forecast, caps }: SummaryOf, raises: Raises, end: string, isOwn: boolean): ReactNode {
+  const rate = texts.usage.dailyRate(forecast?.daily_rate ?? 0)
+  const at = <LongDate at={end} dateOnly />
+  // The forecast leaves out caps with a scope.
+  const [cap, other] = caps.filter(({ countries, message_types }) => countries === null && message_types === null)
+  const raise = cap === undefined || other !== undefined ? undefined : raises.get(cap.quota_id)
+  const unitsEnd = forecast?.units_run_out_at ?? null
+  const isByCap = raise !== undefined && end >= raise.until && (unitsEnd === null || unitsEnd > end)
+  const { runsOut, capStops } = texts.user.forecast
+  return isByCap ? capStops(rate, cap?.period ?? null, isOwn, raise.from, at) : runsOut(rate, at)
 }

@@ -3,9 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
-import { formatUnits } from '../../formats.ts'
+import { formatTimestamp, formatUnits } from '../../formats.ts'
 import { quotaQuery } from '../../queries/quota.ts'
-import type { ViewedUser } from '../../queries/user.ts'
+import type { Raises, ViewedUser } from '../../queries/user.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { texts } from '../../texts/texts.ts'
@@ -30,18 +30,19 @@ interface Opening {
 
 interface StatusProps {
   summary: Summary
+  raises: Raises
   user: ViewedUser
 }
 
 /** Whether a user can send now, as enforcement would decide, and what helps if not. */
-export function Status({ summary, user }: StatusProps) {
+export function Status({ summary, raises, user }: StatusProps) {
   const { main, others } = answersOf(summary)
   const [action, setAction] = useState<QuotaAction | null>(null)
   const [message, setMessage] = useState('')
   const queryClient = useQueryClient()
   const opening = useMutation({
     mutationFn: ({ id }: Opening) => queryClient.fetchQuery(quotaQuery(id)),
-    onSuccess: (quota, { name }) => setAction({ name, quota }),
+    onSuccess: (quota, { name }) => setAction({ name, quota, isRemedy: true }),
   })
   const tone = main.denial === null ? 'good' : startsLater(main) ? 'coming' : 'bad'
   return (
@@ -56,6 +57,7 @@ export function Status({ summary, user }: StatusProps) {
           )}
         </p>
         <Others answers={others} summary={summary} isOwn={user.isOwn} />
+        <RaisedCaps summary={summary} raises={raises} isOwn={user.isOwn} />
         {isDenied(main) && <Remedy answer={main} summary={summary} user={user} onOpen={opening.mutate} />}
         <ErrorNotice variant="action" error={opening.error} />
         <p className={classes.about} role="status">
@@ -189,6 +191,23 @@ function whyOfCaps(caps: readonly Cap[], isOwn: boolean): string {
   const closed = caps.find(({ limit }) => limit === 0)
   if (closed !== undefined) return allowsNone(cap(closed.period, 0, isOwn))
   return usedUp(caps.map(({ period, limit }) => cap(period, limit ?? 0, isOwn)))
+}
+
+/** The caps with another limit for their current window only: the headline speaks of that limit. */
+function RaisedCaps({
+  summary: { caps },
+  raises,
+  isOwn,
+}: Pick<StatusProps, 'summary' | 'raises'> & { isOwn: boolean }) {
+  return caps.map(({ quota_id, period }) => {
+    const raise = raises.get(quota_id)
+    if (raise === undefined) return null
+    return (
+      <p key={quota_id} className={classes.about}>
+        {texts.user.status.raised(period, isOwn, raise.to, formatTimestamp(raise.until), raise.from)}
+      </p>
+    )
+  })
 }
 
 /** Enough to see what differs; `check` answers the rest. */

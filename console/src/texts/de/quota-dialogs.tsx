@@ -31,6 +31,17 @@ export const dialogs: typeof english = {
     remove: 'Einheiten abziehen',
     units: 'Einheiten',
     quickAmounts: 'Häufige Mengen',
+    covers: change => `${change} reicht für alle`,
+    demand: (when, granted, denied, kind) =>
+      `${when} ${granted + denied === 1 ? 'wurde' : 'wurden'} ${values.units(granted + denied)} angefragt: ${formatUnits(granted)} gewährt, ${formatUnits(denied)} wegen ${kind === 'cap' ? 'einer Obergrenze' : 'zu weniger Einheiten'} abgelehnt. Jeder Versuch zählt.`,
+    demandIn: {
+      hour: 'In dieser Stunde',
+      day: 'Heute',
+      week: 'In dieser Woche',
+      month: 'In diesem Monat',
+      year: 'In diesem Jahr',
+      none: 'In den letzten 24 Stunden',
+    },
     bound: units => `Die eigene Rolle darf das Limit um bis zu ${values.units(units)} auf einmal ändern.`,
     windows: 'Wie lange',
     everyWindow: {
@@ -68,7 +79,10 @@ export const dialogs: typeof english = {
     reasonAbout: 'Steht im Verlauf.',
     reasonOfGrant: 'Steht in den Metadaten des zusätzlichen Pakets.',
     commonReasons: 'Häufige Gründe',
-    reasons: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+    reasons: {
+      grant: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+      cap: ['Obergrenze zu niedrig', 'Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+    },
     submit: 'Limit anpassen',
     submitGrant: 'Einheiten hinzufügen',
     done: limit => `Das Limit ist jetzt ${formatUnits(limit)}.`,

@@ -10,6 +10,14 @@ const EACH = {
   year: 'jährliche ',
 } as const
 
+const EACH_TITLE = {
+  hour: 'Stündliche ',
+  day: 'Tägliche ',
+  week: 'Wöchentliche ',
+  month: 'Monatliche ',
+  year: 'Jährliche ',
+} as const
+
 /** Countries that a sentence names before it only counts the rest. */
 const MAX_NAMED = 5
 
@@ -65,6 +73,8 @@ export const user: Texts['user'] = {
     ),
     startsAt: (_, at) => <>Kann ab {at} senden.</>,
     cap: (period, limit) => `die ${period === null ? '' : EACH[period]}Obergrenze von ${formatUnits(limit)}`,
+    raised: (period, _, to, until, from) =>
+      `Die ${period === null ? '' : EACH[period]}Obergrenze ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
     usedUp: caps => `${formatList(caps)} ${caps.length === 1 ? 'ist' : 'sind'} erreicht`,
     allowsNone: cap => `${cap} lässt keine zu`,
     why: {
@@ -96,6 +106,8 @@ export const user: Texts['user'] = {
     liftBlock: 'Sperre aufheben',
     raise: name => `„${name}“ anheben`,
     addUnits: 'Einheiten hinzufügen',
+    raiseTitle: (period, user) => `${period === null ? '' : EACH_TITLE[period]}Obergrenze von Benutzer ${user} anheben`,
+    addTitle: user => `Einheiten für Benutzer ${user} hinzufügen`,
     resume: 'Kontingent fortsetzen',
     create: 'Kontingent anlegen',
   },
@@ -122,6 +134,12 @@ export const user: Texts['user'] = {
     runsOut: (rate, at) => (
       <>
         {rate}; bei diesem Verbrauch endet das Senden um den {at}.
+      </>
+    ),
+    capStops: (rate, period, _, limit, at) => (
+      <>
+        {rate}; bei diesem Verbrauch beendet die {period !== null && EACH[period]}Obergrenze, die dann wieder{' '}
+        {formatUnits(limit)} ist, das Senden um den {at}.
       </>
     ),
   },

@@ -27,6 +27,18 @@ export const dialogs = {
     remove: 'Remove units',
     units: 'Units',
     quickAmounts: 'Quick amounts',
+    covers: (change: string) => `${change} covers all`,
+    /** What was asked for in a time, beside the quota. */
+    demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>
+      `${when}, ${values.units(granted + denied)} ${granted + denied === 1 ? 'was' : 'were'} asked for: ${formatUnits(granted)} granted, ${formatUnits(denied)} denied because of ${kind === 'cap' ? 'a cap' : 'too few units'}. Each attempt counts.`,
+    demandIn: {
+      hour: 'This hour',
+      day: 'Today',
+      week: 'This week',
+      month: 'This month',
+      year: 'This year',
+      none: 'In the last 24 hours',
+    },
     bound: (units: number) => `Your role may change the limit by up to ${values.units(units)} at a time.`,
     windows: 'For how long',
     everyWindow: {
@@ -64,7 +76,10 @@ export const dialogs = {
     reasonAbout: 'Shown in the history.',
     reasonOfGrant: 'Kept in the metadata of the added grant.',
     commonReasons: 'Common reasons',
-    reasons: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+    reasons: {
+      grant: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+      cap: ['Cap too low', 'Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+    },
     submit: 'Adjust limit',
     submitGrant: 'Add units',
     done: (limit: number) => `The limit is now ${formatUnits(limit)}.`,

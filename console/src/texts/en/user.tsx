@@ -74,6 +74,9 @@ export const user = {
     /** A cap that has no room, as part of `usedUp`. */
     cap: (period: Period, limit: number, isOwn: boolean) =>
       `the ${adjective(period)}${isOwn ? 'limit' : 'cap'} of ${formatUnits(limit)}`,
+    /** A cap that is raised for its current window only. */
+    raised: (period: Period, isOwn: boolean, to: number, until: string, from: number) =>
+      `The ${adjective(period)}${isOwn ? 'limit' : 'cap'} is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
     usedUp: (caps: readonly string[]) => `${formatList(caps)} ${caps.length === 1 ? 'is' : 'are'} used up`,
     allowsNone: (cap: string) => `${cap} allows none`,
     why: {
@@ -106,6 +109,9 @@ export const user = {
     liftBlock: 'Lift the block',
     raise: (name: string) => `Raise “${name}”`,
     addUnits: 'Add units',
+    /** The titles of the dialogs that help. */
+    raiseTitle: (period: Period, user: number) => `Raise the ${adjective(period)}cap of user ${user}`,
+    addTitle: (user: number) => `Add units for user ${user}`,
     resume: 'Resume a quota',
     create: 'Create a quota',
   },
@@ -134,6 +140,13 @@ export const user = {
     runsOut: (rate: string, at: ReactNode) => (
       <>
         {rate}; at that rate, sending stops around {at}.
+      </>
+    ),
+    /** A cap has another limit until then, and the old one stops sending. */
+    capStops: (rate: string, period: Period, isOwn: boolean, limit: number, at: ReactNode) => (
+      <>
+        {rate}; at that rate, the {adjective(period)}
+        {isOwn ? 'limit' : 'cap'}, which is {formatUnits(limit)} again by then, stops sending around {at}.
       </>
     ),
   },

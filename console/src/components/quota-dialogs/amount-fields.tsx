@@ -1,0 +1,117 @@
+import { Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { formatChange } from '../../formats.ts'
+import { type Demand, demandQuery } from '../../queries/demand.ts'
+import { useCaller } from '../../session/session.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { TextField, wholeNumber } from '../text-field.tsx'
+import { isLive, type QuotaFormProps } from './effect.tsx'
+
+const TEXTS = quotaTexts.adjust
+
+type Quota = QuotaFormProps['quota']
+
+/** The change as the user enters it. */
+export interface Amount {
+  units: string
+  isDecrease: boolean
+}
+
+const QUICK_AMOUNTS = [100, 500, 1_000, -100, -500, -1_000]
+
+interface AmountProps {
+  quota: Quota
+  input: Amount
+  onChange: (part: Partial<Amount>) => void
+  /** Whether the dialog only adds units. */
+  isRemedy: boolean
+  error: ReactNode
+}
+
+/** By how many units the limit changes, with amounts that are often chosen and the one that covers what was denied. */
+export function AmountFields({ quota, input, onChange, isRemedy, error }: AmountProps) {
+  const { units, isDecrease } = input
+  const bound = useCaller().adjust_limit
+  const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
+  const isAllowed = (amount: number) => (bound === null || Math.abs(amount) <= bound) && (amount > 0 || !isRemedy)
+  const missing = demand == null ? 0 : missingOf(quota, demand)
+  return (
+    <>
+      {demand != null && demand.denied > 0 && <Text size="sm">{demandText(quota, demand)}</Text>}
+      {!isRemedy && (
+        <Radio.Group
+          label={TEXTS.direction}
+          value={isDecrease ? 'decrease' : 'increase'}
+          onChange={value => onChange({ isDecrease: value === 'decrease' })}
+        >
+          <Stack gap={6} mt={6}>
+            <Radio value="increase" label={TEXTS.add} />
+            <Radio value="decrease" label={TEXTS.remove} />
+          </Stack>
+        </Radio.Group>
+      )}
+      <div>
+        <TextField
+          label={TEXTS.units}
+          about={bound === null ? undefined : TEXTS.bound(bound)}
+          value={units}
+          onChange={text => onChange({ units: text })}
+          error={error}
+          isRequired
+          isNumber
+        />
+        <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
+          {missing > 0 && isAllowed(missing) && (
+            <Button
+              size="compact-sm"
+              variant="light"
+              onClick={() => onChange({ units: String(missing), isDecrease: false })}
+            >
+              {TEXTS.covers(formatChange(missing))}
+            </Button>
+          )}
+          {QUICK_AMOUNTS.filter(isAllowed).map(amount => (
+            <Button
+              key={amount}
+              size="compact-sm"
+              variant="default"
+              onClick={() => onChange(addedTo(input, amount, bound))}
+            >
+              {formatChange(amount)}
+            </Button>
+          ))}
+        </Group>
+      </div>
+    </>
+  )
+}
+
+/** What is granted by the figures that the dialog shows; of a grant, and where nothing resets, by the report. */
+function grantedOf({ kind, period, used, reserved }: Quota, { committed }: Demand): number {
+  return kind === 'cap' && period !== null ? used + reserved : committed
+}
+
+/** What is missing for all that was asked for. */
+function missingOf({ limit, rolled_over, used, reserved }: Quota, { denied }: Demand): number {
+  return limit === null ? 0 : denied - (limit + rolled_over - used - reserved)
+}
+
+function demandText(quota: Quota, demand: Demand): string {
+  const granted = grantedOf(quota, demand)
+  return TEXTS.demand(TEXTS.demandIn[quota.period ?? 'none'], granted, demand.denied, quota.kind)
+}
+
+/** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */
+function addedTo(input: Amount, amount: number, bound: number | null): Partial<Amount> {
+  const current = deltaOf(input)
+  const sum = (typeof current === 'number' ? current : 0) + amount
+  const units = Math.min(Math.abs(sum), bound ?? Number.POSITIVE_INFINITY)
+  return { units: units === 0 ? '' : String(units), isDecrease: sum < 0 }
+}
+
+/** The signed change; invalid input stays a string, which the service rejects with a message. */
+export function deltaOf({ units, isDecrease }: Amount): number | string {
+  const value = wholeNumber(units)
+  return typeof value === 'number' && isDecrease ? -value : value
+}

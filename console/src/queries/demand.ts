@@ -1,0 +1,61 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { request } from '../api/client.ts'
+import type { Api } from '../api/types.ts'
+import { isBlock } from '../components/badge.tsx'
+import { counts } from '../components/quota-dialogs/sendable.ts'
+import { liveQuotasQuery } from './quota.ts'
+import { lastDay, type TimeRange, wholeQuarters } from './time-ranges.ts'
+
+type Quota = Api['SmsQuota']
+type Group = Api['Usage']['items'][number]
+
+/** What was asked for of the messages that a quota counts, in its current window, or in the last 24 hours if it has none. */
+export interface Demand {
+  committed: number
+  /** For the reason of which the quota can be the cause: a cap, or too few units. Each attempt counts. */
+  denied: number
+}
+
+/** Null where no report says it: there are reports by country and by message type, and none by both. */
+export function demandQuery(quota: Quota) {
+  return queryOptions({
+    queryKey: ['usage', 'demand', quota.id],
+    queryFn: async ({ client, signal }): Promise<Demand | null> => {
+      const blocks = quota.kind === 'cap' ? await blocksBeside(quota, client) : []
+      const isScopedBy = (scope: 'countries' | 'message_types') => [quota, ...blocks].some(one => one[scope] !== null)
+      const [byCountry, byType] = [isScopedBy('countries'), isScopedBy('message_types')]
+      if (byCountry && byType) return null
+      const group_by = byCountry ? 'country' : byType ? 'message_type' : null
+      const query = { user_id: quota.user_id, ...windowOf(quota), interval: 'month', group_by }
+      const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
+      return demandOf(
+        quota,
+        items.filter(item => isCounted(quota, item) && !blocks.some(block => isCounted(block, item))),
+      )
+    },
+    staleTime: 0,
+  })
+}
+
+/** What other caps block on purpose is no demand that this one could meet. */
+async function blocksBeside({ id, user_id }: Quota, client: QueryClient): Promise<Quota[]> {
+  const live = await client.fetchQuery(liveQuotasQuery(user_id))
+  return live.filter(quota => quota.id !== id && isBlock(quota))
+}
+
+function windowOf({ period, window_start, window_end }: Quota): TimeRange {
+  return period === null || window_end === null ? lastDay(new Date()) : wholeQuarters(window_start, window_end)
+}
+
+function isCounted(quota: Quota, { country = null, message_type = null }: Group): boolean {
+  return counts(quota, { country, message_type })
+}
+
+function demandOf({ kind }: Quota, groups: readonly Group[]): Demand {
+  const reason = kind === 'cap' ? 'cap_reached' : 'quota_exhausted'
+  const sum = (of: (group: Group) => number) => groups.reduce((total, group) => total + of(group), 0)
+  return {
+    committed: sum(({ committed }) => committed.units),
+    denied: sum(group => group.denied_by_reason[reason].units),
+  }
+}
