@@ -29,7 +29,7 @@ test('each section has an empty state', async () => {
     .filter({ hasText: /^Live$/ })
     .waitFor()
   await panel(page, 'Units used today').getByText('0', { exact: true }).first().waitFor()
-  await panel(page, 'Units used today').getByText('Yesterday by 13:15: 0').waitFor()
+  await panel(page, 'Units used today').getByText('Yesterday until about now (13:15): 0').waitFor()
   await panel(page, 'Denied in 24 hours').getByText('messages, 0 units').waitFor()
   await panel(page, 'Blocked now').getByText('Nobody is blocked').waitFor()
   await panel(page, 'Where messages go').getByText('No messages in the last 24 hours').waitFor()
@@ -46,7 +46,7 @@ test('usage, denials and alerts appear live and match the API', async () => {
   goTo(10)
   const page = await openOverview()
   const today = panel(page, 'Units used today')
-  await today.getByText(/^Yesterday by/).waitFor()
+  await today.getByText(/^Yesterday until about now/).waitFor()
 
   const quotaId = await allow({ user_id: 7, limit: 1_000, period: 'month', name: HOSTILE })
   await ask('reserve', { user_id: 7, id: 'one', units: 800 })
@@ -173,7 +173,7 @@ test('compares today with yesterday, and keeps the period of the top users in th
   await allow({ user_id: 12, alert_at: [] })
   await ask('consume', { user_id: 12, id: 'today', units: 800 })
   const page = await openOverview()
-  await panel(page, 'Units used today').getByText('100% more than yesterday by 13:15: 400').waitFor()
+  await panel(page, 'Units used today').getByText('100% more than yesterday until about now (13:15): 400').waitFor()
   const top = panel(page, 'Top users')
   await top.getByRole('row').filter({ hasText: 'User 12' }).waitFor()
   await top.getByText('7 days').click()
@@ -336,8 +336,11 @@ test('lists who runs out this week, but not who only meets a cap that resets', a
   goTo(50)
   await allow({ user_id: 31, limit: 110, alert_at: [] })
   await allow({ user_id: 32, limit: 5_000, alert_at: [] })
+  // After 8 days, 3 units are left, which are used in some 10 minutes.
+  await allow({ user_id: 33, limit: 8 * 480 + 3, alert_at: [] })
   for (let day = 50; day < 58; day++) {
     goTo(day)
+    await ask('consume', { user_id: 33, id: `day-${day}`, units: 480 })
     for (const user_id of [31, 32]) await ask('consume', { user_id, id: `day-${day}`, units: 10 })
   }
   await allow({ user_id: 32, kind: 'cap', limit: 8, period: 'day' })
@@ -346,8 +349,34 @@ test('lists who runs out this week, but not who only meets a cap that resets', a
   const list = panel(page, 'Running out this week')
   const row = list.getByRole('row').filter({ hasText: 'User 31' })
   await row.getByText('30', { exact: true }).waitFor()
-  await list.getByText('All users are checked who sent in the last 7 days').waitFor()
+  await list
+    .getByRole('row')
+    .nth(1)
+    .filter({ hasText: /^User 33Within minutes/ })
+    .waitFor()
+  await list.getByText('users are checked: all who sent in the last 7 days').waitFor()
+  await list.getByText('In the next 7 days, at their present daily rate.').waitFor()
   expect(await list.getByText('User 32').count()).toBe(0)
+})
+
+test('checks on request all users who sent, beyond those who sent most', async () => {
+  for (let day = 110; day < 118; day++) {
+    goTo(day)
+    if (day === 110) await allow({ user_id: 1_100, limit: 12, alert_at: [] })
+    await ask('consume', { user_id: 1_100, id: `day-${day}`, units: 1 })
+  }
+  const users = Array.from({ length: 100 }, (_, index) => 1_000 + index)
+  for (const user_id of users) await allow({ user_id, alert_at: [] })
+  const operations = users.map(user_id => ({ op: 'consume', user_id, id: 'much', units: 100 }))
+  await call('POST', '/api/sms/sender/quota/batch', { token: senderToken, body: { operations } })
+  const page = await openOverview()
+  const list = panel(page, 'Running out this week')
+  await list.getByText('users are checked: the 100 who sent most in the last 7 days').waitFor()
+  expect(await list.getByText('User 1100').count()).toBe(0)
+  await list.getByRole('button', { name: 'Check all' }).click()
+  await list.getByRole('row').filter({ hasText: 'User 1100' }).waitFor()
+  await list.getByText('users are checked: all who sent in the last 7 days').waitFor()
+  expect(await list.getByRole('button', { name: 'Check all' }).count()).toBe(0)
 })
 
 test('is in German, too', async () => {

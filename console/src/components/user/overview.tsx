@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense } from 'react'
 import type { Api } from '../../api/types.ts'
+import { isWithinMinutes } from '../../formats.ts'
 import { addDays, dayOf } from '../../local-time.ts'
 import { usageQuery } from '../../queries/usage.ts'
 import { type Raises, summaryQuery, useRaises, type ViewedUser } from '../../queries/user.ts'
@@ -163,7 +164,7 @@ function Forecast({ summary, raises, user }: GrantsProps) {
 }
 
 /** When sending stops, and by which cap if that is one which has another limit until then. */
-function endText({ forecast, caps }: SummaryOf, raises: Raises, end: string, isOwn: boolean): ReactNode {
+function endText({ forecast, caps, as_of }: SummaryOf, raises: Raises, end: string, isOwn: boolean): ReactNode {
   const rate = texts.usage.dailyRate(forecast?.daily_rate ?? 0)
   const at = <LongDate at={end} dateOnly />
   // The forecast leaves out caps with a scope.
@@ -171,6 +172,7 @@ function endText({ forecast, caps }: SummaryOf, raises: Raises, end: string, isO
   const raise = cap === undefined || other !== undefined ? undefined : raises.get(cap.quota_id)
   const unitsEnd = forecast?.units_run_out_at ?? null
   const isByCap = raise !== undefined && end >= raise.until && (unitsEnd === null || unitsEnd > end)
-  const { runsOut, capStops } = texts.user.forecast
+  const { runsOut, runsOutSoon, capStops } = texts.user.forecast
+  if (isWithinMinutes(end, as_of)) return runsOutSoon(rate)
   return isByCap ? capStops(rate, cap?.period ?? null, isOwn, raise.from, at) : runsOut(rate, at)
 }

@@ -1,4 +1,5 @@
-import { Anchor, Table } from '@mantine/core'
+import { Anchor, Button, Table } from '@mantine/core'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { DAY_MS } from '../../../../src/domain/time.ts'
 import type { Api } from '../../api/types.ts'
@@ -6,7 +7,7 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { LongDate, Units } from '../../components/values.tsx'
-import { formatRate } from '../../formats.ts'
+import { formatRate, isWithinMinutes } from '../../formats.ts'
 import { useForecasts } from '../../queries/overview.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
@@ -16,6 +17,7 @@ const DAYS = 7
 interface Forecast {
   user_id: number
   runsOutAt: string
+  isSoon: boolean
   dailyRate: number
   left: number | null
 }
@@ -25,14 +27,25 @@ const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
-  const forecasts = useForecasts()
+  const [isAll, setAll] = useState(false)
+  const forecasts = useForecasts(isAll)
   const { runningOut } = overviewPartTexts
   return (
     <Section isFramed title={runningOut.title}>
       <Loaded query={forecasts} loading={<Loading rows={3} height={36} />}>
-        {({ summaries, isComplete }) => {
+        {({ summaries, coverage }) => {
           const found = summaries.flatMap(forecastWithinDays)
-          const covered = isComplete ? runningOut.all : runningOut.bound(summaries.length)
+          const covered = (
+            <>
+              {coverage === 'all' ? runningOut.all(summaries.length) : runningOut.bound(summaries.length)}{' '}
+              {coverage === 'too many' && runningOut.tooMany}
+              {coverage === 'top' && (
+                <Button size="compact-xs" variant="subtle" loading={isAll} onClick={() => setAll(true)}>
+                  {runningOut.checkAll}
+                </Button>
+              )}
+            </>
+          )
           if (found.length === 0) {
             return (
               <EmptyState title={runningOut.none}>
@@ -63,7 +76,15 @@ function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
   const end = isCapped ? units_run_out_at : runs_out_at
   if (end === null || end <= as_of) return []
   if (Date.parse(end) > Date.parse(as_of) + DAYS * DAY_MS) return []
-  return [{ user_id, runsOutAt: end, dailyRate: daily_rate, left: isCapped ? remaining : available }]
+  return [
+    {
+      user_id,
+      runsOutAt: end,
+      isSoon: isWithinMinutes(end, as_of),
+      dailyRate: daily_rate,
+      left: isCapped ? remaining : available,
+    },
+  ]
 }
 
 function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
@@ -85,7 +106,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ user_id, runsOutAt, dailyRate, left }) => (
+          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left }) => (
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
@@ -93,7 +114,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.runsOut}>
-                <LongDate at={runsOutAt} dateOnly />
+                {isSoon ? overviewPartTexts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
               </Table.Td>
               <Table.Td data-label={columns.rate} className={classes.number ?? ''}>
                 {formatRate(dailyRate)}

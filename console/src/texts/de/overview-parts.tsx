@@ -7,10 +7,13 @@ export const overviewParts: typeof english = {
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:
-      'Bei gleichbleibendem Tagesverbrauch. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Woche zurückgesetzt wird.',
-    all: 'Geprüft sind alle Benutzer, die in den letzten 7 Tagen gesendet haben oder kurz vor einem Limit sind.',
+      'In den nächsten 7 Tagen, bei gleichbleibendem Tagesverbrauch. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird.',
+    all: count => `Geprüft: ${formatUnits(count)} Benutzer, alle, die in den letzten 7 Tagen gesendet haben.`,
     bound: count =>
       `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
+    tooMany: 'Es sind zu viele Benutzer, um hier alle zu prüfen.',
+    checkAll: 'Alle prüfen',
+    soon: 'In wenigen Minuten',
     none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
     noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
     columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
@@ -34,7 +37,7 @@ export const overviewParts: typeof english = {
   },
   ending: {
     title: 'Enden diese Woche',
-    about: 'Die mit den meisten übrigen Einheiten zuerst.',
+    about: 'In den nächsten 7 Tagen, die mit den meisten übrigen Einheiten zuerst.',
     all: 'Alle, die in 7 Tagen enden',
     none: 'Kein Kontingent endet in 7 Tagen',
     noOther: 'Kein anderes Kontingent endet in 7 Tagen',

@@ -53,7 +53,7 @@ export const overview: typeof english = {
       sender: 'Woher Nachrichten kommen',
     },
     about:
-      'In den letzten 24 Stunden verlangte Einheiten, bewilligt oder abgelehnt, neben dem Tagesdurchschnitt der 7 Tage davor. Ungewöhnliche zuerst, außer wo alles abgelehnt wurde.',
+      'In den letzten 24 Stunden angefragte Einheiten, neben dem Tagesdurchschnitt der 7 Tage davor. Beide zählen Abgelehntes mit. Ungewöhnliche zuerst, außer wo alles abgelehnt wurde.',
     group: 'Gruppieren nach',
     groups: { country: 'Land', message_type: 'Typ', sender: 'Versender' },
     none: 'Keine Nachrichten in den letzten 24 Stunden',
@@ -63,9 +63,9 @@ export const overview: typeof english = {
       country: 'Land',
       message_type: 'Nachrichtentyp',
       sender: 'Versender',
-      asked: 'Einheiten',
-      usual: 'Üblicher Tag',
-      denied: 'Abgelehnt',
+      asked: 'Angefragt',
+      usual: 'Üblich pro Tag angefragt',
+      denied: 'Davon abgelehnt',
     },
     times: factor => `${formatUnits(Math.round(factor))}-mal so viel wie üblich`,
     isNew: 'Neu: keine in den 7 Tagen davor',
@@ -83,10 +83,10 @@ export const overview: typeof english = {
     less: share => `${formatPercent(share)} weniger als gestern`,
     compared: (comparison, time, before) => (
       <>
-        {comparison} bis {time}: {formatUnits(before)}
+        {comparison} bis etwa jetzt ({time}): {formatUnits(before)}
       </>
     ),
-    noneYesterday: time => <>Gestern bis {time}: 0</>,
+    noneYesterday: time => <>Gestern bis etwa jetzt ({time}): 0</>,
     today: 'Heute',
     yesterday: 'Gestern',
     chart: (busiest, units) =>

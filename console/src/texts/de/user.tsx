@@ -136,6 +136,7 @@ export const user: Texts['user'] = {
         {rate}; bei diesem Verbrauch endet das Senden um den {at}.
       </>
     ),
+    runsOutSoon: rate => `${rate}; bei diesem Verbrauch endet das Senden in wenigen Minuten.`,
     capStops: (rate, period, _, limit, at) => (
       <>
         {rate}; bei diesem Verbrauch beendet die {period !== null && EACH[period]}Obergrenze, die dann wieder{' '}

@@ -7,10 +7,15 @@ export const overviewParts = {
   user: (id: number) => `User ${id}`,
   runningOut: {
     title: 'Running out this week',
-    about: 'At their present daily rate. Users whom only a cap stops until it resets within the week are left out.',
-    all: 'All users are checked who sent in the last 7 days or are near a limit.',
+    about:
+      'In the next 7 days, at their present daily rate. Users whom only a cap stops until it resets within that time are left out.',
+    all: (count: number) =>
+      `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
     bound: (count: number) =>
       `${formatUnits(count)} users are checked: the 100 who sent most in the last 7 days, and those of the 100 quotas nearest to their limit. Others may run out, too.`,
+    tooMany: 'There are too many users to check all of them here.',
+    checkAll: 'Check all',
+    soon: 'Within minutes',
     none: 'Nobody runs out within 7 days',
     noneAbout: 'A forecast needs a week of usage.',
     columns: { user: 'User', runsOut: 'Runs out around', rate: 'Units per day', left: 'Left now' },
@@ -34,7 +39,7 @@ export const overviewParts = {
   },
   ending: {
     title: 'Ending this week',
-    about: 'Most units left first.',
+    about: 'In the next 7 days, most units left first.',
     all: 'All that end within 7 days',
     none: 'No quota ends within 7 days',
     noOther: 'No other quota ends within 7 days',

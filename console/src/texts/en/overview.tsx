@@ -56,7 +56,7 @@ export const overview = {
       sender: 'Where messages come from',
     },
     about:
-      'Units asked for in the last 24 hours, granted or denied, beside the average day of the 7 days before. Unusual ones first, except where all was denied.',
+      'Units asked for in the last 24 hours, beside the average day of the 7 days before. Both count what was denied. Unusual ones first, except where all was denied.',
     group: 'Group by',
     groups: { country: 'Country', message_type: 'Type', sender: 'Sender' },
     none: 'No messages in the last 24 hours',
@@ -66,9 +66,9 @@ export const overview = {
       country: 'Country',
       message_type: 'Message type',
       sender: 'Sender',
-      asked: 'Units',
-      usual: 'Usual day',
-      denied: 'Denied',
+      asked: 'Asked for',
+      usual: 'Asked for on a usual day',
+      denied: 'Of which denied',
     },
     times: (factor: number) => `${formatUnits(Math.round(factor))} times as much as usual`,
     isNew: 'New: none in the 7 days before',
@@ -86,10 +86,10 @@ export const overview = {
     less: (share: number) => `${formatPercent(share)} less than yesterday`,
     compared: (comparison: string, time: ReactNode, before: number) => (
       <>
-        {comparison} by {time}: {formatUnits(before)}
+        {comparison} until about now ({time}): {formatUnits(before)}
       </>
     ),
-    noneYesterday: (time: ReactNode) => <>Yesterday by {time}: 0</>,
+    noneYesterday: (time: ReactNode) => <>Yesterday until about now ({time}): 0</>,
     today: 'Today',
     yesterday: 'Yesterday',
     chart: (busiest: string | null, units: number) =>

@@ -142,6 +142,7 @@ export const user = {
         {rate}; at that rate, sending stops around {at}.
       </>
     ),
+    runsOutSoon: (rate: string) => `${rate}; at that rate, sending stops within minutes.`,
     /** A cap has another limit until then, and the old one stops sending. */
     capStops: (rate: string, period: Period, isOwn: boolean, limit: number, at: ReactNode) => (
       <>
