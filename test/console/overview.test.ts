@@ -379,6 +379,31 @@ test('checks on request all users who sent, beyond those who sent most', async (
   expect(await list.getByRole('button', { name: 'Check all' }).count()).toBe(0)
 })
 
+test('the activity feed shows the raise of a cap as one action', async () => {
+  goTo(130)
+  const cap = { user_id: 23, kind: 'cap', period: 'day', time_zone: 'Europe/Berlin' }
+  const until = '2026-07-23T22:00:00Z'
+  const id = await allow({ ...cap, name: 'Ceiling', limit: 100 })
+  // The steps of the console, from the first to the last.
+  const next = await allow({ ...cap, limit: 100, starts_at: until, metadata: { continues_quota: String(id) } })
+  const metadata = { raised_from: '100', continued_by: String(next) }
+  await call('PUT', `/api/sms/admin/quota/${id}`, { body: { expires_at: until, metadata } })
+  await call('POST', `/api/sms/admin/quota/${id}/adjust`, { body: { delta: 400, reason: 'Cap too low' } })
+  const page = await openOverview()
+  const activity = panel(page, 'Activity')
+  const raise = activity.getByRole('listitem').first()
+  await raise
+    .getByText('updated by you: now 500 units until 24 Jul 2026, 00:00, then 100 units each day again')
+    .waitFor()
+  expect(await activity.getByText('100 units each day from').isVisible()).toBe(false)
+  await raise.getByText('and 2 more changes at once').click()
+  await raise.getByText('created by you: 100 units each day from 24 Jul 2026, 00:00').waitFor()
+  expect(await raise.getByRole('listitem').count()).toBe(2)
+  // No step of the raise.
+  await activity.getByRole('listitem').filter({ hasText: 'Ceiling created by you: 100 units each day' }).waitFor()
+  await expectAccessible(page)
+})
+
 test('is in German, too', async () => {
   const page = await empty.visit('/overview?by=message_type', { now: START, locale: 'de-DE' })
   await panel(page, 'Jetzt blockiert').getByText('Niemand ist blockiert').waitFor()

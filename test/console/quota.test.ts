@@ -211,6 +211,15 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   await rows.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
   await rows.getByText('From 16 Mar 2026, 01:00, after the raised limit').waitFor()
 
+  await page.goto(`${site.url}/console/quotas/${cap.id}?view=history`)
+  const changes = page.getByRole('list', { name: 'Changes' })
+  await expect
+    .poll(() => changes.locator(':scope > li').allTextContents())
+    .toMatchObject([
+      expect.stringMatching(/^Limit adjusted.*Goodwill.*and 1 more change at once/),
+      expect.stringContaining('Created'),
+    ])
+
   const clock = site.clock.now
   site.clock.now += DAY_MS
   expect(await sendable()).toBe(100)

@@ -1,6 +1,6 @@
 import { Anchor } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Fragment } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Feed } from '../../api/feed.ts'
 import type { Api } from '../../api/types.ts'
@@ -12,8 +12,9 @@ import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
 import { dayOf } from '../../local-time.ts'
 import { useCaller } from '../../session/session.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
-import { eventText } from './event-text.ts'
+import { eventText, stepsOf } from './event-text.ts'
 
 type FeedEvent = Api['Event']
 
@@ -30,8 +31,8 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {groupsOf(events, subject).map(group => (
-                  <Group key={group.at(-1)?.id} events={group} />
+                {groupsOf(events, subject).map(({ events: group, isOneAction }) => (
+                  <Group key={group.at(-1)?.id} events={group} isOneAction={isOneAction} />
                 ))}
               </ol>
             )}
@@ -53,22 +54,38 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
 /** So many events of one kind on one day are one line. */
 const MIN_GROUP = 3
 
-/** The events by kind and day, in the order of the newest of each group. Small groups stay single events. */
-function groupsOf(events: readonly FeedEvent[], self: string): FeedEvent[][] {
+interface EventGroup {
+  events: readonly FeedEvent[]
+  /** Whether the first event tells what all of them did. */
+  isOneAction: boolean
+}
+
+/**
+ * The raise of a cap with its steps, and else the events by kind and day, in the order of the newest of each group. Small
+ * groups stay single events.
+ */
+function groupsOf(events: readonly FeedEvent[], self: string): EventGroup[] {
+  const stepsByRaise = new Map(events.map(event => [event, stepsOf(event, events)]))
+  const steps = new Set([...stepsByRaise.values()].flatMap(found => found ?? []))
   const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event, self).kind}`
-  const groups = Map.groupBy(events, groupKeyOf)
-  return events.flatMap(event => {
+  const others = events.filter(event => stepsByRaise.get(event) === null && !steps.has(event))
+  const groups = Map.groupBy(others, groupKeyOf)
+  return events.flatMap((event): EventGroup[] => {
+    const stepsOfEvent = stepsByRaise.get(event) ?? null
+    if (stepsOfEvent !== null) return [{ events: [event, ...stepsOfEvent], isOneAction: true }]
+    if (steps.has(event)) return []
     const group = groups.get(groupKeyOf(event)) ?? []
-    if (group.length < MIN_GROUP) return [[event]]
-    return group[0] === event ? [group] : []
+    if (group.length < MIN_GROUP) return [{ events: [event], isOneAction: false }]
+    return group[0] === event ? [{ events: group, isOneAction: false }] : []
   })
 }
 
-function Group({ events }: { events: readonly FeedEvent[] }) {
+function Group({ events, isOneAction }: EventGroup) {
   const { subject: self } = useCaller()
   const [first] = events
   if (first === undefined) return null
   if (events.length === 1) return <Single event={first} />
+  if (isOneAction) return <Action events={events} />
   const { tone, kind } = eventText(first, self)
   return (
     <li className={classes.event}>
@@ -113,7 +130,24 @@ function Users({ events }: { events: readonly FeedEvent[] }) {
   )
 }
 
-function Single({ event }: { event: FeedEvent }) {
+/** What was done, and on request the changes that it took. */
+function Action({ events: [first, ...steps] }: Pick<EventGroup, 'events'>) {
+  if (first === undefined) return null
+  return (
+    <Single event={first}>
+      <details className={classes.user}>
+        <summary>{texts.user.changes.others(steps.length)}</summary>
+        <ol className={classes.events}>
+          {steps.map(event => (
+            <Single key={event.id} event={event} />
+          ))}
+        </ol>
+      </details>
+    </Single>
+  )
+}
+
+function Single({ event, children }: { event: FeedEvent; children?: ReactNode }) {
   const { subject: self } = useCaller()
   const { tone, subject, href, text } = eventText(event, self)
   return (
@@ -139,6 +173,7 @@ function Single({ event }: { event: FeedEvent }) {
             </Anchor>
           </div>
         )}
+        {children}
       </div>
     </li>
   )

@@ -1,6 +1,6 @@
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
-import { raiseOf } from '../../components/raised-cap.ts'
+import { CONTINUED_BY, RAISED_FROM, raiseOf } from '../../components/raised-cap.ts'
 import { formatTimestamp } from '../../formats.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
@@ -65,6 +65,25 @@ export function eventText({ type, data, at }: Event, self: string): EventText {
     default:
       return { subject: '', tone: 'over', text: type, kind: type }
   }
+}
+
+/** Steps that are further apart are not of one action. */
+const ACTION_MS = 60_000
+
+/**
+ * The earlier steps of raising a cap for its current window only: another cap was made to follow it, and it was to end before.
+ * Null for an event that is not the last step, the raise.
+ */
+export function stepsOf(event: Event, events: readonly Event[]): Event[] | null {
+  if (event.type !== 'quota.updated' || raiseOf(event.data.quota) === null) return null
+  const { id, updated_by, metadata } = event.data.quota
+  return events.filter(step => {
+    if (step.type !== 'quota.created' && step.type !== 'quota.updated') return false
+    const { quota } = step.data
+    const isOfBoth = (quota.id === id && RAISED_FROM in quota.metadata) || String(quota.id) === metadata[CONTINUED_BY]
+    const age = Date.parse(event.at) - Date.parse(step.at)
+    return isOfBoth && quota.updated_by === updated_by && raiseOf(quota) === null && age >= 0 && age < ACTION_MS
+  })
 }
 
 /** "you", a user by the id, or the name of a machine or of an account of the identity provider. */

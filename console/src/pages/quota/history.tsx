@@ -5,11 +5,13 @@ import { QUOTA_DEFAULTS } from '../../../../src/domain/bounds.ts'
 import type { Api } from '../../api/types.ts'
 import { CursorPager } from '../../components/cursor-pager.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
+import { requestsOf } from '../../components/request-changes.ts'
 import { cursor, oneOf, useUrlState } from '../../components/url-state.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, Timestamp, Units } from '../../components/values.tsx'
 import { historyQuery, windowsQuery } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { isSame } from './form-values.ts'
 import classes from './quota.module.css'
 import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
@@ -36,8 +38,19 @@ export function History({ id }: { id: number }) {
           aria-busy={isStale}
           data-stale={isStale || undefined}
         >
-          {changes.map(change => (
-            <ChangeItem key={change.version} change={change} />
+          {requestsOf(changes).map(({ head, others }) => (
+            <ChangeItem key={head.version} change={head}>
+              {others.length > 0 && (
+                <details className={classes.foot}>
+                  <summary>{texts.user.changes.others(others.length)}</summary>
+                  <ol className={classes.changes}>
+                    {others.map(change => (
+                      <ChangeItem key={change.version} change={change} />
+                    ))}
+                  </ol>
+                </details>
+              )}
+            </ChangeItem>
           ))}
         </ol>
       )}
@@ -80,7 +93,7 @@ function PagedRecords<Item>({ page, empty, children }: PagedRecordsProps<Item>) 
 
 /* ── Changes ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-function ChangeItem({ change }: { change: Change }) {
+function ChangeItem({ change, children }: { change: Change; children?: ReactNode }) {
   const { version, at, actor, request_id, reason } = change
   const action = <strong>{CHANGES.actions[actionOf(change)]}</strong>
   return (
@@ -98,6 +111,7 @@ function ChangeItem({ change }: { change: Change }) {
       <div className={classes.foot}>
         {CHANGES.version(version)} <Code>{request_id}</Code>
       </div>
+      {children}
     </li>
   )
 }

@@ -8,6 +8,7 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
 import { raiseOf } from '../../components/raised-cap.ts'
 import classes from '../../components/record-table.module.css'
+import { requestsOf } from '../../components/request-changes.ts'
 import { matching, useUrlState } from '../../components/url-state.ts'
 import { Actor, Timestamp } from '../../components/values.tsx'
 import { formatTimestamp } from '../../formats.ts'
@@ -73,21 +74,6 @@ function ChangeTable({ changes, user, isStale }: ChangeTableProps) {
       </Table.Tbody>
     </Table>
   )
-}
-
-/** What one request changed: the change that tells most, and the others. */
-interface RequestChanges {
-  head: Change
-  others: readonly Change[]
-}
-
-/** Puts the changes of each request together, in the order of the list. A bulk change counts as one, too. */
-function requestsOf(changes: readonly Change[]): RequestChanges[] {
-  const groups = Map.groupBy(changes, change => change.request_id ?? keyOf(change))
-  return [...groups.values()].flatMap(group => {
-    const head = group.find(({ reason }) => reason !== null) ?? group[0]
-    return head === undefined ? [] : [{ head, others: group.filter(change => change !== head) }]
-  })
 }
 
 function keyOf({ resource, quota_id, version, at }: Change): string {

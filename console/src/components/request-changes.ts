@@ -1,0 +1,19 @@
+interface AnyChange {
+  request_id: string | null
+  reason: string | null
+}
+
+/** What one request changed: the change that tells most, and the others. */
+interface RequestChanges<Change> {
+  head: Change
+  others: readonly Change[]
+}
+
+/** Puts the changes of each request together, in the order of the list. A bulk change counts as one, too. */
+export function requestsOf<Change extends AnyChange>(changes: readonly Change[]): RequestChanges<Change>[] {
+  const groups = Map.groupBy<unknown, Change>(changes, change => change.request_id ?? change)
+  return [...groups.values()].flatMap(group => {
+    const head = group.find(({ reason }) => reason !== null) ?? group[0]
+    return head === undefined ? [] : [{ head, others: group.filter(change => change !== head) }]
+  })
+}
