@@ -48,6 +48,8 @@ test('Back from the page of a user leads to where one was on the overview', asyn
   await link.waitFor()
   await page.getByRole('region', { name: 'Activity' }).getByRole('listitem').first().waitFor()
   await page.getByRole('region', { name: 'Running out this week' }).getByText('Nobody runs out').waitFor()
+  const near = page.getByRole('region', { name: 'Near their limit' })
+  await near.getByRole('button', { name: 'Show all 12' }).click()
   await link.scrollIntoViewIfNeeded()
   const before = await scrollY()
   expect(before).toBeGreaterThan(500)
@@ -59,8 +61,10 @@ test('Back from the page of a user leads to where one was on the overview', asyn
   await page.goBack()
   await link.waitFor()
   await expect.poll(scrollY).toBe(before)
-  // Also after what is read again.
+  // A list that was shown in full still is.
+  await expect.poll(() => near.getByRole('rowheader').count()).toBe(12)
+  // It stays when the page is no longer kept there, and figures are read again. Those above may change by a part of a pixel.
   await page.clock.fastForward(20_000)
   await page.getByRole('region', { name: 'Activity' }).getByRole('listitem').first().waitFor()
-  expect(await scrollY()).toBe(before)
+  expect(Math.abs((await scrollY()) - before)).toBeLessThanOrEqual(1)
 })

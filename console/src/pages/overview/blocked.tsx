@@ -89,7 +89,7 @@ function Content({ blocks }: { blocks: Blocks }) {
 }
 
 function Users({ title, users, from }: { title: string; users: readonly ShownUser[]; from: string }) {
-  const [shown, button] = useFirstRows(users)
+  const [shown, button] = useFirstRows(title, users)
   const { columns } = overviewTexts.blocked
   return (
     <>

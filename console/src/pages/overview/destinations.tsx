@@ -115,7 +115,7 @@ interface RowsProps {
 }
 
 function Rows({ group, destinations, isStale, onWho }: RowsProps) {
-  const [shown, button] = useFirstRows(destinations)
+  const [shown, button] = useFirstRows(group, destinations)
   const { titles, about, columns } = overviewTexts.destinations
   return (
     <>

@@ -57,7 +57,7 @@ export function Ending() {
 const leftOf = ({ remaining }: Quota) => remaining ?? Number.POSITIVE_INFINITY
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
-  const [shown, button] = useFirstRows(quotas)
+  const [shown, button] = useFirstRows('ending', quotas)
   const { title, columns } = overviewPartTexts.ending
   return (
     <>

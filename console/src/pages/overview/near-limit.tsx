@@ -48,7 +48,7 @@ function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
 }
 
 function Quotas({ quotas }: { quotas: readonly Quota[] }) {
-  const [shown, button] = useFirstRows(quotas)
+  const [shown, button] = useFirstRows('near', quotas)
   const summaries = useSummaries('near', [...new Set(quotas.map(({ user_id }) => user_id))])
   const { title, columns } = overviewPartTexts.near
   return (

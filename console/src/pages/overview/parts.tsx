@@ -19,9 +19,22 @@ export function HeadlineNumber({ value, children }: { value: number; children: R
 /** Rows of a list that are shown before "Show all". */
 const FIRST_ROWS = 5
 
-/** The first rows of a list, and the button that shows all; null if there are no more. */
-export function useFirstRows<T>(rows: readonly T[]): [shown: readonly T[], button: ReactNode] {
-  const [isOpen, setOpen] = useState(false)
+const kept = new Set<string>()
+
+/** A choice that is kept until the console is loaded again: Back leads to the page as it was. */
+export function useKeptChoice(name: string): [isChosen: boolean, choose: (isChosen: boolean) => void] {
+  const [isChosen, setChosen] = useState(kept.has(name))
+  function choose(value: boolean) {
+    if (value) kept.add(name)
+    else kept.delete(name)
+    setChosen(value)
+  }
+  return [isChosen, choose]
+}
+
+/** The first rows of a list, and the button that shows all; null if there are no more. @param list its name */
+export function useFirstRows<T>(list: string, rows: readonly T[]): [shown: readonly T[], button: ReactNode] {
+  const [isOpen, setOpen] = useKeptChoice(`all rows: ${list}`)
   if (rows.length <= FIRST_ROWS) return [rows, null]
   const button = (
     <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>

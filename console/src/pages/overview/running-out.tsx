@@ -1,5 +1,4 @@
 import { Anchor, Button, Table } from '@mantine/core'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import { DAY_MS } from '../../../../src/domain/time.ts'
 import type { Api } from '../../api/types.ts'
@@ -10,7 +9,7 @@ import { LongDate, Units } from '../../components/values.tsx'
 import { formatRate, isWithinMinutes } from '../../formats.ts'
 import { useForecasts } from '../../queries/overview.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
-import { useFirstRows } from './parts.tsx'
+import { useFirstRows, useKeptChoice } from './parts.tsx'
 
 const DAYS = 7
 
@@ -27,7 +26,7 @@ const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */
 export function RunningOut() {
-  const [isAll, setAll] = useState(false)
+  const [isAll, setAll] = useKeptChoice('all users who run out')
   const forecasts = useForecasts(isAll)
   const { runningOut } = overviewPartTexts
   return (
@@ -88,7 +87,7 @@ function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
 }
 
 function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
-  const [shown, button] = useFirstRows(forecasts)
+  const [shown, button] = useFirstRows('running out', forecasts)
   const { title, columns } = overviewPartTexts.runningOut
   return (
     <>
