@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
 import { request } from '../api/client.ts'
-import { ApiProblem, retryDelayOf } from '../api/problem.ts'
+import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { isBlock } from '../components/badge.tsx'
 import { LOCAL_ZONE } from '../formats.ts'
@@ -15,14 +15,16 @@ type Alert = Api['QuotaAlerts']['items'][number]
 const INTERVAL_MS = 3_000
 /** Refetch interval of reports that cost the service more and change less. */
 const SLOW_INTERVAL_MS = 20_000
-/** Refetch interval of forecasts, which need a call for each user. */
-const FORECAST_INTERVAL_MS = 300_000
 
 /** The pause is at least 9 times the duration of the last response, so that reports take at most 10% of the time. */
 const PAUSE_FACTOR = 9
 
 /** A query that is refetched while the tab is visible. */
-function useLive<T>(queryKey: readonly unknown[], read: (signal: AbortSignal) => Promise<T>, intervalMs: number) {
+export function useLive<T>(
+  queryKey: readonly unknown[],
+  read: (signal: AbortSignal) => Promise<T>,
+  intervalMs: number,
+) {
   const tookMs = useRef(0)
   return useQuery({
     queryKey,
@@ -87,7 +89,7 @@ export function useTopUsers(period: TopPeriod) {
   return useLive(['usage', 'top', period], read, SLOW_INTERVAL_MS)
 }
 
-function readTopUsers(period: TimeRange, limit: number, signal: AbortSignal): Promise<Api['TopUsers']> {
+export function readTopUsers(period: TimeRange, limit: number, signal: AbortSignal): Promise<Api['TopUsers']> {
   return request<Api['TopUsers']>('/admin/quota/usage/top', { query: { ...period, limit }, signal })
 }
 
@@ -254,7 +256,7 @@ export function useSummaries(list: 'blocked' | 'near', ids: readonly number[]) {
   return useLive(['sending', list], read, SLOW_INTERVAL_MS)
 }
 
-async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
+export async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
   const summaries: Api['QuotaSummary'][] = []
   for (const user_id of ids) {
     summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
@@ -266,7 +268,7 @@ async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promis
  * The first alerts. Right after many windows have ended, a page can be short because most of what it read no longer holds:
  * then a few further ones are read.
  */
-async function readAlerts(
+export async function readAlerts(
   below_percent: number | null,
   signal: AbortSignal,
   max = MAX_ALERTS,
@@ -300,59 +302,6 @@ export function useEnding() {
     return request<Api['QuotaPage']>('/admin/quota/list', { query, signal })
   }
   return useLive(['quotas', 'ending'], read, SLOW_INTERVAL_MS)
-}
-
-/** As many as the API names at once. */
-const MAX_FORECAST_ALERTS = 100
-const MAX_FORECAST_USERS = 100
-/** Summaries that are read at a time. */
-const LANES = 4
-
-/** Beyond, reading the summary of each user would take minutes. */
-const MAX_ALL_USERS = 2_000
-
-export interface Forecasts {
-  summaries: Api['QuotaSummary'][]
-  /** Whether these are all users who have sent in the last 7 days; 'too many': all were asked for. */
-  coverage: 'all' | 'top' | 'too many'
-}
-
-/**
- * The summaries of users who may run out soon: of those who sent most in the last 7 days, at most 100, and of those near a
- * limit, at most as many. The key is none that events invalidate.
- *
- * @param isAll of all who sent in the last 7 days, if they are not too many
- */
-export function useForecasts(isAll: boolean) {
-  const read = async (signal: AbortSignal): Promise<Forecasts> => {
-    const top = await readTopUsers(daysUntilNow(6, new Date()), MAX_FORECAST_USERS, signal)
-    const near = await readAlerts(100, signal, MAX_FORECAST_ALERTS)
-    const senders = isAll ? await readSenders(signal) : null
-    const ids = [
-      ...new Set([
-        ...near.items.map(({ quota }) => quota.user_id),
-        ...(senders ?? top.items.map(({ user_id }) => user_id)),
-      ]),
-    ]
-    const lanes = Array.from({ length: LANES }, (_, lane) => ids.filter((_id, index) => index % LANES === lane))
-    const summaries = await Promise.all(lanes.map(lane => readSummaries(lane, signal)))
-    const isComplete = senders !== null || top.items.length < MAX_FORECAST_USERS
-    return { summaries: summaries.flat(), coverage: isComplete ? 'all' : isAll ? 'too many' : 'top' }
-  }
-  return useLive(['forecasts', isAll], read, FORECAST_INTERVAL_MS)
-}
-
-/** All users who have sent in the last 7 days; null if they are too many for a report or for this page. */
-async function readSenders(signal: AbortSignal): Promise<number[] | null> {
-  const query = { ...daysUntilNow(6, new Date()), interval: 'month', group_by: 'user' }
-  try {
-    const { items } = await request<Usage>('/admin/quota/usage', { query, signal })
-    const ids = new Set(items.flatMap(({ user_id }) => (user_id === undefined ? [] : [user_id])))
-    return ids.size > MAX_ALL_USERS ? null : [...ids]
-  } catch (error) {
-    if (error instanceof ApiProblem && error.code === 'invalid_request') return null
-    throw error
-  }
 }
 
 /* ── Webhooks ───────────────────────────────────────────────────────────────────────────────────────────────────── */

@@ -7,7 +7,7 @@ import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { LongDate, Units } from '../../components/values.tsx'
 import { formatRate, isWithinMinutes } from '../../formats.ts'
-import { useForecasts } from '../../queries/overview.ts'
+import { useForecasts } from '../../queries/forecasts.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows, useKeptChoice } from './parts.tsx'
 
