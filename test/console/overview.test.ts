@@ -399,6 +399,7 @@ test('the activity feed shows the raise of a cap as one action', async () => {
   await raise.getByText('and 2 more changes at once').click()
   await raise.getByText('created by you: 100 units each day from 24 Jul 2026, 00:00').waitFor()
   expect(await raise.getByRole('listitem').count()).toBe(2)
+  await panel(page, 'Ending this week').getByText('No quota ends within 7 days').waitFor()
   // No step of the raise.
   await activity.getByRole('listitem').filter({ hasText: 'Ceiling created by you: 100 units each day' }).waitFor()
   await expectAccessible(page)

@@ -4,6 +4,7 @@ import type { Api } from '../../api/types.ts'
 import { QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
+import { currentRaise } from '../../components/raised-cap.ts'
 import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
@@ -32,8 +33,9 @@ export function Ending() {
     >
       <Loaded query={list} loading={<Loading rows={3} height={44} />}>
         {({ items, next_cursor }) => {
-          const quotas = items.filter(quota => !isExtra(quota))
-          const extra = items.length - quotas.length
+          // A raised cap is followed by one with the old limit.
+          const quotas = items.filter(quota => !isExtra(quota) && currentRaise(quota) === null)
+          const extra = items.filter(isExtra).length
           return (
             <>
               {quotas.length === 0 ? (
