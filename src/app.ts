@@ -6,6 +6,7 @@ import { type Database, type DatabaseOptions, openDatabase } from './db/database
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import { assertOwnSessions } from './db/own-sessions.ts'
+import { writeNames } from './db/principal-names.ts'
 import type { SecretKeys } from './db/secret-keys.ts'
 import { readServerVersions } from './db/server-versions.ts'
 import { type Cluster, findCluster } from './db/store.ts'
@@ -14,7 +15,8 @@ import { DAY_MS, type EpochMs } from './domain/time.ts'
 import { createEngine, ENGINE_CONNECTIONS, type Engine, type EngineOptions } from './engine/engine.ts'
 import { Unavailable } from './engine/failures.ts'
 import { createFeed } from './events/feed.ts'
-import { createAuthenticator } from './http/auth/authenticator.ts'
+import { type Authenticator, createAuthenticator } from './http/auth/authenticator.ts'
+import { createNameWriter } from './http/auth/name-writer.ts'
 import { createFront, type Front } from './http/front.ts'
 import { createMetricsServer } from './http/operations/routes.ts'
 import { createSlots } from './http/platform/slots.ts'
@@ -148,7 +150,7 @@ export async function createApp(config: Config, log: FastifyBaseLogger, override
       metrics,
       tracer,
       servesMetrics: config.metricsPort === null,
-      authenticator: await createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched }),
+      authenticator: await provideAuthenticator(base, stops),
       front,
       settings: config,
       exportSlots: createSlots(maxExportsOf(config.databasePoolSize), 'exports'),
@@ -250,6 +252,15 @@ function createWebhookDispatcher(
     onPending: metrics.pendingDeliveries,
     ...options,
   })
+}
+
+async function provideAuthenticator(
+  { config, now, log, jobsDb, metrics }: Base,
+  stops: Stop[],
+): Promise<Authenticator> {
+  const names = createNameWriter({ write: (seen, at) => writeNames(jobsDb, seen, at), log })
+  stops.push(() => names.stop())
+  return createAuthenticator(config, { now, log, onKeysFetched: metrics.keysFetched, onVerified: names.note })
 }
 
 function provideJobs(jobs: readonly Job[], { log, metrics }: Base, stops: Stop[]): JobRunner {

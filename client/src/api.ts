@@ -1461,7 +1461,7 @@ export type User = {
   readonly erasure: Erasure | null
 }
 
-/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them, unless it was compacted while the export was read. `event` is an `Event`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
+/** A line of an export. `record` names its kind; the other fields are those that the API shows. `export` begins it, with `user_id` and `as_of`. `quota` is an `SmsQuota`, also a deleted one, with `deleted_at`; its past windows and changes follow it as `quota_window` (`QuotaWindow`) and `quota_change` (`QuotaChange`), each with `quota_id`. `reservation` is a `ReservationRecord`, newest first. `denial` is a `DenialDetail`, with the quotas that were explained when it was logged. `usage` is the usage of a quarter of an hour from `start`, by grant, country and message type; `usage_day` and `usage_month` are that of a day or month into which older usage was compacted. No usage is in two of them, unless it was compacted while the export was read. `event` is an `Event`. `principal_name` is a `PrincipalName` that a token of the user had while it had a role, with `seen_at`. `end` is the last line and has the number of `records` between: an export without it is incomplete. */
 export type ExportRecord = {
   readonly record:
     | 'export'
@@ -1474,6 +1474,7 @@ export type ExportRecord = {
     | 'usage_day'
     | 'usage_month'
     | 'event'
+    | 'principal_name'
     | 'end'
 }
 
@@ -1870,7 +1871,7 @@ export type AuditPage = {
 /** Who the token belongs to and what it allows. */
 export type Caller = {
   /** The token's `sub`: the actor in the history. */ readonly subject: string
-  /** The token's `name`, for people to read; null if it has none. The history keeps the subject. */
+  /** The token's `name`, for people to read; null if it has none. The history keeps the subject; `GET /api/sms/admin/names` has the names of others. */
   readonly name: string | null
   /** The user whose own paths the token opens; null if it is not a user's. */
   readonly userId: number | null
@@ -1880,6 +1881,17 @@ export type Caller = {
   readonly adjustLimit: number | null
   /** When the token expires. */
   readonly expiresAt: string
+}
+
+/** The name of a principal with a role, for people to read. */
+export type PrincipalName = {
+  readonly subject: string
+  /** The `name` in the newest token of the subject. */
+  readonly name: string
+}
+
+export type PrincipalNames = {
+  /** By subject. Those without a name are left out. */ readonly items: ReadonlyArray<PrincipalName>
 }
 
 export type Health = { readonly status: 'ok' }
@@ -2245,7 +2257,7 @@ export interface Api<Options> {
   /**
    * Export the data of a user.
    *
-   * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage and events. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
+   * Everything that is stored of the user, as newline-delimited JSON: quotas with their past windows and changes, reservations, denials, usage, events, and the names in tokens that had a role. It is read page by page: each record is as of its reading, and what is written meanwhile may be missing, as may the usage of the last seconds. Check that the last line is `end`.
    */
   exportUser(input: { readonly userId: number }, options?: Options): Promise<AsyncIterable<ExportRecord>>
   /**
@@ -2447,6 +2459,18 @@ export interface Api<Options> {
     },
     options?: Options,
   ): Promise<AuditPage>
+  /**
+   * Read the names of actors and senders.
+   *
+   * The `name` of each subject, from its newest token that had one and a role. Stored a moment after the token is first used; nothing is decided by it. Subjects without a name are left out.
+   */
+  listNames(
+    input: {
+      /** The `sub` of a token, exactly, such as an `actor` or `updated_by`. Repeat the parameter for each, because a `sub` may have commas. */
+      readonly subject: ReadonlyArray<string>
+    },
+    options?: Options,
+  ): Promise<PrincipalNames>
   /** List webhooks. */
   listWebhooks(input?: Record<string, never>, options?: Options): Promise<WebhookList>
   /** Create a webhook. */
@@ -2728,6 +2752,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
       'to',
     ],
   },
+  listNames: { method: 'GET', path: '/api/sms/admin/names', query: ['subject'] },
   listWebhooks: { method: 'GET', path: '/api/sms/admin/webhooks' },
   createWebhook: { method: 'POST', path: '/api/sms/admin/webhooks', hasBody: true, takesKey: true },
   getWebhook: { method: 'GET', path: '/api/sms/admin/webhooks/{id}' },

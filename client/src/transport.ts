@@ -153,7 +153,7 @@ function split(route: Route, rest: ReadonlyMap<string, unknown>): { query: strin
   const body: Record<string, unknown> = {}
   for (const [name, value] of rest) {
     if (route.query?.includes(name) !== true) body[name] = value
-    else query.set(snakeName(name), Array.isArray(value) ? value.join(',') : String(value))
+    else for (const one of [value].flat()) query.append(snakeName(name), String(one))
   }
   const text = query.toString()
   return { query: text === '' ? '' : `?${text}`, body }

@@ -208,7 +208,7 @@ export const VARIABLES = {
   },
   AUDIT_RETENTION_DAYS: {
     means:
-      "how many days an administrator's change of a quota or a webhook is kept. Without the changes of a quota, verify cannot prove all of it. Records of erasures are kept",
+      "how many days an administrator's change of a quota or a webhook is kept. Without the changes of a quota, verify cannot prove all of it. Names that no token had for that time are removed, too. Records of erasures are kept",
     accepts: 'a whole number from 1 to 36500',
     fallback: null,
     unset: 'changes are kept for ever, those of a deleted quota as long as the quota',

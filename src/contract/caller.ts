@@ -8,7 +8,8 @@ export const Caller = Type.Object(
   {
     subject: Type.String({ description: "The token's `sub`: the actor in the history.", examples: ['7'] }),
     name: nullable(Type.String(), {
-      description: "The token's `name`, for people to read; null if it has none. The history keeps the subject.",
+      description:
+        "The token's `name`, for people to read; null if it has none. The history keeps the subject; `GET /api/sms/admin/names` has the names of others.",
       examples: ['Ann Lee'],
     }),
     user_id: nullable(uint(), { description: "The user whose own paths the token opens; null if it is not a user's." }),

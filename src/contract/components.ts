@@ -6,6 +6,7 @@ import { DENIAL_COMPONENTS } from './denials.ts'
 import { EVENT_COMPONENTS } from './events.ts'
 import { EXPORT_COMPONENTS } from './exports.ts'
 import { IMPORT_COMPONENTS } from './import.ts'
+import { NAME_COMPONENTS } from './names.ts'
 import { OPERATIONS_COMPONENTS } from './operations.ts'
 import { PROBLEM_COMPONENTS } from './problem.ts'
 import { QUOTA_HISTORY_COMPONENTS } from './quota-history.ts'
@@ -36,6 +37,7 @@ export const COMPONENTS: Record<string, TSchema> = {
   ...WEBHOOK_COMPONENTS,
   ...AUDIT_COMPONENTS,
   ...CALLER_COMPONENTS,
+  ...NAME_COMPONENTS,
   ...OPERATIONS_COMPONENTS,
   ...PROBLEM_COMPONENTS,
 }

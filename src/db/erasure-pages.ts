@@ -224,6 +224,17 @@ export function eraseAnswers(db: Database, erasure: ErasureKey): Promise<true | 
   })
 }
 
+/** Removes the names of the user's tokens. A token that comes later stores its name again. */
+export function eraseNames(db: Database, erasure: ErasureKey): Promise<true | typeof TAKEN> {
+  return page(db, erasure, async tx => {
+    const removed = await tx.query({
+      text: 'delete from principal_name where user_id = $1 returning 1',
+      values: [erasure.user_id],
+    })
+    return { removed: { principal_name: removed.length }, result: true }
+  })
+}
+
 /* ── Usage that is not rolled up ────────────────────────────────────────────────────────────────────────────────── */
 
 /** The number of the newest batch of usage that holds the user's; null: none does. */

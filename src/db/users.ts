@@ -91,7 +91,8 @@ export async function isKnownUser(db: Queryable, userId: number): Promise<boolea
              or exists (select from denial where shard = $1 and user_id = $2)
              or exists (select from event where shard = $1 and user_id = $2)
              or exists (select from event_sequence where shard = $1 and user_id = $2)
-             or exists (select from usage_pending where shard = $1 and $2 = any(users)) as known`,
+             or exists (select from usage_pending where shard = $1 and $2 = any(users))
+             or exists (select from principal_name where user_id = $2) as known`,
     values: [shardOf(userId), userId],
   })
   return row?.known ?? false

@@ -6,7 +6,7 @@ import { auditRoutes } from './audit/routes.ts'
 import type { Access } from './auth/authenticator.ts'
 import { guard, limitPrincipals } from './auth/guard.ts'
 import { createProvider } from './auth/provider.ts'
-import { callerRoutes } from './auth/routes.ts'
+import { callerRoutes, nameRoutes } from './auth/routes.ts'
 import { consoleRoutes } from './console/routes.ts'
 import type { ServerParts } from './context.ts'
 import { adminDenialRoutes, userDenialRoutes } from './denials/routes.ts'
@@ -76,6 +76,7 @@ const API: readonly Scope[] = [
   { prefix: '/api/sms/admin/denials', access: 'read', routes: [adminDenialRoutes] },
   { prefix: '/api/sms/admin/events', access: 'read', routes: [eventRoutes] },
   { prefix: '/api/sms/admin/audit', access: 'read', routes: [auditRoutes] },
+  { prefix: '/api/sms/admin/names', access: 'read', routes: [nameRoutes] },
   { prefix: '/api/sms/admin/webhooks', access: 'read', routes: [webhookRoutes, deliveryRoutes, webhookHistoryRoutes] },
   { prefix: '/api/sms/sender/quota', access: 'send', routes: [senderRoutes] },
   { prefix: '/api/sms/me', access: 'anyone', routes: [callerRoutes] },

@@ -1,12 +1,16 @@
 import { CHANGE_TABLES, type ChangeTable, removeOldChanges } from '../db/audit-retention.ts'
 import type { Database } from '../db/database.ts'
+import { removeUnseenNames } from '../db/principal-names.ts'
 import type { EpochMs } from '../domain/time.ts'
 import { createPageSize, forEachApart, type PageSize } from './isolation.ts'
 import type { Job } from './runner.ts'
 
-/** Removes changes by administrators when their retention time is over. Any number of processes may run it. */
+/**
+ * Removes changes by administrators when their retention time is over, and the names of principals that were not seen for
+ * that time. Any number of processes may run it.
+ */
 export interface AuditRetention extends Job {
-  /** One step: a page of each kind of changes, oldest first. Resolves to whether there may be more. */
+  /** One step: a page of each kind of changes, oldest first, and the names. Resolves to whether there may be more changes. */
   removeOnce(now: EpochMs, signal?: AbortSignal): Promise<boolean>
 }
 
@@ -30,6 +34,7 @@ export function createAuditRetention({ db, now: clock, retentionMs }: AuditReten
       const isFull = await size.run(async rows => (await removeOldChanges(db, table, now - retentionMs, rows)) >= rows)
       if (isFull) hasMore = true
     })
+    await removeUnseenNames(db, now - retentionMs)
     return hasMore
   }
 

@@ -4,6 +4,7 @@ import type { Erasure } from '../db/erasure.ts'
 import {
   eraseAnswers,
   eraseEvents,
+  eraseNames,
   eraseQuota,
   eraseReservations,
   eraseRows,
@@ -41,6 +42,7 @@ export async function* erasurePages(parts: ErasureParts, erasure: Erasure, size:
   yield* repeat(() => size.run(rows => eraseQuota(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseEvents(db, erasure, rows)))
   yield* repeat(() => eraseAnswers(db, erasure))
+  yield* repeat(() => eraseNames(db, erasure))
   yield* pendingUsagePages(db, erasure)
   yield* repeat(() => size.run(rows => eraseRows(db, erasure, rows)))
   yield* repeat(() => size.run(rows => eraseTopUsers(db, erasure, rows)))

@@ -36,6 +36,17 @@ describe('the API', () => {
     expect(await admin.deleteQuota({ id })).toBeUndefined()
   })
 
+  test('a list in a query is a repeated parameter', async () => {
+    const urls: string[] = []
+    const watched: typeof fetch = (input, init) => {
+      urls.push(String(input))
+      return fetch(input, init)
+    }
+    const client = createClient({ url, token: service.adminToken, fetch: watched })
+    expect(await client.listNames({ subject: ['a,b', 'c'] })).toEqual({ items: [] })
+    expect(urls).toEqual([`${url}/api/sms/admin/names?subject=a%2Cb&subject=c`])
+  })
+
   test('names what was wrong', async () => {
     const error = await admin.createQuota({ userId: 1, limit: -1 }).catch(reason => reason)
     expect(error).toBeInstanceOf(QuotaError)

@@ -10,7 +10,7 @@ test('every table has a place in a cluster, and only tables of migrations have n
   const placed = (placement: string | null) =>
     tables.filter(table => table.placement === placement).map(({ name }) => name)
   expect(placed(null)).toEqual(['applied_migration', 'schema_migration'])
-  expect(placed('on every node')).toEqual(['principal'])
+  expect(placed('on every node')).toEqual(['principal', 'principal_name'])
   expect(placed('on the coordinator')).toEqual(['usage_period', 'usage_total'])
   expect(placed('sharded')).toContain('reservation')
 })

@@ -59,6 +59,7 @@ const ROUTES_BY_ACCESS: Record<Access | 'open', string[]> = {
     'GET /api/sms/admin/users/:user_id/data/erasure',
     'GET /api/sms/admin/search',
     'GET /api/sms/admin/audit',
+    'GET /api/sms/admin/names',
     'GET /api/sms/admin/denials',
     'GET /api/sms/admin/denials/:denial_id',
     'GET /api/sms/admin/events',

@@ -33,6 +33,7 @@ const settlement = { user_id: 7, id: 'm' }
 const VALID: Record<string, { query?: string; body?: unknown; type?: string; key?: string }> = {
   reportMyUsage: { query: `${PERIOD}&interval=day` },
   search: { query: 'q=7' },
+  listNames: { query: 'subject=7' },
   summarizeQuotasOfUser: { query: 'user_id=7' },
   createQuota: { body: { user_id: 7, limit: 5 } },
   importQuotas: { body: '{"user_id":7,"external_ref":"K-1","limit":5}\n', type: 'application/x-ndjson' },

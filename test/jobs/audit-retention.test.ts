@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { requestErasure } from '../../src/admin/erase-user.ts'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import { listChanges } from '../../src/db/audit.ts'
+import { namesOf, writeNames } from '../../src/db/principal-names.ts'
 import { changesOf } from '../../src/db/quota-history.ts'
 import { verify } from '../../src/db/verify/verify.ts'
 import { DAY_MS } from '../../src/domain/time.ts'
@@ -17,14 +18,17 @@ const retentionOf = (retentionMs: number | null) => createAuditRetention({ db, n
 const actions = async () =>
   (await listChanges(db, {}, undefined, 200)).changes.map(({ resource, action }) => `${resource} ${action}`)
 
-test('changes are removed when the retention time is over, and erasures stay', async () => {
+test('changes and names are removed when their retention time is over, and erasures stay', async () => {
   const old = await bench.quota({ user_id: someone() })
   const gone = someone()
   await bench.quota({ user_id: gone })
   await createWebhook(db, { url: 'https://example.com/' }, SOME_SECRET, bench.author())
   await requestErasure(db, gone, false, bench.author())
+  await writeNames(db, [{ subject: 'old', name: 'Olaf', user_id: null }], clock.now)
   clock.now += 1
+  await writeNames(db, [{ subject: 'newer', name: 'Nora', user_id: null }], clock.now)
   await bench.quota({ user_id: someone() })
+  const names = async () => (await namesOf(db, ['old', 'newer'])).map(({ name }) => name)
   const all = ['quota created', 'quota created', 'quota created', 'webhook created', 'user erased']
 
   clock.now += KEPT - 2
@@ -33,8 +37,10 @@ test('changes are removed when the retention time is over, and erasures stay', a
   clock.now += 1
   expect(await retentionOf(null).removeOnce(clock.now)).toBe(false)
   expect(await actions()).toHaveLength(5)
+  expect(await names()).toEqual(['Nora', 'Olaf'])
   expect(await retentionOf(KEPT).removeOnce(clock.now)).toBe(false)
   expect(await actions()).toEqual(['quota created', 'user erased'])
+  expect(await names()).toEqual(['Nora'])
   // The quota itself stays, with an empty history.
   expect(await changesOf(db, old.id, 99, 10)).toEqual({ items: [], hasMore: false })
   expect((await verify(db)).differences).toEqual([])

@@ -4,6 +4,7 @@ import { requestErasure } from '../../src/admin/erase-user.ts'
 import type { Database } from '../../src/db/database.ts'
 import { findErasure } from '../../src/db/erasure.ts'
 import { eraseEvents, eraseRows, eraseTopUsers, TAKEN } from '../../src/db/erasure-pages.ts'
+import { writeNames } from '../../src/db/principal-names.ts'
 import { topUsers } from '../../src/db/top-users.ts'
 import { TOP_LIST } from '../../src/db/usage-rollup.ts'
 import { timestampParam } from '../../src/db/values.ts'
@@ -104,6 +105,7 @@ async function createHistories(...users: number[]): Promise<number[][]> {
   await createRetention({ db, now: () => clock.now, retentionMs: 1 }).retireOnce(clock.now)
   for (const [index, user] of users.entries()) {
     await Promise.all(times(31, n => engine.submit(draw('consume', user, `kept-${n}`, 1))))
+    await writeNames(db, [{ subject: `subject of ${user}`, name: 'Ann', user_id: user }], clock.now)
     const origin = { principal: 'gateway', requestId: 'r' }
     await engine.submit(draw('consume', user, 'pending', 1, { force: true, origin }))
     await db.query({
@@ -206,7 +208,7 @@ describe('erases', () => {
       request_id: 'test',
       force: false,
       finished_at: clock.now,
-      removed: { ...gone, ...usage, denial: 1, idempotency: 1 },
+      removed: { ...gone, ...usage, denial: 1, idempotency: 1, principal_name: 1 },
     })
     // The pending usage of the shard was rolled up.
     const kept = before.filter(place => !place.startsWith('usage_pending'))

@@ -5,11 +5,12 @@ import type { Queryable, Transaction } from '../database.ts'
 type Placement = 'sharded' | 'on every node' | 'on the coordinator'
 
 /**
- * Tables without a shard. `principal` is joined to rows of every shard, and is small and rarely written. The sums of all
- * users are written with rows of one shard at a time: Citus must know them, or the two would not be committed together.
+ * Tables without a shard. `principal` and `principal_name` are read beside rows of every shard, and are small and rarely
+ * written. The sums of all users are written with rows of one shard at a time: Citus must know them, or the two would not be committed together.
  */
 const WITHOUT_SHARD: Readonly<Record<string, Placement>> = {
   principal: 'on every node',
+  principal_name: 'on every node',
   usage_total: 'on the coordinator',
   usage_period: 'on the coordinator',
 }

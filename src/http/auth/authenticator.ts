@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify } from 'jose'
 import type { Config } from '../../config/config.ts'
 import type { Permission } from '../../domain/role.ts'
+import type { EpochMs } from '../../domain/time.ts'
 import { Problem } from '../../errors.ts'
 import { createClaimReader, type Principal, roleNamesOf } from './claims.ts'
 import { createExpiringMap } from './expiring-map.ts'
@@ -35,6 +36,8 @@ export interface AuthenticatorOptions {
   cacheSize?: number
   /** Called after each attempt to fetch keys from the key server. */
   onKeysFetched?: (isFetched: boolean) => void
+  /** Called for each token that was verified: when it comes for the first time, and every few minutes while it is used. */
+  onVerified?: (principal: Principal, now: EpochMs) => void
 }
 
 /** How far this machine's clock and the issuer's may differ. A token is accepted for this long after its `exp`. */
@@ -57,7 +60,7 @@ const KEY_CHECK_MS = 5_000
  */
 export async function createAuthenticator(
   { auth, dataDir }: Pick<Config, 'auth' | 'dataDir'>,
-  { now, log, cacheSize = 10_000, onKeysFetched }: AuthenticatorOptions,
+  { now, log, cacheSize = 10_000, onKeysFetched, onVerified }: AuthenticatorOptions,
 ): Promise<Authenticator> {
   const principalOf = createClaimReader(auth)
   const roleNames = roleNamesOf(auth)
@@ -87,6 +90,7 @@ export async function createAuthenticator(
       const expiry = ((payload.exp ?? 0) + TOLERANCE_SECONDS) * 1_000
       // What a replaced key has verified is not kept.
       if (isUnchanged(keys, ring.keys())) known.set(id, principal, Math.min(expiry, at + RECHECK_MS))
+      onVerified?.(principal, at)
       return principal
     } catch (error) {
       const algorithms = keys.flatMap(key => key.algorithms)

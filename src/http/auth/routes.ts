@@ -1,10 +1,13 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import type { Caller } from '../../contract/caller.ts'
+import { NamesQuery } from '../../contract/names.ts'
 import { NoQuery } from '../../contract/schemas.ts'
+import { namesOf } from '../../db/principal-names.ts'
 import { formatTimestamp } from '../../domain/time.ts'
 import type { RouteContext } from '../context.ts'
-import { operation, responses } from '../platform/openapi.ts'
+import { operation, readResponses, responses } from '../platform/openapi.ts'
 import type { Principal } from './claims.ts'
 import { principalOf } from './guard.ts'
 
@@ -33,6 +36,26 @@ export function callerRoutes(app: FastifyInstance, { settings }: RouteContext): 
         expires_at: formatTimestamp(principal.expiresAt),
       }
     },
+  )
+}
+
+/** The names of principals: `/api/sms/admin/names`. */
+export function nameRoutes(server: FastifyInstance, { db }: RouteContext): void {
+  server.withTypeProvider<TypeBoxTypeProvider>().get(
+    '',
+    {
+      schema: {
+        ...operation(
+          'Administrator',
+          'listNames',
+          'Read the names of actors and senders',
+          'The `name` of each subject, from its newest token that had one and a role. Stored a moment after the token is first used; nothing is decided by it. Subjects without a name are left out.',
+        ),
+        querystring: NamesQuery,
+        response: readResponses(Type.Ref('PrincipalNames#')),
+      },
+    },
+    async request => ({ items: await namesOf(db, request.query.subject) }),
   )
 }
 

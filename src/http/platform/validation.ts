@@ -52,12 +52,12 @@ export function compileCheck(schema: TSchema, inText = false): Check {
 
 /**
  * Compiles a schema into a validator for Fastify. Values in bodies are never coerced. In paths and queries, a plain decimal
- * number becomes an integer where the schema expects one.
+ * number becomes an integer where the schema expects one, and a single value a list.
  */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const inText = httpPart === 'querystring' || httpPart === 'params'
   const validate = validatorOf(compileCheck(schema, inText))
-  return inText ? input => validate(readNumbers(schema as Schema, input as Record<string, unknown>)) : validate
+  return inText ? input => validate(readTexts(schema as Schema, input as Record<string, unknown>)) : validate
 }
 
 /** Makes a check a validator for Fastify. */
@@ -70,11 +70,16 @@ export function validatorOf(check: Check): (value: unknown) => { value: unknown 
 
 const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
 
-/** `7` is a number in a query; `+7`, `07`, `7.0` and `7e0` stay text, which the schema then refuses. */
-function readNumbers(schema: Schema, input: Record<string, unknown>): Record<string, unknown> {
+/**
+ * `7` is a number in a query; `+7`, `07`, `7.0` and `7e0` stay text, which the schema then refuses. A list is a repeated
+ * parameter, so one that occurs once is a list of one.
+ */
+function readTexts(schema: Schema, input: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(input).map(([name, value]) => {
-    const isNumber = schema.properties?.[name]?.type === 'integer' && typeof value === 'string' && DECIMAL.test(value)
-    return [name, isNumber ? Number(value) : value]
+    const type = schema.properties?.[name]?.type
+    if (typeof value !== 'string') return [name, value]
+    if (type === 'array') return [name, [value]]
+    return [name, type === 'integer' && DECIMAL.test(value) ? Number(value) : value]
   })
   return Object.fromEntries(entries)
 }

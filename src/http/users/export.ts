@@ -1,5 +1,6 @@
 import type { ExportRecord } from '../../contract/users.ts'
 import type { Database } from '../../db/database.ts'
+import { namesOfUser } from '../../db/principal-names.ts'
 import { changesOf, closedWindowsOf } from '../../db/quota-history.ts'
 import { listReservations, type ReservationKey } from '../../db/reservation-lists.ts'
 import { denialsAfter, eventsAfter, quotasAfter, type UsageTable, usageAfter } from '../../db/user-data.ts'
@@ -38,6 +39,8 @@ async function* pagesOf(db: Database, userId: number, now: EpochMs): AsyncGenera
   // In the order in which compaction moves rows, so that none is missed.
   for (const table of ['usage', 'usage_day', 'usage_month'] as const) yield* usagePages(db, userId, table)
   yield* eventPages(db, userId)
+  const names = await namesOfUser(db, userId)
+  yield names.map(({ seen_at, ...name }) => ({ record: 'principal_name', ...name, seen_at: formatTimestamp(seen_at) }))
 }
 
 async function* quotaPages(

@@ -1,0 +1,62 @@
+/** Stores the names in tokens in the background, so that people can read them beside the subjects of changes. */
+import type { Log } from '../../db/database.ts'
+import type { SeenName } from '../../db/principal-names.ts'
+import { DAY_MS, type EpochMs } from '../../domain/time.ts'
+import type { Principal } from './claims.ts'
+import { createExpiringMap } from './expiring-map.ts'
+
+export interface NameWriter {
+  /** Takes note of a principal whose token was verified. It never throws, and what it starts is not waited for. */
+  note(principal: Pick<Principal, 'subject' | 'name' | 'userId' | 'roles'>, now: EpochMs): void
+  /** Writes nothing further; resolves when the statement under way has ended. */
+  stop(): Promise<void>
+}
+
+export interface NameWriterOptions {
+  write: (names: readonly SeenName[], now: EpochMs) => Promise<void>
+  log: Pick<Log, 'warn'>
+}
+
+/** A name is written again after this time, to note that it is still in use. */
+const REFRESH_MS = DAY_MS
+/** The most names in memory. The least recently used is written again when it comes again. */
+const MAX_KNOWN = 10_000
+/** The most names that wait. Those beyond are dropped, and come again when their token is next verified. */
+const MAX_WAITING = 1_000
+/** The rows of a statement. */
+const MAX_ROWS = 100
+
+export function createNameWriter({ write, log }: NameWriterOptions): NameWriter {
+  /** The name of a subject that was written, or is about to be. */
+  const known = createExpiringMap<string>(MAX_KNOWN)
+  const waiting = new Map<string, SeenName>()
+  let writing: Promise<void> | null = null
+  let isStopped = false
+
+  async function writeAll(now: EpochMs): Promise<void> {
+    while (waiting.size > 0 && !isStopped) {
+      const names = [...waiting.values()].slice(0, MAX_ROWS)
+      for (const { subject } of names) waiting.delete(subject)
+      await write(names, now).catch(error => {
+        log.warn({ reason: String(error) }, 'names: not stored, trying again with the next token')
+        for (const { subject, name } of names) known.set(subject, name, now)
+      })
+    }
+    writing = null
+  }
+
+  return {
+    note({ subject, name, userId, roles }, now) {
+      // Customers have no role: their names are not needed, so they are not stored.
+      if (name === null || roles.length === 0 || known.get(subject, now) === name) return
+      if (waiting.size >= MAX_WAITING || isStopped) return
+      known.set(subject, name, now + REFRESH_MS)
+      waiting.set(subject, { subject, name, user_id: userId })
+      writing ??= writeAll(now)
+    },
+    async stop() {
+      isStopped = true
+      await writing
+    },
+  }
+}
