@@ -4,6 +4,7 @@ import type { Config } from './config/config.ts'
 import { assertRestored } from './db/backup/restore.ts'
 import { type Database, type DatabaseOptions, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
+import { assertNotRestoring } from './db/embedded/folders.ts'
 import { assertMigrated, migrate } from './db/migrate.ts'
 import { assertOwnSessions } from './db/own-sessions.ts'
 import { writeNames } from './db/principal-names.ts'
@@ -177,6 +178,7 @@ async function stopAll(stops: readonly Stop[], log: FastifyBaseLogger): Promise<
 /** The address of the configured database, or of the service's own, which it starts. */
 async function provideDatabase(config: Config, log: FastifyBaseLogger, stops: Stop[]): Promise<string> {
   if (config.databaseUrl !== null) return config.databaseUrl
+  await assertNotRestoring(config.dataDir)
   const embedded = await startEmbedded({ dataDir: config.dataDir, log })
   stops.push(() => embedded.stop())
   return embedded.url

@@ -54,6 +54,14 @@ describe('sms-quota backup and restore', async () => {
     expect(await exists(join(other.dataDir, 'database'))).toBe(false)
   })
 
+  test('a restore that is killed while it makes the database keeps the service from starting', async () => {
+    const restore = other.launch(['restore', file])
+    await expect.poll(() => exists(join(other.dataDir, 'restore-under-way')), { interval: 5 }).toBe(true)
+    await restore.kill()
+    const refusal = expect.stringMatching(/a restore into \S+ was not completed: run "sms-quota restore" again/)
+    expect(await other.launch(['serve']).ended).toMatchObject({ code: 1, stderr: refusal })
+  })
+
   test('restore into a new data folder, verify, and the service serves it', async () => {
     const { code, stdout, stderr } = await other.launch(['restore', file]).ended
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })

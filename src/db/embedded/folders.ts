@@ -10,6 +10,8 @@ export interface Folders {
   /** Holds the password of the database; only the service's user may read it. */
   readonly password: string
   readonly log: string
+  /** Exists while a restore makes and fills the database, and after one that was killed. */
+  readonly restoring: string
 }
 
 /** Creates the data folder if need be, and returns the paths in it. */
@@ -34,7 +36,17 @@ export function foldersIn(dataDir: string): Folders {
     cluster: join(dataDir, 'database'),
     password: join(dataDir, 'postgres-password'),
     log: join(dataDir, 'postgresql.log'),
+    restoring: join(dataDir, 'restore-under-way'),
   }
+}
+
+/** @throws Error if a restore into the data folder was begun and not completed */
+export async function assertNotRestoring(dataDir: string): Promise<void> {
+  const { restoring } = foldersIn(dataDir)
+  if (!(await exists(restoring))) return
+  throw new Error(
+    `a restore into ${dataDir} was not completed: run "sms-quota restore" again, or remove ${restoring} to start without its data`,
+  )
 }
 
 /** Gives a file that root made to the owner of the data folder. */
