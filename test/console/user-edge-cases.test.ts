@@ -91,7 +91,8 @@ test('who made a change is named where the token has a name, and otherwise by it
   await page.getByRole('dialog').getByText('You are signed in as “Ann Lee”.').waitFor()
 
   const other = await site.visit(`/quotas/${quota.id}?view=history`)
-  await other.getByRole('listitem').filter({ hasText: 'Created by “ann-4711”' }).waitFor()
+  const created = other.getByRole('listitem').filter({ hasText: 'Created by “Ann Lee”' })
+  await created.getByTitle('ann-4711').waitFor()
 })
 
 test('the status comes first; it, the forecast and a check of units and type apply caps', async () => {

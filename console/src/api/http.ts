@@ -5,8 +5,8 @@ import type { Api } from './types.ts'
 /** Options of a request. */
 export interface RequestOptions {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Query parameters; undefined and null are left out. */
-  query?: Record<string, string | number | boolean | null | undefined>
+  /** Query parameters; undefined and null are left out, and lists are repeated. */
+  query?: Record<string, string | number | boolean | readonly string[] | null | undefined>
   body?: unknown
   /** A body of newline-delimited JSON. */
   lines?: string
@@ -76,7 +76,9 @@ async function jsonOf(response: Response): Promise<unknown> {
 function urlOf(path: string, query: RequestOptions['query'] = {}): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null) parameters.set(name, String(value))
+    for (const one of [value].flat()) {
+      if (one !== undefined && one !== null) parameters.append(name, String(one))
+    }
   }
   return `/api/sms${path}${parameters.size === 0 ? '' : `?${parameters}`}`
 }

@@ -5,6 +5,7 @@ import type { CALLER_COMPONENTS } from '../../../src/contract/caller.ts'
 import type { DENIAL_COMPONENTS } from '../../../src/contract/denials.ts'
 import type { EVENT_COMPONENTS } from '../../../src/contract/events.ts'
 import type { IMPORT_COMPONENTS } from '../../../src/contract/import.ts'
+import type { NAME_COMPONENTS } from '../../../src/contract/names.ts'
 import type { PROBLEM_COMPONENTS } from '../../../src/contract/problem.ts'
 import type { QUOTA_HISTORY_COMPONENTS } from '../../../src/contract/quota-history.ts'
 import type { QUOTA_SUMMARY_COMPONENTS } from '../../../src/contract/quota-summary.ts'
@@ -29,6 +30,7 @@ type Schemas = typeof QUOTA_COMPONENTS &
   typeof USAGE_COMPONENTS &
   typeof DENIAL_COMPONENTS &
   typeof CALLER_COMPONENTS &
+  typeof NAME_COMPONENTS &
   typeof SEARCH_COMPONENTS &
   typeof USER_COMPONENTS &
   typeof AUDIT_COMPONENTS

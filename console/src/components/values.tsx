@@ -9,6 +9,7 @@ import {
   formatUtc,
   LOCAL_ZONE,
 } from '../formats.ts'
+import { useNames } from '../queries/names.ts'
 import { useCaller } from '../session/session.ts'
 import { texts } from '../texts/texts.ts'
 import classes from './values.module.css'
@@ -66,11 +67,19 @@ function Time({ at, text, className = classes.figures }: { at: string; text: str
   )
 }
 
-/** Who made a change: the subject of the token, or the name of the signed-in caller. Of others the service knows no name. */
+/** Who made a change, in quotation marks: by the name, if it is known. */
 export function Actor({ subject }: { subject: string }) {
-  const caller = useCaller()
   const { actor, ownActor } = texts.components
-  const isOwn = subject === caller.subject
-  const name = <bdi style={{ overflowWrap: 'anywhere' }}>{isOwn ? (caller.name ?? subject) : subject}</bdi>
-  return isOwn ? ownActor(name) : actor(name)
+  const isOwn = subject === useCaller().subject
+  return (isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)
+}
+
+/** The name of an actor or sender, with the subject of the token as a tooltip; the subject alone if no name is known. */
+export function PrincipalName({ subject }: { subject: string }) {
+  const name = useNames([subject]).get(subject)
+  return (
+    <bdi style={{ overflowWrap: 'anywhere' }} title={name === undefined ? undefined : subject}>
+      {name ?? subject}
+    </bdi>
+  )
 }

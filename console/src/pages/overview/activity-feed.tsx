@@ -10,18 +10,17 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
 import { dayOf } from '../../local-time.ts'
-import { useCaller } from '../../session/session.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
-import { eventText, stepsOf } from './event-text.ts'
+import { eventText, type Reader, stepsOf, useReader } from './event-text.ts'
 
 type FeedEvent = Api['Event']
 
 /** The latest events, newest first, updated live. What repeats is one line. */
 export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   const { activity } = overviewPartTexts
-  const { subject } = useCaller()
+  const self = useReader(feed.data?.events ?? [])
   return (
     <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
@@ -31,7 +30,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {groupsOf(events, subject).map(({ events: group, isOneAction }) => (
+                {groupsOf(events, self).map(({ events: group, isOneAction }) => (
                   <Group key={group.at(-1)?.id} events={group} isOneAction={isOneAction} />
                 ))}
               </ol>
@@ -43,7 +42,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
                 {hasGap && activity.skipped}.
               </p>
             )}
-            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events, subject))} />
+            <Announcement text={activity.announcement(count, count === 0 ? null : latestOf(events, self))} />
           </>
         )}
       </Loaded>
@@ -64,7 +63,7 @@ interface EventGroup {
  * The raise of a cap with its steps, and else the events by kind and day, in the order of the newest of each group. Small
  * groups stay single events.
  */
-function groupsOf(events: readonly FeedEvent[], self: string): EventGroup[] {
+function groupsOf(events: readonly FeedEvent[], self: Reader): EventGroup[] {
   const stepsByRaise = new Map(events.map(event => [event, stepsOf(event, events)]))
   const steps = new Set([...stepsByRaise.values()].flatMap(found => found ?? []))
   const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event, self).kind}`
@@ -81,7 +80,7 @@ function groupsOf(events: readonly FeedEvent[], self: string): EventGroup[] {
 }
 
 function Group({ events, isOneAction }: EventGroup) {
-  const { subject: self } = useCaller()
+  const self = useReader(events)
   const [first] = events
   if (first === undefined) return null
   if (events.length === 1) return <Single event={first} />
@@ -148,7 +147,7 @@ function Action({ events: [first, ...steps] }: Pick<EventGroup, 'events'>) {
 }
 
 function Single({ event, children }: { event: FeedEvent; children?: ReactNode }) {
-  const { subject: self } = useCaller()
+  const self = useReader([event])
   const { tone, subject, href, text } = eventText(event, self)
   return (
     <li className={classes.event}>
@@ -179,7 +178,7 @@ function Single({ event, children }: { event: FeedEvent; children?: ReactNode })
   )
 }
 
-function latestOf([latest]: readonly FeedEvent[], self: string): string | null {
+function latestOf([latest]: readonly FeedEvent[], self: Reader): string | null {
   if (latest === undefined) return null
   const { subject, text } = eventText(latest, self)
   return `${subject} ${text}`

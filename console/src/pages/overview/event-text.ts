@@ -2,6 +2,8 @@ import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
 import { CONTINUED_BY, RAISED_FROM, raiseOf } from '../../components/raised-cap.ts'
 import { formatTimestamp } from '../../formats.ts'
+import { useNames } from '../../queries/names.ts'
+import { useCaller } from '../../session/session.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 
@@ -20,27 +22,35 @@ export interface EventText {
   kind: string
 }
 
-/**
- * Describes an event. An event type that this version does not know is shown by its name.
- *
- * @param self the subject of the reader
- */
-export function eventText({ type, data, at }: Event, self: string): EventText {
+/** Who reads events, and the names of their actors by subject. */
+export interface Reader {
+  subject: string
+  names: ReadonlyMap<string, string>
+}
+
+export function useReader(events: readonly Event[]): Reader {
+  const { subject } = useCaller()
+  const names = useNames(events.flatMap(({ data }) => ('quota' in data ? [data.quota.updated_by] : [])))
+  return { subject, names }
+}
+
+/** Describes an event. An event type that this version does not know is shown by its name. */
+export function eventText({ type, data, at }: Event, reader: Reader): EventText {
   const { events } = overviewPartTexts
   const { kinds } = overviewPartTexts.activity
   switch (type) {
     case 'quota.created': {
-      const by = actorOf(data.quota, self)
+      const by = actorOf(data.quota, reader)
       const text = events.created(by, allowance(data.quota, at))
       return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created(by) }
     }
     case 'quota.updated': {
-      const by = actorOf(data.quota, self)
+      const by = actorOf(data.quota, reader)
       const text = events.updated(by, allowance(data.quota, at))
       return { ...quotaSubject(data), tone: 'over', text, kind: kinds.updated(by) }
     }
     case 'quota.deleted': {
-      const by = actorOf(data.quota, self)
+      const by = actorOf(data.quota, reader)
       return { ...quotaSubject(data), tone: 'over', text: events.deleted(by), kind: kinds.deleted(by) }
     }
     case 'quota.threshold_reached':
@@ -86,10 +96,11 @@ export function stepsOf(event: Event, events: readonly Event[]): Event[] | null 
   })
 }
 
-/** "you", a user by the id, or the name of a machine or of an account of the identity provider. */
-function actorOf({ updated_by }: Quota, self: string): string {
-  if (updated_by === self) return overviewPartTexts.you
-  return /^\d+$/.test(updated_by) ? overviewPartTexts.user(Number(updated_by)) : updated_by
+/** "you", the name of the token, a user by the id, or the subject of a machine or of an account of the identity provider. */
+function actorOf({ updated_by }: Quota, { subject, names }: Reader): string {
+  if (updated_by === subject) return overviewPartTexts.you
+  const isUser = /^\d+$/.test(updated_by)
+  return names.get(updated_by) ?? (isUser ? overviewPartTexts.user(Number(updated_by)) : updated_by)
 }
 
 function thresholdText({ quota, percent }: { quota: Quota; percent: number }): EventText {
