@@ -72,11 +72,14 @@ test('the activity feed names who changed a quota', async () => {
     await activity.getByRole('listitem').filter({ hasText: text }).waitFor()
 })
 
-test('the life of a message names its sender', async () => {
+test('the life of a message and the overview name its sender', async () => {
   const page = await site.visit('/users/7/messages/m-1')
   const life = page.getByRole('region', { name: 'Life of the message' })
   await life.getByText('by sender Gateway North').waitFor()
   expect(await life.getByText('Gateway North').getAttribute('title')).toBe('client-77')
+  const overview = await site.visit('/overview?by=sender', { now: clock.now })
+  const senders = overview.getByRole('region', { name: 'Where messages come from' })
+  await senders.getByRole('row').filter({ hasText: 'Gateway North' }).waitFor()
 })
 
 test('without the names, subjects are shown', async () => {

@@ -8,7 +8,7 @@ import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
 import { matching, oneOf, useUrlState } from '../../components/url-state.ts'
-import { Units } from '../../components/values.tsx'
+import { PrincipalName, Units } from '../../components/values.tsx'
 import { dialedCountryLabel } from '../../countries.ts'
 import {
   type Destination,
@@ -171,7 +171,7 @@ function Row({ group, destination, onWho }: RowProps) {
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
-        <bdi>{nameOf(group, key)}</bdi>
+        {group === 'sender' && key !== null ? <PrincipalName subject={key} /> : <bdi>{nameOf(group, key)}</bdi>}
         {usual !== null && isUnusual(destination) && (
           <div>
             <Badge tone="held">{usual === 0 ? isNew : times(asked / usual)}</Badge>
