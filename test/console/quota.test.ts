@@ -82,7 +82,7 @@ test('suspends and resumes a quota, after saying what that does', async () => {
   await page.getByRole('listitem').filter({ hasText: 'Suspended by “1” (you)' }).waitFor()
 })
 
-test('adjusts a limit by keyboard, and below the usage only after a confirmation', async () => {
+test('adjusts a limit by keyboard, keeps it over Escape, and goes below the usage only after a confirmation', async () => {
   const { id } = await make({ name: 'Adjusted', opening_used: 600 })
   const page = await site.visit(`/quotas/${id}`)
   const { keyboard } = page
@@ -93,10 +93,12 @@ test('adjusts a limit by keyboard, and below the usage only after a confirmation
   await keyboard.press('Space')
   await keyboard.press('Tab')
   await keyboard.type('500')
+  await keyboard.press('Escape')
   await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
   await dialog.getByText('0 are then left now instead of 400').waitFor()
   await keyboard.press('Enter')
   await dialog.getByText('Enter a reason of 1 to 500 characters.').waitFor()
+  await page.mouse.click(5, 5)
   await dialog.getByRole('textbox', { name: 'Reason' }).focus()
   await keyboard.type(SCRIPT)
   await keyboard.press('Enter')
@@ -124,6 +126,10 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
   await dialog.getByRole('button', { name: '-500' }).click()
   await dialog.getByText('The limit goes from 1,000 to 500.').waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await dialog.waitFor({ state: 'detached' })
+  await press(page, 'Adjust limit')
+  await dialog.getByRole('button', { name: '-500' }).click()
   // Amounts add up.
   const units = dialog.getByRole('textbox', { name: 'Units' })
   await dialog.getByRole('button', { name: '+500' }).click()

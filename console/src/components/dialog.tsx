@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import { texts } from '../texts/texts.ts'
 import classes from './dialog.module.css'
 
@@ -11,15 +11,28 @@ interface DialogProps {
   children: ReactNode
 }
 
+const InputContext = createContext<(hasInput: boolean) => void>(() => {})
+
+/** Keeps the dialog around a form open on Escape and on a click outside, which would lose its input. */
+export function useDialogInput(hasInput: boolean): void {
+  const setInput = useContext(InputContext)
+  useEffect(() => {
+    setInput(hasInput)
+    return () => setInput(false)
+  }, [setInput, hasInput])
+}
+
 /** A modal dialog: it traps the focus and restores it when it closes. */
 export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
+  const [hasInput, setInput] = useState(false)
   const canClose = onClose !== undefined
+  const closesEasily = canClose && !hasInput
   return (
     <Modal.Root
       opened={isOpen}
       onClose={onClose ?? (() => {})}
-      closeOnEscape={canClose}
-      closeOnClickOutside={canClose}
+      closeOnEscape={closesEasily}
+      closeOnClickOutside={closesEasily}
       centered
     >
       <Modal.Overlay />
@@ -29,7 +42,9 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps) {
           <Modal.Title className={classes.title ?? ''}>{title}</Modal.Title>
           {canClose && <Modal.CloseButton aria-label={texts.components.close} />}
         </div>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body>
+          <InputContext value={setInput}>{children}</InputContext>
+        </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   )

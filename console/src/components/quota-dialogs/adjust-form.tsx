@@ -6,6 +6,7 @@ import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../..
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
@@ -32,6 +33,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
   // Raising a cap takes several steps: after a break they go on with the cap as it was.
   const [begun, setBegun] = useState<Quota | null>(null)
   const quota = begun ?? latest
+  useDialogInput(input.units !== '' || input.reason !== '')
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
   const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease

@@ -2,6 +2,7 @@ import { Button, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { isOutdated, useDeleteQuota } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { TextField } from '../text-field.tsx'
 import { AboutQuota, EffectWithout, isLive, type QuotaFormProps } from './effect.tsx'
@@ -16,6 +17,7 @@ export default function DeleteForm({ quota, onClose, onDone }: QuotaFormProps) {
   const { id, user_id, kind } = quota
   const needsName = isWorthTyping(quota)
   const [typed, setTyped] = useState('')
+  useDialogInput(typed !== '')
   const [error, setError] = useState<string>()
   const deleting = useDeleteQuota(quota, () => {
     onDone(TEXTS.done[kind])

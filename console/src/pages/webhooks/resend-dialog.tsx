@@ -2,7 +2,7 @@ import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { DAY_MS } from '../../../../src/domain/time.ts'
-import { Dialog } from '../../components/dialog.tsx'
+import { Dialog, useDialogInput } from '../../components/dialog.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../../components/form-errors.ts'
 import { LOCAL_ZONE } from '../../formats.ts'
@@ -13,11 +13,26 @@ import { texts } from '../../texts/texts.ts'
 const { resendDialog: words } = texts.webhooks
 
 /** Sends the events since a time again: those that failed, or all for a receiver that lost data. */
-export default function ResendDialog({ id, onClose }: { id: number; onClose: () => void }) {
+export default function ResendDialog(props: ResendProps) {
+  return (
+    <Dialog title={words.title} isOpen onClose={props.onClose}>
+      <ResendForm {...props} />
+    </Dialog>
+  )
+}
+
+interface ResendProps {
+  id: number
+  onClose: () => void
+}
+
+function ResendForm({ id, onClose }: ResendProps) {
   const form = useRef<HTMLFormElement>(null)
-  const [since, setSince] = useState(threeDaysAgo)
+  const [first] = useState(threeDaysAgo)
+  const [since, setSince] = useState(first)
   const [scope, setScope] = useState('failed')
   const resend = useMutation(resendSince(id))
+  useDialogInput(since !== first && !resend.isSuccess)
   const errors = fieldErrors(resend.error, ['since'], words.errors)
   useFocusFirstError(form, resend.error)
 
@@ -26,39 +41,37 @@ export default function ResendDialog({ id, onClose }: { id: number; onClose: () 
     resend.mutate({ since: toTimestamp(since), ...(scope === 'failed' ? { status: 'failed' } : {}) })
   }
   return (
-    <Dialog title={words.title} isOpen onClose={onClose}>
-      <form ref={form} onSubmit={submit} noValidate>
-        <Stack gap="md">
-          <Radio.Group label={words.scope} value={scope} onChange={setScope}>
-            <Stack gap="xs" mt={4}>
-              <Radio value="failed" label={words.failed} />
-              <Radio value="all" label={words.all} />
-            </Stack>
-          </Radio.Group>
-          <TextInput
-            type="datetime-local"
-            step={1}
-            label={words.since}
-            description={LOCAL_ZONE}
-            value={since}
-            error={errors.at('since')}
-            onChange={event => setSince(event.currentTarget.value)}
-          />
-          <ErrorNotice variant="action" error={errors.rest} />
-          <Text size="sm" role="status">
-            {resend.isSuccess && words.result(resend.data.redelivered)}
-          </Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              {words.close}
-            </Button>
-            <Button type="submit" loading={resend.isPending}>
-              {words.submit}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Dialog>
+    <form ref={form} onSubmit={submit} noValidate>
+      <Stack gap="md">
+        <Radio.Group label={words.scope} value={scope} onChange={setScope}>
+          <Stack gap="xs" mt={4}>
+            <Radio value="failed" label={words.failed} />
+            <Radio value="all" label={words.all} />
+          </Stack>
+        </Radio.Group>
+        <TextInput
+          type="datetime-local"
+          step={1}
+          label={words.since}
+          description={LOCAL_ZONE}
+          value={since}
+          error={errors.at('since')}
+          onChange={event => setSince(event.currentTarget.value)}
+        />
+        <ErrorNotice variant="action" error={errors.rest} />
+        <Text size="sm" role="status">
+          {resend.isSuccess && words.result(resend.data.redelivered)}
+        </Text>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {words.close}
+          </Button>
+          <Button type="submit" loading={resend.isPending}>
+            {words.submit}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
   )
 }
 
