@@ -238,7 +238,7 @@ describe('changes of many', () => {
 
   beforeAll(async () => {
     for (let user = 100; user < 130; user++) {
-      const package_ = { user_id: user, name: 'Package', limit: 1_000, period: 'month' }
+      const package_ = { user_id: user, name: 'Package', limit: 1_000, period: 'month', opening_used: 700 }
       expect((await site.call('POST', '/api/sms/admin/quota', { body: package_ })).status).toBe(201)
     }
     const cap = { user_id: 100, kind: 'cap', name: 'Package cap', limit: 500, period: 'day' }
@@ -346,6 +346,10 @@ describe('changes of many', () => {
     await page.getByRole('textbox', { name: 'Units' }).fill('400')
     await page.getByLabel('Reason').fill('Booked by mistake')
     await page.getByRole('button', { name: 'Show what would change' }).click()
+    await page.getByRole('cell', { name: 'The new limit is below the units that are used and reserved.' }).waitFor()
+    await page.getByRole('button', { name: 'Back' }).click()
+    await page.getByRole('textbox', { name: 'Units' }).fill('200')
+    await page.getByRole('button', { name: 'Show what would change' }).click()
     // The service makes the change, and the page never learns of it.
     const { promise: answered, resolve } = Promise.withResolvers<void>()
     await page.route('**/admin/quota/bulk?dry_run=false', route => route.fetch().then(() => resolve()))
@@ -356,7 +360,7 @@ describe('changes of many', () => {
     const notice = page.getByRole('region', { name: 'A change of 1 quota was interrupted.' })
     await notice.getByRole('button', { name: 'Continue' }).click()
     await page.getByText('1 of 1 · 1 changed').waitFor()
-    expect(await limits(102)).toEqual([600])
+    expect(await limits(102)).toEqual([800])
     await page.reload()
     await page.getByLabel('Select this page').waitFor()
     expect(await notice.count()).toBe(0)
@@ -396,6 +400,15 @@ test('changes many in German', async () => {
   await page.getByRole('heading', { level: 1, name: 'Kontingente' }).waitFor()
   await page.getByLabel('Package cap auswählen').check()
   await page.getByText('1 Kontingent ausgewählt').waitFor()
+  await page.getByRole('button', { name: 'Anpassen …' }).click()
+  await page.getByText('Abziehen').click()
+  await page.getByRole('textbox', { name: 'Einheiten' }).fill('5000')
+  await page.getByLabel('Grund').fill('Irrtum')
+  await page.getByRole('button', { name: 'Zeigen, was sich ändern würde' }).click()
+  await page.getByRole('cell', { name: /^Es hat kein Limit, oder das neue Limit läge nicht zwischen 0 und / }).waitFor()
+  await page.getByRole('region').getByRole('button', { name: 'Zurück' }).click()
+  await page.getByRole('button', { name: 'Abbrechen' }).click()
+  await page.getByLabel('Package cap auswählen').check()
   await page.getByRole('button', { name: 'Löschen …' }).click()
   await page.getByText('Darunter ist eine Obergrenze: Sie fällt weg').waitFor()
   const confirm = page.getByRole('button', { name: '1 Kontingent löschen' })

@@ -26,12 +26,17 @@ export function ErrorNotice(props: ErrorNoticeProps) {
   }
 }
 
-/** What happened in the language of the page. A newer service may answer a code that this console does not know. */
+/** A code of the service in the language of the page; undefined for one of a newer service. */
+export function problemTexts(code: string): { title: string; text: string } | undefined {
+  const known: Partial<Record<string, { title: string; text: string }>> = ERRORS.problems
+  return known[code]
+}
+
+/** What happened in the language of the page. */
 function errorText(error: Error): { title: string; text: string } {
   if (error instanceof Unreachable) return { title: ERRORS.noResponse, text: ERRORS.unreachable }
   if (!(error instanceof ApiProblem)) return { title: ERRORS.loadingFailed, text: error.message }
-  const known: Partial<typeof ERRORS.problems> = ERRORS.problems
-  return known[error.code] ?? { title: error.title, text: error.message }
+  return problemTexts(error.code) ?? { title: error.title, text: error.message }
 }
 
 /** The service's own words, which name values and are in English, and the id of the request in its log. */

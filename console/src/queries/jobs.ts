@@ -1,5 +1,6 @@
 import { requestLines } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
+import { problemTexts } from '../components/error-notice.tsx'
 import { type Failure, type Job, NOTHING_DONE, type Progress, Stopped, sumOf } from '../pages/quotas/jobs/job.ts'
 import { manyTexts } from '../texts/many-quotas.ts'
 
@@ -49,9 +50,9 @@ export async function previewBulk(call: BulkCall, signal: AbortSignal): Promise<
   const failures: Failure[] = []
   const samples: Sample[] = []
   for await (const record of bulkRecords(call, true, signal)) {
-    if (record.record === 'failed') failures.push(bulkFailure(record))
+    if (record.record === 'failed') failures.push(bulkFailure(record, call))
     if (record.record === 'sample') samples.push(record)
-    if (record.record === 'stopped') throw new Stopped(record.detail)
+    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
     if (record.record === 'end') {
       const { changed, unchanged, failed } = record
       return { changed, unchanged, failed, failures, samples }
@@ -82,20 +83,33 @@ export function bulkJob(calls: readonly BulkCall[]): Job {
 async function runBulk(call: BulkCall, { report, signal }: Parameters<Job>[0]): Promise<void> {
   const failures: Failure[] = []
   for await (const record of bulkRecords(call, false, signal)) {
-    if (record.record === 'failed') failures.push(bulkFailure(record))
+    if (record.record === 'failed') failures.push(bulkFailure(record, call))
     if (record.record === 'begin' || record.record === 'failed' || record.record === 'sample') continue
     const { changed_before, unchanged, failed } = record
     // What an earlier attempt has changed is the work of this job, too.
     const changed = record.changed + changed_before
     report({ done: changed + unchanged + failed, counts: { changed, unchanged }, failed, failures })
-    if (record.record === 'stopped') throw new Stopped(record.detail)
+    if (record.record === 'stopped') throw new Stopped(reasonOf(record))
     if (record.record === 'end') return
   }
   throw brokenOff()
 }
 
-function bulkFailure({ quota_id, user_id, detail }: Extract<BulkRecord, { record: 'failed' }>): Failure {
-  return { place: manyTexts.jobs.quotaOfUser(quota_id, user_id), reason: detail, subject: quota_id }
+function bulkFailure(record: Extract<BulkRecord, { record: 'failed' }>, { change }: BulkCall): Failure {
+  const { quota_id, user_id, code } = record
+  const unfit: Partial<Record<string, string>> = manyTexts.bulk.unfit
+  // The input itself is checked before the call, so an invalid change is one that does not fit this quota.
+  const why = code === 'invalid_request' ? unfit[String(change.action)] : undefined
+  return {
+    place: manyTexts.jobs.quotaOfUser(quota_id, user_id),
+    reason: why ?? reasonOf(record),
+    subject: quota_id,
+  }
+}
+
+/** Why the service refused or stopped: in the language of the page, or in its own words for a code of a newer service. */
+function reasonOf({ code, detail }: { code: string; detail: string }): string {
+  return problemTexts(code)?.text ?? detail
 }
 
 /** A row of an import, and where it comes from. */
@@ -158,18 +172,18 @@ async function importPiece(
       failed: record.record === 'end' ? record.failed : settled.length,
       failures: settled.flatMap(failure => importFailures(failure, piece)),
     }
-    return { progress, stopped: record.record === 'end' ? null : record.detail }
+    return { progress, stopped: record.record === 'end' ? null : reasonOf(record) }
   }
   throw brokenOff()
 }
 
 /** One for each field that is wrong. */
 function importFailures(
-  { line, detail, errors }: Extract<ImportRecord, { record: 'failed' }>,
+  { line, code, detail, errors }: Extract<ImportRecord, { record: 'failed' }>,
   piece: readonly ImportLine[],
 ): Failure[] {
   const place = piece[line - 1]?.place ?? ''
-  if (errors === undefined) return [{ place, reason: detail, subject: place }]
+  if (errors === undefined) return [{ place, reason: reasonOf({ code, detail }), subject: place }]
   return errors.map(({ path, message }) => {
     const [, column] = path.split('/')
     return {

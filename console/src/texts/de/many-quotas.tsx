@@ -57,6 +57,10 @@ export const manyQuotas: typeof english = {
     wouldAddExtra: (count, units) =>
       `${formatUnits(count)} ${count === 1 ? 'Paket bekäme' : 'Pakete bekämen'} ${formatUnits(units)} Einheiten mehr für den laufenden Zeitraum.`,
     unchanged: count => `${quotasOf(count)} ${count === 1 ? 'ist' : 'sind'} schon so.`,
+    unfit: {
+      adjust: `Es hat kein Limit, oder das neue Limit läge nicht zwischen 0 und ${formatUnits(10 ** 12)}.`,
+      extend: 'Es endet nie, oder das neue Ende läge vor seinem Beginn oder nach dem Jahr 9999.',
+    },
     wouldFail: count => `${quotasOf(count)} ${count === 1 ? 'lässt' : 'lassen'} sich nicht ändern:`,
     leftOut: count => `${quotasOf(count)} ${count === 1 ? 'bleibt' : 'bleiben'} außen vor:`,
     liftsCaps: count =>
@@ -233,7 +237,8 @@ export const manyQuotas: typeof english = {
     note: {
       several: 'Hat mehrere passende Pakete: Das zuerst zahlende bekommt die Einheiten.',
       hasExtra: 'Hat schon zusätzliche Einheiten.',
-      capReached: cap => `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie neu beginnt oder erhöht wird.`,
+      capReached: cap =>
+        `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie neu beginnt oder erhöht wird.`,
       capShort: cap =>
         `Hat ${cap}: Von diesen und den übrigen Einheiten lässt sie nur einen Teil durch, bevor sie enden.`,
       caps: {

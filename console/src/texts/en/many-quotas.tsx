@@ -28,8 +28,7 @@ export const manyQuotas = {
       month: 'This month only',
       year: 'This year only',
     },
-    thisWindowAbout:
-      'Each user gets a grant of these units for the same messages. It ends when the quota next starts anew.',
+    thisWindowAbout: 'Each user gets a grant of these units for the same messages. It ends when the quota next starts anew.',
     reason: 'Reason',
     reasonAbout: 'Shown in the history.',
     end: 'How to move the end',
@@ -53,6 +52,11 @@ export const manyQuotas = {
     wouldAddExtra: (count: number, units: number) =>
       `${formatUnits(count)} ${count === 1 ? 'user grant' : 'grants'} would get ${formatUnits(units)} units more until they next start anew.`,
     unchanged: (count: number) => `${quotasOf(count)} already ${count === 1 ? 'is' : 'are'} so.`,
+    /** Why a quota does not fit the change. */
+    unfit: {
+      adjust: `It has no limit, or the new limit would not be from 0 to ${formatUnits(10 ** 12)}.`,
+      extend: 'It never ends, or the new end would be before its start or after the year 9999.',
+    },
     wouldFail: (count: number) => `${quotasOf(count)} cannot be changed:`,
     leftOut: (count: number) => `${quotasOf(count)} ${count === 1 ? 'is' : 'are'} left out:`,
     liftsCaps: (count: number) =>
@@ -228,8 +232,7 @@ export const manyQuotas = {
     note: {
       several: 'Has several fitting grants: the one that pays first gets the units.',
       hasExtra: 'Already has extra units.',
-      capReached: (cap: string) =>
-        `Has reached ${cap}: the new units cannot be used before it starts anew or is raised.`,
+      capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it starts anew or is raised.`,
       capShort: (cap: string) =>
         `Has ${cap}: of these units and those that are left, it lets only part pass before they end.`,
       caps: {
