@@ -211,7 +211,7 @@ test('is in German for a German browser', async () => {
   await page.getByRole('button', { name: 'Tagesobergrenze' }).click()
   await page
     .getByRole('status')
-    .filter({ hasText: 'Höchstens 200 Einheiten pro Tag, neu um 00:00 Uhr Europe/Berlin; über alle Pakete' })
+    .filter({ hasText: 'Höchstens 200 Einheiten pro Tag, zurückgesetzt um 00:00 Uhr Europe/Berlin; über alle Pakete' })
     .waitFor()
   await field(page, 'Limit').fill('viele')
   await page.getByRole('button', { name: 'Kontingent anlegen' }).click()

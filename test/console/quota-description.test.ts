@@ -130,13 +130,16 @@ const german: Formatters = {
 test.each<[string, Partial<Terms>]>([
   ['1.000 Einheiten insgesamt', {}],
   ['1 Einheit insgesamt', { limit: 1 }],
-  ['Unbegrenzt viele Einheiten, gezählt pro Tag, neu um 00:00 Uhr Europe/Berlin', { ...UNLIMITED, period: 'day' }],
   [
-    'Höchstens 1.000 Einheiten pro Monat mit Ziel Deutschland und Österreich, neu am 1. um 00:00 Uhr Europe/Berlin; über alle Pakete; bis 2026-05-01',
+    'Unbegrenzt viele Einheiten, gezählt pro Tag, zurückgesetzt um 00:00 Uhr Europe/Berlin',
+    { ...UNLIMITED, period: 'day' },
+  ],
+  [
+    'Höchstens 1.000 Einheiten pro Monat mit Ziel Deutschland und Österreich, zurückgesetzt am 1. um 00:00 Uhr Europe/Berlin; über alle Pakete; bis 2026-05-01',
     { ...CAP, ...MONTHLY, countries: ['DE', 'AT'], expires_at: '2026-05-01T00:00:00.000Z' },
   ],
   [
-    '1.000 Einheiten pro Woche für Nachrichten vom Typ otp, neu am Montag um 00:00 Uhr Europe/Berlin; bis zu 1.200 ungenutzte Einheiten gehen über; Überziehung bis zu 50',
+    '1.000 Einheiten pro Woche für Nachrichten vom Typ otp, zurückgesetzt am Montag um 00:00 Uhr Europe/Berlin; bis zu 1.200 ungenutzte Einheiten gehen über; Überziehung bis zu 50',
     { period: 'week', message_types: ['otp'], rollover_limit: 1_200, overage_limit: 50 },
   ],
 ])('in German: %s', (text, terms) => {

@@ -33,7 +33,7 @@ export const manyQuotas: typeof english = {
       year: 'Nur in diesem Jahr',
     },
     thisWindowAbout:
-      'Jeder Benutzer erhält ein Paket mit diesen Einheiten für dieselben Nachrichten. Es endet mit dem laufenden Zeitraum des Kontingents.',
+      'Jeder Benutzer erhält ein Paket mit diesen Einheiten für dieselben Nachrichten. Es endet, wenn das Kontingent das nächste Mal zurückgesetzt wird.',
     reason: 'Grund',
     reasonAbout: 'Erscheint im Verlauf.',
     end: 'Wie das Ende verschoben wird',
@@ -55,7 +55,7 @@ export const manyQuotas: typeof english = {
       delete: count => `${quotasOf(count)} würden gelöscht. Das lässt sich nicht rückgängig machen.`,
     },
     wouldAddExtra: (count, units) =>
-      `${formatUnits(count)} ${count === 1 ? 'Paket bekäme' : 'Pakete bekämen'} ${formatUnits(units)} Einheiten mehr für den laufenden Zeitraum.`,
+      `${formatUnits(count)} ${count === 1 ? 'Paket bekäme' : 'Pakete bekämen'} ${formatUnits(units)} Einheiten mehr bis zur nächsten Zurücksetzung.`,
     unchanged: count => `${quotasOf(count)} ${count === 1 ? 'ist' : 'sind'} schon so.`,
     unfit: {
       adjust: `Es hat kein Limit, oder das neue Limit läge nicht zwischen 0 und ${formatUnits(10 ** 12)}.`,
@@ -238,7 +238,7 @@ export const manyQuotas: typeof english = {
       several: 'Hat mehrere passende Pakete: Das zuerst zahlende bekommt die Einheiten.',
       hasExtra: 'Hat schon zusätzliche Einheiten.',
       capReached: cap =>
-        `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie neu beginnt oder erhöht wird.`,
+        `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.`,
       capShort: cap =>
         `Hat ${cap}: Von diesen und den übrigen Einheiten lässt sie nur einen Teil durch, bevor sie enden.`,
       caps: {

@@ -30,7 +30,7 @@ export const overviewParts: typeof english = {
       used: 'Verbraucht',
       usage: 'Verbrauch',
       sendable: 'Kann noch senden',
-      resets: 'Beginnt neu',
+      resets: 'Zurücksetzung',
       ends: 'Endet',
     },
     never: 'Nie',

@@ -100,7 +100,7 @@ export const dialogs: typeof english = {
     },
   },
   belowUsage: {
-    text: 'Das Limit lässt sich trotzdem setzen. Verbrauchte Einheiten bleiben verbraucht, und das Kontingent ist aufgebraucht, bis sein Zeitraum endet oder das Limit steigt.',
+    text: 'Das Limit lässt sich trotzdem setzen. Verbrauchte Einheiten bleiben verbraucht, und das Kontingent ist aufgebraucht, bis es zurückgesetzt wird oder das Limit steigt.',
     confirm: 'Limit trotzdem setzen',
   },
   suspend: {

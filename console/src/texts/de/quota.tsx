@@ -127,7 +127,7 @@ export const quota: typeof english = {
     blockReasonAbout: 'Optional. Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
     presets: 'Vorlagen',
     preset: {
-      monthly: { name: 'Monatspaket', about: 'Ein Paket, das jeden Monat neu beginnt' },
+      monthly: { name: 'Monatspaket', about: 'Ein Paket, das jeden Monat zurückgesetzt wird' },
       prepaid: { name: 'Prepaid-Paket', about: 'Ein einmaliges Paket, ein Jahr gültig' },
       dailyCap: { name: 'Tagesobergrenze', about: 'Höchstens so viele Einheiten pro Tag' },
       countryCap: { name: 'Landesobergrenze', about: 'Höchstens so viele Einheiten pro Monat in ein Land' },

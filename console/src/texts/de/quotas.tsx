@@ -16,7 +16,7 @@ export const quotas: Texts['quotas'] = {
     remaining: 'Übrig',
     limit: 'Limit',
     scope: 'Geltungsbereich',
-    window_end: 'Neuer Zeitraum',
+    window_end: 'Zurücksetzung',
     expires_at: 'Ende',
     external_ref: 'Referenz',
     created_at: 'Angelegt',
@@ -27,7 +27,7 @@ export const quotas: Texts['quotas'] = {
   each: { hour: 'stündlich', day: 'täglich', week: 'wöchentlich', month: 'monatlich', year: 'jährlich' },
   raised: (to, until, from) => `Bis ${until} auf ${formatUnits(to)} erhöht, dann wieder ${formatUnits(from)}`,
   follows: from => `Ab ${from}, nach dem erhöhten Limit`,
-  doesNotReset: 'Keiner',
+  doesNotReset: 'Keine',
   never: 'Nie',
   scope: { everything: 'Alles', more: count => `${formatUnits(count)} weitere` },
   filters: {

@@ -28,7 +28,7 @@ export const manyQuotas = {
       month: 'This month only',
       year: 'This year only',
     },
-    thisWindowAbout: 'Each user gets a grant of these units for the same messages. It ends when the quota next starts anew.',
+    thisWindowAbout: 'Each user gets a grant of these units for the same messages. It ends when the quota next resets.',
     reason: 'Reason',
     reasonAbout: 'Shown in the history.',
     end: 'How to move the end',
@@ -50,7 +50,7 @@ export const manyQuotas = {
       delete: (count: number) => `${quotasOf(count)} would be deleted. This cannot be undone.`,
     },
     wouldAddExtra: (count: number, units: number) =>
-      `${formatUnits(count)} ${count === 1 ? 'user grant' : 'grants'} would get ${formatUnits(units)} units more until they next start anew.`,
+      `${formatUnits(count)} ${count === 1 ? 'user grant' : 'grants'} would get ${formatUnits(units)} units more until they next reset.`,
     unchanged: (count: number) => `${quotasOf(count)} already ${count === 1 ? 'is' : 'are'} so.`,
     /** Why a quota does not fit the change. */
     unfit: {
@@ -232,7 +232,7 @@ export const manyQuotas = {
     note: {
       several: 'Has several fitting grants: the one that pays first gets the units.',
       hasExtra: 'Already has extra units.',
-      capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it starts anew or is raised.`,
+      capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it resets or is raised.`,
       capShort: (cap: string) =>
         `Has ${cap}: of these units and those that are left, it lets only part pass before they end.`,
       caps: {

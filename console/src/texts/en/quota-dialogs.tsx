@@ -97,7 +97,7 @@ export const dialogs = {
     },
   },
   belowUsage: {
-    text: 'You can still set this limit. Units already used stay used, and the quota is exhausted until it starts anew or the limit is raised.',
+    text: 'You can still set this limit. Units already used stay used, and the quota is exhausted until it resets or the limit is raised.',
     confirm: 'Set limit anyway',
   },
   suspend: {
