@@ -48,7 +48,7 @@ function Report({ user, summary }: { user: ViewedUser; summary: Api['QuotaSummar
   const [state, change] = useUrlState(USAGE_STATE)
   const period = periodOf(state, summary.as_of)
   const usage = useQuery(usageQuery(user, { ...period, group_by: state.group_by }))
-  const errors = fieldErrors(usage.error, FIELDS)
+  const errors = fieldErrors(usage.error, FIELDS, texts.usage.errors)
   return (
     <>
       <UsageControls state={state} period={period} errors={errors} onChange={change} />

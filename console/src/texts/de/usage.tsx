@@ -57,6 +57,11 @@ export const usage: Texts['usage'] = {
   showTable: 'Als Tabelle zeigen',
   showChart: 'Als Diagramm zeigen',
   noReport: 'Kein Bericht für diesen Zeitraum',
+  errors: {
+    to: 'Bitte einen Tag wählen, der nicht vor „Von“ liegt.',
+    interval: `Bitte höchstens ${formatUnits(1_000)} Tage wählen.`,
+    group_by: 'Für so viele Tage sind es zu viele Gruppen. Bitte einen kürzeren Zeitraum wählen.',
+  },
   correctFields: 'Bitte die Felder oben berichtigen.',
   approximate: day =>
     `Tage bis ${day} sind ungefähr: Verbrauch dieses Alters ist nach den Tagen einer anderen Zeitzone gespeichert.`,

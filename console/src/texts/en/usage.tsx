@@ -51,6 +51,11 @@ export const usage = {
   showTable: 'Show as table',
   showChart: 'Show as chart',
   noReport: 'No report for this period',
+  errors: {
+    to: 'Choose a day that is not before “From”.',
+    interval: `Choose at most ${formatUnits(1_000)} days.`,
+    group_by: 'There are too many groups for so many days. Choose a shorter period.',
+  },
   correctFields: 'Correct the fields above.',
   approximate: (day: string) =>
     `Days up to ${day} are approximate: usage of that age is kept by the day of another time zone.`,
