@@ -64,6 +64,9 @@ test('usage, denials and alerts appear live and match the API', async () => {
   await today.getByText('800', { exact: true }).first().waitFor()
   const denied = panel(page, 'Denied in 24 hours')
   await denied.getByText('message, 500 units').waitFor()
+  expect(await denied.getByRole('link', { name: '1', exact: true }).getAttribute('href')).toBe(
+    '/console/denials?from=2026-03-24T13%3A00%3A00.000Z',
+  )
   expect(await denied.getByRole('link', { name: 'Quota exhausted' }).getAttribute('href')).toBe(
     '/console/denials?reason=quota_exhausted&from=2026-03-24T13%3A00%3A00.000Z',
   )

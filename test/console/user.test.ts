@@ -77,6 +77,12 @@ test('totals and days of 90 days match the API, ungrouped and grouped', async ()
         item.denied?.units,
       ]),
   )
+  const { start, end } = body.items.findLast((item: { denied: { units: number } }) => item.denied.units > 0)
+  const denials = `/console/users/7/denials?${new URLSearchParams({ from: start, to: end })}`
+  const denied = page.getByRole('region', { name: 'Units by day' }).getByRole('link').first()
+  expect(await denied.getAttribute('href')).toBe(denials)
+  await page.getByLabel('Group by').selectOption('Country')
+  await expect.poll(() => denied.getAttribute('href')).toBe(`${denials}&country=FR`)
 
   await page.getByLabel('Period').selectOption('Last 7 days')
   await page.getByLabel('Group by').selectOption('Quota')
@@ -86,7 +92,7 @@ test('totals and days of 90 days match the API, ungrouped and grouped', async ()
     ['12 Jun', 'Codes to Germany and Austria', '20', '0', '0'],
     ['12 Jun', 'Monthly package', '19', '2', '0'],
   ])
-  expect(page.url()).toBe(`${site.url}/console/users/7?as=table&days=7&group_by=quota`)
+  expect(page.url()).toBe(`${site.url}/console/users/7?as=table&group_by=quota&days=7`)
 })
 
 test('the chart shows its days on hover and by keyboard, and has a legend', async () => {

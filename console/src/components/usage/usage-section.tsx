@@ -165,7 +165,8 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   const names = useQuotaNames(user, group === 'quota')
   const labelOf = (key: string | number | null) =>
     group === null ? texts.usage.unit : groupLabel(group, key, names, user)
-  if (as === 'table') return <UsageTable words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
+  if (as === 'table')
+    return <UsageTable user={user} words={measuresOf(user)} usage={usage} group={group} labelOf={labelOf} />
 
   const { series, rows } = chartDataOf(usage, measure, group, labelOf)
   if (series.length === 0) {

@@ -1,13 +1,19 @@
-import { Table } from '@mantine/core'
+import { Anchor, Table } from '@mantine/core'
+import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { formatShortDay, formatWeekday } from '../../formats.ts'
+import type { ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
+import { type DenialsState, denialsUrl } from '../denials/denials-state.ts'
 import { Units } from '../values.tsx'
 import { keyOf } from './chart-data.ts'
 import classes from './usage.module.css'
 import { type Group, MEASURES, type Measure } from './usage-controls.tsx'
 
+type Item = Api['Usage']['items'][number]
+
 interface UsageTableProps {
+  user: ViewedUser
   words: Record<Measure, { label: string }>
   usage: Api['Usage']
   group: Group | null
@@ -15,7 +21,7 @@ interface UsageTableProps {
 }
 
 /** The data of the chart, newest day first, without groups that have no usage on a day. */
-export function UsageTable({ words, usage, group, labelOf }: UsageTableProps) {
+export function UsageTable({ user, words, usage, group, labelOf }: UsageTableProps) {
   const measures = MEASURES.filter(measure => measure !== 'unfunded' || usage.total.unfunded.units > 0)
   const items = usage.items
     .filter(item => group === null || MEASURES.some(measure => item[measure].messages > 0 || item[measure].units > 0))
@@ -52,7 +58,11 @@ export function UsageTable({ words, usage, group, labelOf }: UsageTableProps) {
                 )}
                 {measures.map(measure => (
                   <Table.Td key={measure} className={classes.number ?? ''}>
-                    <Units value={item[measure].units} />
+                    {measure === 'denied' ? (
+                      <Denied user={user} item={item} filters={denialsOf(item, group, key)} />
+                    ) : (
+                      <Units value={item[measure].units} />
+                    )}
                   </Table.Td>
                 ))}
               </Table.Tr>
@@ -61,5 +71,27 @@ export function UsageTable({ words, usage, group, labelOf }: UsageTableProps) {
         </Table.Tbody>
       </Table>
     </section>
+  )
+}
+
+/** Which denials a row counts; null if the log has no filter for them. */
+function denialsOf(
+  { start, end }: Item,
+  group: Group | null,
+  key: string | number | null,
+): Partial<DenialsState> | null {
+  const day = { from: start, to: end }
+  if (group === null) return day
+  return group === 'quota' || key === null ? null : { ...day, [group]: key }
+}
+
+/** The denied units of a row, which lead to the denials. */
+function Denied({ user, item, filters }: { user: ViewedUser; item: Item; filters: Partial<DenialsState> | null }) {
+  const { units } = item.denied
+  if (units === 0 || filters === null) return <Units value={units} />
+  return (
+    <Anchor component={Link} href={denialsUrl(filters, user)} inherit underline="always">
+      <Units value={units} />
+    </Anchor>
   )
 }

@@ -35,7 +35,9 @@ export function Denials() {
       <Loaded query={usage} loading={<Loading rows={4} height={44} />}>
         {({ from, items, total: { denied, denied_by_reason } }) => (
           <>
-            <HeadlineNumber value={denied.messages}>{denials.caption(denied.messages, denied.units)}</HeadlineNumber>
+            <HeadlineNumber value={denied.messages} href={denied.messages === 0 ? undefined : denialsUrl({ from })}>
+              {denials.caption(denied.messages, denied.units)}
+            </HeadlineNumber>
             {denied.messages > 0 && (
               <>
                 <ReasonChart hours={items} />

@@ -1,15 +1,29 @@
-import { Button } from '@mantine/core'
+import { Anchor, Button } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { Link } from 'wouter'
 import { Units } from '../../components/values.tsx'
 import { overviewTexts } from '../../texts/overview.ts'
 import classes from './overview.module.css'
 
+interface HeadlineProps {
+  value: number
+  /** Where the number leads. */
+  href?: string | undefined
+  children: ReactNode
+}
+
 /** A large number with a caption. */
-export function HeadlineNumber({ value, children }: { value: number; children: ReactNode }) {
+export function HeadlineNumber({ value, href, children }: HeadlineProps) {
   return (
     <>
       <p className={classes.value}>
-        <Units value={value} />
+        {href === undefined ? (
+          <Units value={value} />
+        ) : (
+          <Anchor component={Link} href={href} inherit>
+            <Units value={value} />
+          </Anchor>
+        )}
       </p>
       <p className={classes.about}>{children}</p>
     </>
