@@ -388,12 +388,16 @@ test('shows when the units run out, as text and in the chart', async () => {
   await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
   await page.getByText('Can send: 20 units now.').waitFor()
 
-  const { status } = await site.call('POST', '/api/sms/admin/quota', {
-    body: { user_id: 9, limit: 1_000, period: 'month' },
-  })
-  expect(status).toBe(201)
+  for (const body of [{ period: 'month' }, { kind: 'cap', countries: ['FR'] }]) {
+    const { status } = await site.call('POST', '/api/sms/admin/quota', { body: { user_id: 9, limit: 1_000, ...body } })
+    expect(status).toBe(201)
+  }
   await page.reload()
-  await page.getByText('About 10 units per day; at that rate, the units last until each reset.').waitFor()
+  await page
+    .getByText(
+      'About 10 units per day; at that rate, the units last until each reset. Caps for certain countries or message types are not included.',
+    )
+    .waitFor()
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
   await page.reload()
   await page.getByText('About 10 units per day, unlimited.').waitFor()

@@ -137,7 +137,7 @@ const NOTABLE_SHARE = 0.1
 
 /** How long a user can send at the current rate, caps applied, and what was denied. Nothing without usage. */
 function Forecast({ summary, raises, user }: GrantsProps) {
-  const { forecast, available, next_reset, as_of } = summary
+  const { forecast, available, next_reset, as_of, caps } = summary
   const isShown = forecast !== null && forecast.daily_rate > 0
   const last = dayOf(as_of)
   const period = { first: addDays(last, 1 - DENIAL_DAYS), last, group_by: null }
@@ -148,27 +148,29 @@ function Forecast({ summary, raises, user }: GrantsProps) {
   const asked = denied + (usage?.total.committed.units ?? 0)
   const isNotable = denied > 0 && denied >= asked * NOTABLE_SHARE
   const rate = texts.usage.dailyRate(forecast.daily_rate)
-  const { unlimited, lasts, lastsEachPeriod, denied: deniedText, now } = texts.user.forecast
+  const { unlimited, lasts, lastsEachPeriod, denied: deniedText, now, withoutScoped } = texts.user.forecast
   const enough = available === null ? unlimited : next_reset === null ? lasts : lastsEachPeriod
   const { runs_out_at } = forecast
+  const saysWhen = runs_out_at === null ? usage !== undefined && !isNotable : runs_out_at > as_of
   return (
     <Text size="sm" c="dimmed">
-      {runs_out_at === null
-        ? (usage === undefined || isNotable ? now : enough)(rate)
-        : runs_out_at <= as_of
-          ? now(rate)
-          : endText(summary, raises, runs_out_at, user.isOwn)}{' '}
+      {!saysWhen ? now(rate) : runs_out_at === null ? enough(rate) : endText(summary, raises, runs_out_at, user.isOwn)}{' '}
+      {saysWhen && caps.some(isScoped) && `${withoutScoped(user.isOwn)} `}
       {isNotable && deniedText(denied, asked, DENIAL_DAYS)}
     </Text>
   )
+}
+
+/** Whether a cap is for certain messages only: the forecast leaves it out. */
+function isScoped({ countries, message_types }: SummaryOf['caps'][number]): boolean {
+  return countries !== null || message_types !== null
 }
 
 /** When sending stops, and by which cap if that is one which has another limit until then. */
 function endText({ forecast, caps, as_of }: SummaryOf, raises: Raises, end: string, isOwn: boolean): ReactNode {
   const rate = texts.usage.dailyRate(forecast?.daily_rate ?? 0)
   const at = <LongDate at={end} dateOnly />
-  // The forecast leaves out caps with a scope.
-  const [cap, other] = caps.filter(({ countries, message_types }) => countries === null && message_types === null)
+  const [cap, other] = caps.filter(cap => !isScoped(cap))
   const raise = cap === undefined || other !== undefined ? undefined : raises.get(cap.quota_id)
   const unitsEnd = forecast?.units_run_out_at ?? null
   const isByCap = raise !== undefined && end >= raise.until && (unitsEnd === null || unitsEnd > end)

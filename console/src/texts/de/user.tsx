@@ -137,6 +137,7 @@ export const user: Texts['user'] = {
       </>
     ),
     runsOutSoon: rate => `${rate}; bei diesem Verbrauch endet das Senden in wenigen Minuten.`,
+    withoutScoped: () => 'Obergrenzen für einzelne Länder oder Nachrichtentypen sind nicht eingerechnet.',
     capStops: (rate, period, _, limit, at) => (
       <>
         {rate}; bei diesem Verbrauch beendet die {period !== null && EACH[period]}Obergrenze, die dann wieder{' '}

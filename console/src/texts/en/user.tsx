@@ -143,6 +143,8 @@ export const user = {
       </>
     ),
     runsOutSoon: (rate: string) => `${rate}; at that rate, sending stops within minutes.`,
+    withoutScoped: (isOwn: boolean) =>
+      `${isOwn ? 'Limits' : 'Caps'} for certain countries or message types are not included.`,
     /** A cap has another limit until then, and the old one stops sending. */
     capStops: (rate: string, period: Period, isOwn: boolean, limit: number, at: ReactNode) => (
       <>
