@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { startSite } from '../support/browser.ts'
 
-/* What the overview puts first, on a platform of four users. */
+/* What the overview puts first, on a platform of four users, and 20 others with small quotas. */
 const site = await startSite()
 const { call, clock, senderToken } = site
 const ask = (op: string, body: object) => call('POST', `/api/sms/sender/quota/${op}`, { token: senderToken, body })
@@ -21,6 +21,13 @@ await allow({ user_id: 4, name: 'Daily', kind: 'cap', period: 'day', alert_at: [
 await ask('consume', { user_id: 3, id: 'otp', units: 555, message_type: 'otp' })
 await ask('consume', { user_id: 4, id: 'news', units: 999, message_type: 'news' })
 await ask('consume', { user_id: 4, id: 'capped', units: 50 })
+await Promise.all(
+  Array.from({ length: 20 }, async (_, index) => {
+    const user_id = 100 + index
+    await allow({ user_id, limit: 10, alert_at: [10] })
+    await ask('consume', { user_id, id: 'first', units: 1 })
+  }),
+)
 clock.now += HOUR_MS
 for (const id of ['one', 'two']) await ask('consume', { user_id: 3, id, units: 900 })
 
@@ -35,6 +42,13 @@ test('what is nearest to its limit and what loses most comes first, with real pe
   const types = panel(page, 'Where messages go').getByRole('row')
   await types.filter({ hasText: 'news' }).getByText('999').waitFor()
   await types.filter({ hasText: 'otp' }).getByText('555').waitFor()
+
+  // Further ones are loaded, and what their users can send.
+  const list = panel(page, 'Near their limit')
+  await list.getByRole('button', { name: 'Show the first 20' }).click()
+  await list.getByRole('button', { name: 'Show more' }).click()
+  await expect.poll(() => list.getByRole('rowheader').count()).toBe(22)
+  await expect.poll(() => list.getByRole('cell', { name: '9', exact: true }).count()).toBe(20)
 })
 
 test('denials are shown by the hour and reason', async () => {

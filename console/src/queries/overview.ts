@@ -207,13 +207,15 @@ export function useBlocksOfDestination(group: DestinationGroup, key: string) {
 /* ── Quotas and users ───────────────────────────────────────────────────────────────────────────────────────────── */
 
 /** Alerts that a part of the overview reads. */
-const MAX_ALERTS = 20
+export const MAX_ALERTS = 20
+/** Alerts that the API gives at once. */
+const MAX_ALERTS_PER_CALL = 100
 const MAX_ALERT_PAGES = 5
 const MAX_DENIALS = 100
 
-/** The alerts below 100%, highest first. */
-export function useNearLimit() {
-  return useLive(['alerts', 'near'], signal => readAlerts(100, signal), INTERVAL_MS)
+/** The first alerts below 100%, highest first. */
+export function useNearLimit(count: number) {
+  return useLive(['alerts', 'near', count], signal => readAlerts(100, signal, count), INTERVAL_MS)
 }
 
 /** What blocks users: quotas at 100% in their window, latest first, and the latest denials of the last hour. */
@@ -244,16 +246,17 @@ const MAX_SUMMARIES = 20
 
 /**
  * The summaries of the first of these users, by user, read one after the other. A user who is new to the list is read with
- * the next interval. The key is none that events invalidate.
+ * the next interval, or at once if the list has become longer by a page. The key is none that events invalidate.
  *
  * @param list whose users they are
  */
-export function useSummaries(list: 'blocked' | 'near', ids: readonly number[]) {
+export function useSummaries(list: 'blocked' | 'near', ids: readonly number[], max = MAX_SUMMARIES) {
+  const first = ids.slice(0, max)
   const read = async (signal: AbortSignal) => {
-    const summaries = await readSummaries(ids.slice(0, MAX_SUMMARIES), signal)
+    const summaries = await readSummaries(first, signal)
     return new Map(summaries.map(summary => [summary.user_id, summary]))
   }
-  return useLive(['sending', list], read, SLOW_INTERVAL_MS)
+  return useLive(['sending', list, Math.ceil(first.length / MAX_SUMMARIES)], read, SLOW_INTERVAL_MS)
 }
 
 export async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
@@ -276,7 +279,7 @@ export async function readAlerts(
   const items: Alert[] = []
   let cursor: string | null = null
   for (let page = 0; page < MAX_ALERT_PAGES; page++) {
-    const query = { limit: max - items.length, below_percent, cursor }
+    const query = { limit: Math.min(max - items.length, MAX_ALERTS_PER_CALL), below_percent, cursor }
     const alerts: Api['QuotaAlerts'] = await request('/admin/quota/alerts', { query, signal })
     items.push(...alerts.items)
     cursor = alerts.next_cursor

@@ -9,16 +9,17 @@ import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
-import { useNearLimit, useSummaries } from '../../queries/overview.ts'
+import { MAX_ALERTS, useNearLimit, useSummaries } from '../../queries/overview.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { sendableBeside } from './blocked-users.ts'
-import { useFirstRows } from './parts.tsx'
+import { useFirstRows, useKeptNumber } from './parts.tsx'
 
 type Quota = Api['SmsQuota']
 
 /** Quotas that have reached one of their alerts in the current window and have units left, fullest first. */
 export function NearLimit() {
-  const alerts = useNearLimit()
+  const [count, setCount] = useKeptNumber('near', MAX_ALERTS)
+  const alerts = useNearLimit(count)
   const { near } = overviewPartTexts
   return (
     <Section isFramed title={near.title}>
@@ -29,7 +30,10 @@ export function NearLimit() {
           if (quotas.length === 0) return <EmptyState title={near.none}>{near.noneAbout}</EmptyState>
           return (
             <>
-              <Quotas quotas={quotas.toSorted((one, other) => shareOf(other) - shareOf(one))} />
+              <Quotas
+                quotas={quotas.toSorted((one, other) => shareOf(other) - shareOf(one))}
+                onMore={next_cursor === null ? undefined : () => setCount(count + MAX_ALERTS)}
+              />
               <p className={classes.more}>
                 {near.about} {next_cursor !== null && near.more}
               </p>
@@ -47,9 +51,10 @@ function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
   return whole === 0 ? 1 : (used + reserved) / whole
 }
 
-function Quotas({ quotas }: { quotas: readonly Quota[] }) {
-  const [shown, button] = useFirstRows('near', quotas)
-  const summaries = useSummaries('near', [...new Set(quotas.map(({ user_id }) => user_id))])
+function Quotas({ quotas, onMore }: { quotas: readonly Quota[]; onMore: (() => void) | undefined }) {
+  const [shown, buttons] = useFirstRows('near', quotas, onMore)
+  const users = new Set(quotas.map(({ user_id }) => user_id))
+  const summaries = useSummaries('near', [...users], users.size)
   const { title, columns } = overviewPartTexts.near
   return (
     <>
@@ -71,7 +76,7 @@ function Quotas({ quotas }: { quotas: readonly Quota[] }) {
           ))}
         </Table.Tbody>
       </Table>
-      {button}
+      {buttons}
     </>
   )
 }

@@ -33,27 +33,51 @@ export function HeadlineNumber({ value, href, children }: HeadlineProps) {
 /** Rows of a list that are shown before "Show all". */
 const FIRST_ROWS = 5
 
-const kept = new Set<string>()
+const kept = new Map<string, number>()
 
-/** A choice that is kept until the console is loaded again: Back leads to the page as it was. */
-export function useKeptChoice(name: string): [isChosen: boolean, choose: (isChosen: boolean) => void] {
-  const [isChosen, setChosen] = useState(kept.has(name))
-  function choose(value: boolean) {
-    if (value) kept.add(name)
-    else kept.delete(name)
-    setChosen(value)
+/** A number that is kept until the console is loaded again: Back leads to the page as it was. */
+export function useKeptNumber(name: string, first: number): [value: number, keep: (value: number) => void] {
+  const [value, setValue] = useState(kept.get(name) ?? first)
+  function keep(next: number) {
+    kept.set(name, next)
+    setValue(next)
   }
-  return [isChosen, choose]
+  return [value, keep]
 }
 
-/** The first rows of a list, and the button that shows all; null if there are no more. @param list its name */
-export function useFirstRows<T>(list: string, rows: readonly T[]): [shown: readonly T[], button: ReactNode] {
+/** A choice that is kept as long. */
+export function useKeptChoice(name: string): [isChosen: boolean, choose: (isChosen: boolean) => void] {
+  const [value, keep] = useKeptNumber(name, 0)
+  return [value === 1, isChosen => keep(Number(isChosen))]
+}
+
+/**
+ * The first rows of a list, and the buttons that show the others.
+ *
+ * @param list its name
+ * @param onMore loads further rows, if there are some
+ */
+export function useFirstRows<T>(
+  list: string,
+  rows: readonly T[],
+  onMore?: (() => void) | undefined,
+): [shown: readonly T[], buttons: ReactNode] {
   const [isOpen, setOpen] = useKeptChoice(`all rows: ${list}`)
-  if (rows.length <= FIRST_ROWS) return [rows, null]
-  const button = (
-    <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-      {isOpen ? overviewTexts.showFewer : overviewTexts.showAll(rows.length)}
-    </Button>
+  const hasHidden = rows.length > FIRST_ROWS && !isOpen
+  const { showFewer, showFirst, showAll, showMore } = overviewTexts
+  const buttons = (
+    <>
+      {rows.length > FIRST_ROWS && (
+        <Button variant="subtle" size="xs" mt="xs" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? showFewer : (onMore === undefined ? showAll : showFirst)(rows.length)}
+        </Button>
+      )}
+      {onMore !== undefined && !hasHidden && (
+        <Button variant="subtle" size="xs" mt="xs" onClick={onMore}>
+          {showMore}
+        </Button>
+      )}
+    </>
   )
-  return [isOpen ? rows : rows.slice(0, FIRST_ROWS), button]
+  return [hasHidden ? rows.slice(0, FIRST_ROWS) : rows, buttons]
 }

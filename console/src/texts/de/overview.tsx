@@ -15,6 +15,8 @@ export const overview: typeof english = {
   },
   user: id => `Benutzer ${id}`,
   showAll: count => `Alle ${formatUnits(count)} zeigen`,
+  showFirst: count => `Die ersten ${formatUnits(count)} zeigen`,
+  showMore: 'Mehr zeigen',
   showFewer: 'Weniger zeigen',
 
   blocked: {

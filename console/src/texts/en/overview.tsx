@@ -17,6 +17,9 @@ export const overview = {
   },
   user: (id: number) => `User ${id}`,
   showAll: (count: number) => `Show all ${formatUnits(count)}`,
+  /** There are further ones. */
+  showFirst: (count: number) => `Show the first ${formatUnits(count)}`,
+  showMore: 'Show more',
   showFewer: 'Show fewer',
 
   blocked: {
