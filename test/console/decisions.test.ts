@@ -43,6 +43,14 @@ test('what is nearest to its limit and what loses most comes first, with real pe
   await types.filter({ hasText: 'news' }).getByText('999').waitFor()
   await types.filter({ hasText: 'otp' }).getByText('555').waitFor()
 
+  // A limit is adjusted without leaving the page.
+  await near.nth(2).getByRole('button', { name: 'Actions for Nearly' }).click()
+  await page.getByRole('menuitem', { name: 'Adjust' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: '+100', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Goodwill' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Adjust limit' }).click()
+  await near.filter({ hasText: 'Nearly' }).getByText('50%').waitFor()
+
   // Further ones are loaded, and what their users can send.
   const list = panel(page, 'Near their limit')
   await list.getByRole('button', { name: 'Show the first 20' }).click()

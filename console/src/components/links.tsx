@@ -1,4 +1,5 @@
 import { Anchor } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../api/types.ts'
 import { useQuotaNames, type ViewedUser } from '../queries/user.ts'
@@ -33,16 +34,23 @@ export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
   )
 }
 
+interface QuotaNameProps {
+  quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'>
+  /** What can be done to the quota. */
+  actions?: ReactNode
+}
+
 /** The kind of a quota and its name or number, as a link. */
-export function QuotaName({ quota: { id, kind, name } }: { quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'> }) {
+export function QuotaName({ quota: { id, kind, name }, actions }: QuotaNameProps) {
   return (
-    <div className={classes.name}>
+    <div className={classes.quota}>
       <Kind kind={kind}>
         {KIND_LABELS[kind]}{' '}
         <Anchor component={Link} href={`/quotas/${id}`} size="sm" fw={600}>
           <bdi>{name ?? id}</bdi>
         </Anchor>
       </Kind>
+      {actions}
     </div>
   )
 }

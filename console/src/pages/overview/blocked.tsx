@@ -8,6 +8,7 @@ import { denialsUrl } from '../../components/denials/denials-state.ts'
 import { MessageLink, QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
+import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
@@ -19,6 +20,7 @@ import layout from './overview.module.css'
 import { useFirstRows } from './parts.tsx'
 
 type Denial = Api['DenialRecord']
+type Quota = Api['SmsQuota']
 
 /** A user with what still blocks. */
 interface ShownUser extends BlockedUser {
@@ -28,6 +30,7 @@ interface ShownUser extends BlockedUser {
 /** Users whose messages are denied at present, those with most denials first; apart, those blocked on purpose or able to send again. */
 export function Blocked() {
   const blocks = useBlocks()
+  const { actions, outcome, menu } = useRowActions()
   const { blocked } = overviewTexts
   return (
     <Section
@@ -39,14 +42,19 @@ export function Blocked() {
         </Anchor>
       }
     >
+      {outcome}
       <Loaded query={blocks} loading={<Loading rows={5} height={44} />}>
-        {data => <Content blocks={data} />}
+        {data => <Content blocks={data} actions={actions} />}
       </Loaded>
+      {menu}
     </Section>
   )
 }
 
-function Content({ blocks }: { blocks: Blocks }) {
+/** What can be done to a quota that blocks. */
+type Actions = (quota: Quota) => ReactNode
+
+function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
   const found = blockedUsersOf(blocks)
   const summaries = useSummaries(
     'blocked',
@@ -69,12 +77,12 @@ function Content({ blocks }: { blocks: Blocks }) {
           {users.length === 0 && blocked.noneAbout}
         </EmptyState>
       ) : (
-        <Users title={blocked.title} users={now} from={blocks.from} />
+        <Users title={blocked.title} users={now} from={blocks.from} actions={actions} />
       )}
       {onPurpose.length > 0 && (
         <details className={classes.more}>
           <summary>{blocked.onPurpose(onPurpose.length)}</summary>
-          <Users title={blocked.onPurposeTitle} users={onPurpose} from={blocks.from} />
+          <Users title={blocked.onPurposeTitle} users={onPurpose} from={blocks.from} actions={actions} />
         </details>
       )}
       {again.length > 0 && <CanSendAgain users={again} from={blocks.from} />}
@@ -88,7 +96,14 @@ function Content({ blocks }: { blocks: Blocks }) {
   )
 }
 
-function Users({ title, users, from }: { title: string; users: readonly ShownUser[]; from: string }) {
+interface UsersProps {
+  title: string
+  users: readonly ShownUser[]
+  from: string
+  actions: Actions
+}
+
+function Users({ title, users, from, actions }: UsersProps) {
   const [shown, button] = useFirstRows(title, users)
   const { columns } = overviewTexts.blocked
   return (
@@ -106,7 +121,7 @@ function Users({ title, users, from }: { title: string; users: readonly ShownUse
         </Table.Thead>
         <Table.Tbody>
           {shown.map(user => (
-            <Row key={user.user_id} user={user} from={from} />
+            <Row key={user.user_id} user={user} from={from} actions={actions} />
           ))}
         </Table.Tbody>
       </Table>
@@ -140,7 +155,7 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
   )
 }
 
-function Row({ user, from }: { user: ShownUser; from: string }) {
+function Row({ user, from, actions }: { user: ShownUser; from: string; actions: Actions }) {
   const { user_id, blocking } = user
   const { columns, latest: latestOf } = overviewTexts.blocked
   const [latest = null] = blocking.denials
@@ -160,7 +175,10 @@ function Row({ user, from }: { user: ShownUser; from: string }) {
       <Table.Td data-label={columns.why}>
         <div>
           <Badge tone="bad">{whyOf(latest, blocking)}</Badge>
-          {[...blocking.usedUp, ...blocking.blocks].map(quota => (
+          {blocking.usedUp.map(quota => (
+            <QuotaName key={quota.id} quota={quota} actions={actions(quota)} />
+          ))}
+          {blocking.blocks.map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
         </div>
@@ -200,7 +218,7 @@ function whyOf(denial: Denial | null, { usedUp, isByBlock }: Blocking): string {
 }
 
 /** When the latest denied message could be sent, or when the first used-up quota has units again. */
-function untilOf(latest: Denial | null, usedUp: readonly Api['SmsQuota'][]): ReactNode {
+function untilOf(latest: Denial | null, usedUp: readonly Quota[]): ReactNode {
   const ends = usedUp.map(({ window_end }) => window_end).filter(end => end !== null)
   const at = latest === null ? (ends.toSorted()[0] ?? null) : latest.retry_at
   return <Timestamp at={at} none={overviewTexts.blocked.waitingDoesNotHelp} />

@@ -1,10 +1,12 @@
 import { Anchor, Table } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { Badge } from '../../components/badge.tsx'
 import { QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
+import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
@@ -20,9 +22,11 @@ type Quota = Api['SmsQuota']
 export function NearLimit() {
   const [count, setCount] = useKeptNumber('near', MAX_ALERTS)
   const alerts = useNearLimit(count)
+  const { actions, outcome, menu } = useRowActions()
   const { near } = overviewPartTexts
   return (
     <Section isFramed title={near.title}>
+      {outcome}
       <Loaded query={alerts} loading={<Loading rows={5} height={44} />}>
         {({ items, next_cursor }) => {
           // One that alerts at 80% only has reached no more, also when nothing is left.
@@ -32,6 +36,7 @@ export function NearLimit() {
             <>
               <Quotas
                 quotas={quotas.toSorted((one, other) => shareOf(other) - shareOf(one))}
+                actions={actions}
                 onMore={next_cursor === null ? undefined : () => setCount(count + MAX_ALERTS)}
               />
               <p className={classes.more}>
@@ -41,6 +46,7 @@ export function NearLimit() {
           )
         }}
       </Loaded>
+      {menu}
     </Section>
   )
 }
@@ -51,7 +57,13 @@ function shareOf({ limit, rolled_over, used, reserved }: Quota): number {
   return whole === 0 ? 1 : (used + reserved) / whole
 }
 
-function Quotas({ quotas, onMore }: { quotas: readonly Quota[]; onMore: (() => void) | undefined }) {
+interface QuotasProps {
+  quotas: readonly Quota[]
+  actions: (quota: Quota) => ReactNode
+  onMore: (() => void) | undefined
+}
+
+function Quotas({ quotas, actions, onMore }: QuotasProps) {
   const [shown, buttons] = useFirstRows('near', quotas, onMore)
   const users = new Set(quotas.map(({ user_id }) => user_id))
   const summaries = useSummaries('near', [...users], users.size)
@@ -72,7 +84,7 @@ function Quotas({ quotas, onMore }: { quotas: readonly Quota[]; onMore: (() => v
         </Table.Thead>
         <Table.Tbody>
           {shown.map(quota => (
-            <Row key={quota.id} quota={quota} summary={summaries.data?.get(quota.user_id)} />
+            <Row key={quota.id} quota={quota} summary={summaries.data?.get(quota.user_id)} actions={actions(quota)} />
           ))}
         </Table.Tbody>
       </Table>
@@ -85,15 +97,16 @@ interface RowProps {
   quota: Quota
   /** Undefined until it is read. */
   summary: Api['QuotaSummary'] | undefined
+  actions: ReactNode
 }
 
-function Row({ quota, summary }: RowProps) {
+function Row({ quota, summary, actions }: RowProps) {
   const { columns, never } = overviewPartTexts.near
   const share = shareOf(quota)
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
-        <QuotaName quota={quota} />
+        <QuotaName quota={quota} actions={actions} />
         <Anchor component={Link} href={`/users/${quota.user_id}`} size="xs">
           {overviewPartTexts.user(quota.user_id)}
         </Anchor>
