@@ -77,7 +77,7 @@ function Begun({ quota }: { quota: Api['SmsQuota'] }) {
           )}
         </Step>
       </ol>
-      {isDone && <p className={classes.note}>{words.next}</p>}
+      {isDone && <Text mt="xl">{words.next}</Text>}
     </>
   )
 }
