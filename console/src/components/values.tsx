@@ -71,7 +71,8 @@ function Time({ at, text, className = classes.figures }: { at: string; text: str
 export function Actor({ subject }: { subject: string }) {
   const { actor, ownActor } = texts.components
   const isOwn = subject === useCaller().subject
-  return (isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)
+  // One element, so that the cells of narrow tables do not set the marks around the name apart.
+  return <span>{(isOwn ? ownActor : actor)(<PrincipalName subject={subject} />)}</span>
 }
 
 /** The name of an actor or sender, with the subject of the token as a tooltip; the subject alone if no name is known. */
