@@ -42,7 +42,9 @@ test('each percentage is emitted, and exhaustion marked, once per window, by the
           expect([...alert_at, EXHAUSTED]).toEqual(expect.arrayContaining([...news]))
           // changeQuota emits for a lowered limit; the changes of this test do not use it.
           const wasUsed = known.window_no === quota.window_no ? known.used : 0
-          if (quota.used + quota.reserved > known.used + known.reserved && headroomOf(quota) <= 0)
+          const isNewlyBooked = quota.used + quota.reserved > known.used + known.reserved
+          // A forced commit may charge a quota that is deleted, which has no marks.
+          if (isNewlyBooked && headroomOf(quota) <= 0 && quota.deleted_at === null)
             expect(quota.alerted).toContain(EXHAUSTED)
           if (quota.used > wasUsed) expect(emittedBy.get(window)).toEqual(expect.arrayContaining(reachedBy(quota)))
         }
