@@ -62,7 +62,8 @@ const SCHEMA = {
  * @param limiter counts the operations of each sender; the call itself has been counted
  */
 export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter: RateLimiter): void {
-  const { engine, authenticator, metrics, settings } = parts
+  const { engine, authenticator, metrics } = parts
+  const { requireCountry } = parts.settings
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
   const checkOperation = createOperationCheck()
   const batches = createBodyAdmission({ maxBytes: MAX_BYTES_IN_PROGRESS, bytesPerTick: BYTES_PER_TICK })
@@ -101,10 +102,7 @@ export function batchRoutes(server: FastifyInstance, parts: ServerParts, limiter
         try {
           const checked = checkOperation(operation)
           if ('issues' in checked) throw invalidRequest(checked.issues)
-          const call = commandOf(checked.op, operation as SenderRequest, {
-            origin,
-            requireCountry: settings.requireCountry,
-          })
+          const call = commandOf(checked.op, operation as SenderRequest, { origin, requireCountry })
           checkRights(authenticator, principal, call.command)
           engine.enqueue(call.command, new Operation(results, place, call))
         } catch (error) {

@@ -67,7 +67,8 @@ const BURST_MS = 1_000
 
 /** The sender's operations: `/api/sms/sender/quota/…`. Senders name the user that the message belongs to. */
 export function senderRoutes(server: FastifyInstance, parts: ServerParts): void {
-  const { engine, authenticator, settings } = parts
+  const { engine, authenticator } = parts
+  const { requireCountry } = parts.settings
   const app = server.withTypeProvider<TypeBoxTypeProvider>()
 
   // 0.7 µs per response. The compiled serializer takes 1.8 µs, most of it to find the matching schema of several.
@@ -108,11 +109,7 @@ export function senderRoutes(server: FastifyInstance, parts: ServerParts): void 
       },
       (request, reply) => {
         const origin = originOf(request)
-        perform(
-          commandOf(op, request.body as SenderRequest, { origin, requireCountry: settings.requireCountry }),
-          request,
-          reply,
-        )
+        perform(commandOf(op, request.body as SenderRequest, { origin, requireCountry }), request, reply)
       },
     )
   }
