@@ -1,12 +1,13 @@
 import { createReadStream, createWriteStream } from 'node:fs'
-import { type FileHandle, link, open, rm, stat, unlink, writeFile } from 'node:fs/promises'
+import { type FileHandle, link, open, stat, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { BackupDamaged } from '../db/backup/records.ts'
 import { checkBackup, type OpenBackup, restoreBackup } from '../db/backup/restore.ts'
 import { type Written, writeBackup } from '../db/backup/write.ts'
 import { assertOnePointInTime } from '../db/cluster/idle.ts'
-import { exists, flush, openDataFolder } from '../db/embedded/folders.ts'
+import { exists, flush } from '../db/embedded/folders.ts'
+import { whileRestoring } from '../db/embedded/restoring.ts'
 import { upgradeDatabase as upgrade } from '../db/embedded/upgrade.ts'
 import { dropRoot } from '../drop-root.ts'
 import type { Arguments } from './arguments.ts'
@@ -22,7 +23,7 @@ export function backup(args: Arguments): Promise<number> {
     const file = await fileFor(resolve(args.operand(0)), now)
     const written = await onDatabase(config, async url => {
       await assertOnePointInTime(url)
-      return writeComplete(url, file, now)
+      return writeFile(url, file, now)
     })
     const { size } = await stat(file)
     process.stdout.write(`${file}: ${summary(written)}, ${megabytes(size)} compressed.\n`)
@@ -45,7 +46,7 @@ async function fileFor(target: string, now: Date): Promise<string> {
 }
 
 /** Writes beside the place of the file, which appears there complete or not at all. */
-async function writeComplete(url: string, file: string, now: Date): Promise<Written> {
+async function writeFile(url: string, file: string, now: Date): Promise<Written> {
   const partial = `${file}.partial`
   // The database holds personal data: only the user who runs this may read it.
   const handle = await open(partial, 'wx', 0o600).catch(error => {
@@ -86,7 +87,10 @@ async function restoreFile(file: FileHandle, name: string, config: Config): Prom
   const { header, written } = await checkBackup(openBackup).catch(error => {
     throw error instanceof BackupDamaged ? new Error(`${name} cannot be used: ${error.message}`) : error
   })
-  return onNewDatabase(config, async url => {
+  const { databaseUrl, dataDir } = config
+  const on = <T>(work: (url: string) => Promise<T>) =>
+    databaseUrl === null ? whileRestoring(dataDir, () => onEmbedded(dataDir, work)) : work(databaseUrl)
+  return on(async url => {
     const show = progressLine()
     const onProgress = ({ table, bytes }: { table: string; bytes: number }) =>
       show?.(`${table}: ${megabytes(bytes)} of ${megabytes(written.bytes)}`)
@@ -94,19 +98,6 @@ async function restoreFile(file: FileHandle, name: string, config: Config): Prom
     process.stdout.write(`Restored ${name} of ${header.made_at}: ${summary(written)}.\n`)
     return verifyOn(url, null)
   })
-}
-
-/** Works on a database without data. The service does not start on one that was being made when this process was killed. */
-async function onNewDatabase<T>({ databaseUrl, dataDir }: Config, work: (url: string) => Promise<T>): Promise<T> {
-  if (databaseUrl !== null) return work(databaseUrl)
-  const { cluster, restoring } = await openDataFolder(dataDir)
-  if (!(await exists(cluster))) {
-    await writeFile(restoring, '')
-    await flush(dataDir)
-  }
-  const result = await onEmbedded(dataDir, work)
-  await rm(restoring, { force: true })
-  return result
 }
 
 const summary = ({ tables, rows, bytes }: Written) => `${rows} rows of ${tables} tables, ${megabytes(bytes)}`

@@ -40,15 +40,6 @@ export function foldersIn(dataDir: string): Folders {
   }
 }
 
-/** @throws Error if a restore into the data folder was begun and not completed */
-export async function assertNotRestoring(dataDir: string): Promise<void> {
-  const { restoring } = foldersIn(dataDir)
-  if (!(await exists(restoring))) return
-  throw new Error(
-    `a restore into ${dataDir} was not completed: run "sms-quota restore" again, or remove ${restoring} to start without its data`,
-  )
-}
-
 /** Gives a file that root made to the owner of the data folder. */
 export async function giveToOwner({ dataDir }: Folders, path: string): Promise<void> {
   if (process.getuid?.() !== 0) return
