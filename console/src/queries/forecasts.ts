@@ -30,21 +30,22 @@ export interface Forecasts {
  */
 export function useForecasts(isAll: boolean) {
   const read = async (signal: AbortSignal): Promise<Forecasts> => {
-    const top = await readTopUsers(daysUntilNow(6, new Date()), MAX_FORECAST_USERS, signal)
     const near = await readAlerts(100, signal, MAX_FORECAST_ALERTS)
-    const senders = isAll ? await readSenders(signal) : null
-    const ids = [
-      ...new Set([
-        ...near.items.map(({ quota }) => quota.user_id),
-        ...(senders ?? top.items.map(({ user_id }) => user_id)),
-      ]),
-    ]
+    const all = isAll ? await readSenders(signal) : null
+    const senders = all ?? (await readTopSenders(signal))
+    const ids = [...new Set([...near.items.map(({ quota }) => quota.user_id), ...senders])]
     const lanes = Array.from({ length: LANES }, (_, lane) => ids.filter((_id, index) => index % LANES === lane))
     const summaries = await Promise.all(lanes.map(lane => readSummaries(lane, signal)))
-    const isComplete = senders !== null || top.items.length < MAX_FORECAST_USERS
+    const isComplete = all !== null || senders.length < MAX_FORECAST_USERS
     return { summaries: summaries.flat(), coverage: isComplete ? 'all' : isAll ? 'too many' : 'top' }
   }
   return useLive(['forecasts', isAll], read, INTERVAL_MS)
+}
+
+/** The users who sent most in the last 7 days. */
+async function readTopSenders(signal: AbortSignal): Promise<number[]> {
+  const { items } = await readTopUsers(daysUntilNow(6, new Date()), MAX_FORECAST_USERS, signal)
+  return items.map(({ user_id }) => user_id)
 }
 
 /** All users who have sent in the last 7 days; null if they are too many for a report or for this page. */
