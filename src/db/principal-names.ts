@@ -13,7 +13,7 @@ export interface SeenName extends PrincipalName {
   user_id: number | null
 }
 
-/** The most names that are stored. Whoever can make tokens can make subjects, so their number is bounded. */
+/** The most names that are stored. An issuer of tokens can make any number of subjects, so their number is bounded. */
 const MAX_NAMES = 100_000
 
 /**

@@ -36,9 +36,9 @@ async function choose(page: Page, name: string, text: string): Promise<void> {
 test('a CSV file gives its users more units for this window, and names users without a grant', async () => {
   const page = await site.visit('/quotas', { now: START })
   await page.getByRole('link', { name: 'Import, give units (CSV)' }).click()
-  await choose(page, 'customers.csv', 'customer\n140\n141\n999\nnobody\n140\n')
+  await choose(page, 'customers.csv', 'customer\n140\n141\n999\nada\n140\n')
   await page.getByRole('heading', { name: 'More units for 3 users' }).waitFor()
-  await page.getByRole('row', { name: 'Line 5 Not a user id: “nobody”' }).waitFor()
+  await page.getByRole('row', { name: 'Line 5 Not a user id: “ada”' }).waitFor()
   await page.getByRole('row', { name: 'Line 6 Is there twice: User 140' }).waitFor()
   await page.getByLabel('Units for each user').fill('500')
   await page.getByLabel('Reason').fill('Outage in March')
@@ -68,7 +68,7 @@ test('a CSV file gives its users more units for this window, and names users wit
     `2,140,received,,Bundle,500,2026-04-01T00:00:00+02:00,Europe/Berlin,received,${items[0].external_ref}`,
     expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
     expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
-    '5,nobody,left out,Not a user id: “nobody”,,,,,left,',
+    '5,ada,left out,Not a user id: “ada”,,,,,left,',
     '6,140,left out,Is there twice: User 140,,,,,left,',
     '',
   ])
@@ -99,7 +99,7 @@ test('a CSV file gives its users more units for this window, and names users wit
     `2,140,received,,Bundle,500,${end},received,${items[0].external_ref}`,
     `3,141,received,,Bundle,500,${end},received,${prepaid[0].external_ref}`,
     expect.stringMatching(/^4,999,left out/),
-    expect.stringMatching(/^5,nobody,left out/),
+    expect.stringMatching(/^5,ada,left out/),
     expect.stringMatching(/^6,140,left out/),
     '',
   ])
@@ -117,7 +117,7 @@ test('a CSV file gives its users more units for this window, and names users wit
   await page.getByLabel('Units for each user').fill('500')
   await page.getByLabel('Reason').fill('Outage in March')
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
-  await page.getByText('Nobody gets units.').waitFor()
+  await page.getByText('No user gets units.').waitFor()
   await page.getByRole('row', { name: 'Line 2: User 140 Got these units for this reason before.' }).waitFor()
   await page.getByRole('row', { name: 'Line 3: User 141 Got these units for this reason before.' }).waitFor()
   expect(await page.getByRole('checkbox').count()).toBe(0)
@@ -169,7 +169,7 @@ test('the preview shows all users of a file, and when their units end', async ()
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
   const ends =
     'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
-  await page.getByText('Nobody gets units.').waitFor()
+  await page.getByText('No user gets units.').waitFor()
   await page.getByLabel('Also give units to 45 users: the one-time grant').check()
   await page.getByText('This is the end of the month in the time zone UTC.').first().waitFor()
   await page.getByText(/^45 users get 500 units each, until 1 Apr 2026, 02:00/).waitFor()

@@ -47,7 +47,7 @@ test('Back from the page of a user leads to where one was on the overview', asyn
   const link = top.getByRole('link', { name: 'User 7' })
   await link.waitFor()
   await page.getByRole('region', { name: 'Activity' }).getByRole('listitem').first().waitFor()
-  await page.getByRole('region', { name: 'Running out this week' }).getByText('Nobody runs out').waitFor()
+  await page.getByRole('region', { name: 'Running out this week' }).getByText('No user runs out').waitFor()
   const near = page.getByRole('region', { name: 'Near their limit' })
   await near.getByRole('button', { name: 'Show all 12' }).click()
   await link.scrollIntoViewIfNeeded()

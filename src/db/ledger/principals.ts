@@ -3,7 +3,7 @@ import { anyTexts } from './arrays.ts'
 import { number, selectionOf, text } from './rows.ts'
 import { ledgerStatement } from './statement.ts'
 
-/** The most principals that the dictionary holds. Whoever can make tokens can make subjects, so their number is bounded. */
+/** The most principals that the dictionary holds. An issuer of tokens can make any number of subjects, so their number is bounded. */
 const MAX_PRINCIPALS = 100_000
 
 const SUBJECT = { subject: anyTexts((subject: string) => subject) }

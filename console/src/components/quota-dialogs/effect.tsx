@@ -16,7 +16,7 @@ type Quota = Api['SmsQuota']
 /** The props of each form in the dialog. */
 export interface QuotaFormProps {
   quota: Quota
-  /** Whether it is to help a user whom the quota blocks. */
+  /** Whether it is to help a user that the quota blocks. */
   isRemedy: boolean
   onClose: () => void
   /** Receives a confirmation message when the quota has changed. */

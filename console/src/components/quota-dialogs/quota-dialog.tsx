@@ -21,7 +21,7 @@ const TITLES = texts.components.dialogTitles
 export interface QuotaAction {
   name: keyof typeof FORMS
   quota: Quota
-  /** Whether it is to help a user whom the quota blocks: the dialog then proposes the smallest change. */
+  /** Whether it is to help a user that the quota blocks: the dialog then proposes the smallest change. */
   isRemedy?: boolean
 }
 

@@ -21,7 +21,7 @@ interface Forecast {
   left: number | null
 }
 
-/** Caps that reset within the 7 days: a user whom only they stop can go on before the week is over. */
+/** Caps that reset within the 7 days: a user that only they stop can go on before the week is over. */
 const SHORT_PERIODS: readonly string[] = ['hour', 'day', 'week']
 
 /** Users who will run out within 7 days at their daily rate, the first ones first. */

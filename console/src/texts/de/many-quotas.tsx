@@ -261,7 +261,7 @@ export const manyQuotas: typeof english = {
     withoutEnd: 'ohne Ende',
     fromNowOn: 'ab jetzt dauerhaft',
     partlyFromNowOn: until => `teils ab jetzt dauerhaft, teils ${until}`,
-    nobody: 'Niemand bekommt Einheiten.',
+    noUser: 'Niemand bekommt Einheiten.',
     would: (users, units, until, reason) =>
       `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
     received: (users, units, until) =>

@@ -187,7 +187,7 @@ export const denials = {
     request: (id: string) => `Request ${id}`,
     /** In place of the words above, for the user whose message it is. */
     own: {
-      notFoundAbout: 'Nobody has asked for it under this id, or it was so long ago that it is not kept any more.',
+      notFoundAbout: 'No message with this id was asked for, or it was so long ago that it is not kept any more.',
       outcomes: {
         denied: 'It was denied, and nothing was charged. It may be sent again later.',
         reserved: 'It is on its way. Its units are set aside.',

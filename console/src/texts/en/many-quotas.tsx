@@ -255,7 +255,7 @@ export const manyQuotas = {
     withoutEnd: 'without an end',
     fromNowOn: 'from now on',
     partlyFromNowOn: (until: string) => `some from now on, some ${until}`,
-    nobody: 'Nobody gets units.',
+    noUser: 'No user gets units.',
     would: (users: number, units: string, until: string, reason: string) =>
       `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
     received: (users: number, units: string, until: string) =>

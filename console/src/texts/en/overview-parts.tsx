@@ -8,7 +8,7 @@ export const overviewParts = {
   runningOut: {
     title: 'Running out this week',
     about:
-      'In the next 7 days, at their present daily rate. Users whom only a cap stops until it resets within that time are left out.',
+      'In the next 7 days, at their present daily rate. Users are left out if only a cap stops them that resets within that time.',
     all: (count: number) =>
       `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
     bound: (count: number) =>
@@ -16,7 +16,7 @@ export const overviewParts = {
     tooMany: 'There are too many users to check all of them here.',
     checkAll: 'Check all',
     soon: 'Within minutes',
-    none: 'Nobody runs out within 7 days',
+    none: 'No user runs out within 7 days',
     noneAbout: 'A forecast needs a week of usage.',
     columns: { user: 'User', runsOut: 'Runs out around', rate: 'Units per day', left: 'Left now' },
   },

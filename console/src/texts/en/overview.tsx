@@ -28,7 +28,7 @@ export const overview = {
       'Users with a denied message in the last hour, and users with an exhausted quota. Their other messages may still be sent: see the user. For the first 20 users it is checked every 20 seconds whether they can send again.',
     bound: 'Among the latest 100 denials and the latest 20 exhausted quotas.',
     exhaustedQuotas: 'All exhausted quotas',
-    none: 'Nobody is blocked',
+    none: 'No user is blocked',
     noneElse: 'No other user is blocked',
     onPurposeTitle: 'Blocked on purpose',
     onPurpose: (count: number) => `${users(count)} blocked on purpose, by a cap of 0`,

@@ -31,7 +31,7 @@ export function addsGrant({ which, isThisWindowOnly }: TopUpInput): boolean {
   return which === 'once' || isThisWindowOnly
 }
 
-/** The choice for users whom the one of the file leaves out. Their month ends where that of the others does. */
+/** The input for users who are left out with the input of the file. Their month ends in the same time zone. */
 export function inputFor(which: Which, input: TopUpInput, monthZone: string): TopUpInput {
   return { ...input, which, onceEnd: onceEndOf(input), monthZone }
 }

@@ -70,7 +70,7 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       {repeated > 0 && <EarlierWarning plan={all} users={repeated} input={input} again={again} onChange={setAgain} />}
       <Text size="sm" fw={600} role="status">
         {gifts.length === 0
-          ? topUp.nobody
+          ? topUp.noUser
           : topUp.would(gifts.length, unitsText(gifts), untilText(gifts), input.reason)}
         {repeated > 0 && again !== 'leave' && ` · ${topUp.again(repeated)}`}
       </Text>
@@ -173,7 +173,7 @@ interface WarningProps {
   onChange: (again: Again) => void
 }
 
-/** Another reason makes the same file another gift. Nobody shall give twice without having decided to. */
+/** Another reason makes the same file another gift. A user decides before giving twice. */
 function EarlierWarning({ plan: { gifts }, users, input, again, onChange }: WarningProps) {
   const isOfFile = gifts.every(({ quota, earlier }) => earlier.length === 0 || periodOf(quota) === input.which)
   const when = topUp.during[isOfFile ? input.which : 'once']

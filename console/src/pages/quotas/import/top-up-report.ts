@@ -94,7 +94,7 @@ export function giftsOf(runs: readonly Run[]): readonly Gift[] {
   return runs.flatMap(({ plan }) => plan.gifts)
 }
 
-/** Who is left out after the last run: later runs give to those whom earlier ones left out. */
+/** The users who are left out after the last run: a later run gives to some that an earlier one left out. */
 export function leftOf(runs: readonly Run[]): LineFailure[] {
   const left = new Map<number, LineFailure>()
   for (const { plan } of runs) {
