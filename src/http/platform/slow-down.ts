@@ -1,6 +1,6 @@
 /**
  * Slows down clients that only cost work: above a rate, their refusals and their calls without a token wait before they are
- * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at twice that number of
+ * answered, and their connections are not read meanwhile. So a flood from a number of connections ends at about twice that number of
  * calls a second, and calls of other clients are answered as always.
  */
 import type { IncomingMessage } from 'node:http'
@@ -23,8 +23,13 @@ export interface SlowDown {
   isAddressAbove(address: string | undefined): boolean
 }
 
-/** Long enough to end a flood, and shorter than usual time limits of clients. */
+/**
+ * On average: long enough to end a flood, and shorter than usual time limits of clients. Each wait is chosen between half of it
+ * and one and a half, because the clients of a flood call again when they are answered: after equal waits they would come in
+ * waves, and the calls of others behind each wave.
+ */
 const WAIT_MS = 500
+const waitMs = () => WAIT_MS * (0.5 + Math.random())
 
 /** How many answers of a connection may wait. */
 const MAX_WAITING = 8
@@ -61,10 +66,10 @@ const waitingOf = new WeakMap<Socket, Waiting>()
  */
 export async function waitPaused({ socket }: IncomingMessage): Promise<void> {
   // Requests that tests inject have no connection.
-  if (!(socket instanceof Socket)) return setTimeout(WAIT_MS)
+  if (!(socket instanceof Socket)) return setTimeout(waitMs())
   const now = performance.now()
   const waiting = waitingOf.get(socket) ?? { lastAt: now, count: 0 }
-  waiting.lastAt += WAIT_MS
+  waiting.lastAt += waitMs()
   waiting.count += 1
   waitingOf.set(socket, waiting)
   if (waiting.count > MAX_WAITING) socket.destroy()
