@@ -13,6 +13,15 @@ import type { Bench, Findings, Row } from './bench.ts'
 
 const QUOTAS = 100_000
 const TIMES = 20
+/** Rows of a page, unless the address says otherwise. */
+const ROWS = 25
+/** Rows of the pages that are scrolled: the most that the console offers. */
+const SCROLLED_ROWS = 200
+const SCROLLED_PAGES = 5
+const SCROLLED_PX_PER_FRAME = 120
+/** At 60 frames a second, two in a row have then been left out, which is seen as a stutter. */
+const STUTTER_MS = 42
+const MAX_STUTTERS = 0.001
 /** The limit for an uninterrupted flow of thought (J. Nielsen, Usability Engineering, 1993). */
 const RESPONSE_LIMIT_MS = 1_000
 /** Hourly usage of two grants in three countries. */
@@ -49,6 +58,11 @@ export async function consoleCase(bench: Bench): Promise<Findings> {
   await measure('last page of the list, and back to the first', TIMES, n =>
     n % 2 === 0 ? press(page, 'Last', QUOTAS) : press(page, 'First', 1),
   )
+  say('  scrolling')
+  for (const width of [1280, 390]) rows.push(await scroll(page, `${service.url}/console/quotas`, width))
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await page.goto(`${service.url}/console/quotas`)
+  await rowsOf(page, 1)
   await measure('another status filter', TIMES, async n => {
     await page.getByLabel('Status').selectOption(n % 2 === 0 ? 'Suspended' : 'Active')
     await page.locator('table[aria-busy=false]').waitFor()
@@ -73,18 +87,56 @@ export async function consoleCase(bench: Bench): Promise<Findings> {
 }
 
 /** Clicks a button of the pager and waits for the rows of that page. */
-async function press(page: Page, button: string, to: number): Promise<void> {
+async function press(page: Page, button: string, to: number, size = ROWS): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages of the list' }).getByRole('button', { name: button }).click()
-  await rowsOf(page, to)
+  await rowsOf(page, to, size)
 }
 
 /** Waits until the list shows this page; `QUOTAS` stands for the last one. */
-async function rowsOf(page: Page, number: number): Promise<void> {
-  const first = ((number - 1) * 25 + 1).toLocaleString('en')
+async function rowsOf(page: Page, number: number, size = ROWS): Promise<void> {
+  const first = ((number - 1) * size + 1).toLocaleString('en')
   const position = number === QUOTAS ? /^[\d,]+–([\d,]+) of \1$/ : new RegExp(`^${first}–`)
   await page.getByRole('status').filter({ hasText: position }).waitFor()
   await page.locator('table[aria-busy=false]').waitFor()
 }
+
+/** Scrolls through the first pages of the list, and counts the frames that come late enough to be seen. */
+async function scroll(page: Page, url: string, width: number): Promise<Row> {
+  await page.setViewportSize({ width, height: 900 })
+  await page.goto(`${url}?page_size=${SCROLLED_ROWS}`)
+  await rowsOf(page, 1, SCROLLED_ROWS)
+  const frames: number[] = []
+  for (let number = 1; number <= SCROLLED_PAGES; number++) {
+    frames.push(...(await page.evaluate<number[]>(SCROLL)))
+    await press(page, 'Next', number + 1, SCROLLED_ROWS)
+  }
+  const stutters = frames.filter(ms => ms > STUTTER_MS).length
+  const allowed = Math.floor(MAX_STUTTERS * frames.length)
+  return {
+    what: `console: scrolling ${SCROLLED_PAGES} pages of ${SCROLLED_ROWS} rows, ${width} px wide, stutters`,
+    peer: 'one in a thousand frames',
+    ours: `${stutters} of ${frames.length.toLocaleString('en')}, longest frame ${Math.max(...frames).toFixed(0)} ms`,
+    theirs: `${allowed}`,
+    ratio: stutters / allowed,
+    goal: '≤ 1×',
+    isMet: stutters <= allowed,
+  }
+}
+
+/** In the browser: scrolls the page to its end, a step for each frame. Resolves to the frames' lengths in milliseconds. */
+const SCROLL = `new Promise(resolve => {
+  const frames = []
+  let before = null
+  scrollTo(0, 0)
+  requestAnimationFrame(function step(now) {
+    if (before !== null) frames.push(now - before)
+    before = now
+    const from = scrollY
+    scrollBy(0, ${SCROLLED_PX_PER_FRAME})
+    if (scrollY === from) resolve(frames)
+    else requestAnimationFrame(step)
+  })
+})`
 
 function rowOf(what: string, durations: readonly number[]): Row {
   const slowest = Math.max(...durations)
