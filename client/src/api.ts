@@ -1265,6 +1265,8 @@ export type DenialRecord = {
   readonly retryAt: string | null
   /** How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial. */
   readonly skipped: number | null
+  /** The subject of the token that asked; null if that is not known. For administrators only. */
+  readonly sender?: string | null
 }
 
 /** A denied reserve or consume with its explanation. */
@@ -1295,6 +1297,8 @@ export type DenialDetail = {
   readonly retryAt: string | null
   /** How many denials of this user were left out of the log since the one before, by the process that wrote this one. null if it does not know. Usage counts every denial. */
   readonly skipped: number | null
+  /** The subject of the token that asked; null if that is not known. For administrators only. */
+  readonly sender?: string | null
   /** Why quotas did or did not count: the first 20 as of the denial, then up to 20 that had ended last before it, as they are now. */
   readonly explain: ReadonlyArray<{
     readonly quotaId: number
@@ -2045,6 +2049,8 @@ export interface Api<Options> {
       readonly from?: string
       /** Denied before this time. */
       readonly to?: string
+      /** Only messages for which the sender named no country, or no type. */
+      readonly without?: 'country' | 'message_type'
     },
     options?: Options,
   ): Promise<DenialPage>
@@ -2342,6 +2348,10 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's denials. */
       readonly userId?: number
+      /** Only denials of this sender: the subject of its token. */
+      readonly sender?: string
+      /** Only messages for which the sender named no country, or no type; or whose sender is not known. */
+      readonly without?: 'country' | 'message_type' | 'sender'
     },
     options?: Options,
   ): Promise<AsyncIterable<DenialRecord>>
@@ -2400,6 +2410,10 @@ export interface Api<Options> {
       readonly to?: string
       /** Only this user's denials. */
       readonly userId?: number
+      /** Only denials of this sender: the subject of its token. */
+      readonly sender?: string
+      /** Only messages for which the sender named no country, or no type; or whose sender is not known. */
+      readonly without?: 'country' | 'message_type' | 'sender'
     },
     options?: Options,
   ): Promise<DenialPage>
@@ -2637,7 +2651,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listMyDenials: {
     method: 'GET',
     path: '/api/sms/quota/denials',
-    query: ['pageSize', 'cursor', 'reason', 'country', 'messageType', 'id', 'from', 'to'],
+    query: ['pageSize', 'cursor', 'reason', 'country', 'messageType', 'id', 'from', 'to', 'without'],
   },
   getMyDenial: { method: 'GET', path: '/api/sms/quota/denials/{denial_id}' },
   listQuotas: {
@@ -2714,7 +2728,7 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   exportDenials: {
     method: 'GET',
     path: '/api/sms/admin/export/denials',
-    query: ['reason', 'country', 'messageType', 'id', 'from', 'to', 'userId'],
+    query: ['reason', 'country', 'messageType', 'id', 'from', 'to', 'userId', 'sender', 'without'],
     isLines: true,
   },
   exportLedger: {
@@ -2727,7 +2741,19 @@ export const ROUTES: Readonly<Record<OperationId, Route>> = {
   listDenials: {
     method: 'GET',
     path: '/api/sms/admin/denials',
-    query: ['pageSize', 'cursor', 'reason', 'country', 'messageType', 'id', 'from', 'to', 'userId'],
+    query: [
+      'pageSize',
+      'cursor',
+      'reason',
+      'country',
+      'messageType',
+      'id',
+      'from',
+      'to',
+      'userId',
+      'sender',
+      'without',
+    ],
   },
   getDenial: { method: 'GET', path: '/api/sms/admin/denials/{denial_id}' },
   listEvents: {

@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { RESERVATION_ID_PATTERN } from '../domain/bounds.ts'
-import { DENIAL_REASONS } from '../domain/reservation.ts'
-import { closed, country, cursorPageOf, cursorQuery, messageType, nullable, time, uint } from './schemas.ts'
+import { DENIAL_REASONS, UNNAMED } from '../domain/reservation.ts'
+import { closed, country, cursorPageOf, cursorQuery, messageType, nullable, text, time, uint } from './schemas.ts'
 import { explanationLine } from './sender.ts'
 
 /** The log of denials: why messages were refused. */
@@ -25,10 +25,30 @@ const filters = {
   to: Type.Optional(time({ description: 'Denied before this time.' })),
 }
 
-export const UserDenialsQuery = Type.Object(filters, closed)
-export const AdminDenialsQuery = Type.Object(
-  { ...filters, user_id: Type.Optional(uint({ description: "Only this user's denials." })) },
+const without = { description: 'Only messages for which the sender named no country, or no type.' }
+
+export const UserDenialsQuery = Type.Object(
+  { ...filters, without: Type.Optional(Type.Enum(['country', 'message_type'], without)) },
   closed,
+)
+export const AdminDenialsQuery = Type.Object(
+  {
+    ...filters,
+    user_id: Type.Optional(uint({ description: "Only this user's denials." })),
+    sender: Type.Optional(text(255, { description: 'Only denials of this sender: the subject of its token.' })),
+    without: Type.Optional(
+      Type.Enum([...UNNAMED], {
+        description: 'Only messages for which the sender named no country, or no type; or whose sender is not known.',
+      }),
+    ),
+  },
+  closed,
+)
+
+const sender = Type.Optional(
+  nullable(Type.String(), {
+    description: 'The subject of the token that asked; null if that is not known. For administrators only.',
+  }),
 )
 
 const fields = {
@@ -59,15 +79,19 @@ const fields = {
   }),
 }
 
-export const DenialRecord = Type.Object(fields, {
-  $id: 'DenialRecord',
-  description:
-    'A denied reserve or consume. The text and the number of the message are not stored. At most 60 an hour are logged of one user, and 20 a second of all, 1,200 at once.',
-})
+export const DenialRecord = Type.Object(
+  { ...fields, sender },
+  {
+    $id: 'DenialRecord',
+    description:
+      'A denied reserve or consume. The text and the number of the message are not stored. At most 60 an hour are logged of one user, and 20 a second of all, 1,200 at once.',
+  },
+)
 
 export const DenialDetail = Type.Object(
   {
     ...fields,
+    sender,
     explain: Type.Array(explanationLine, {
       description:
         'Why quotas did or did not count: the first 20 as of the denial, then up to 20 that had ended last before it, as they are now.',

@@ -2,7 +2,7 @@
 import type { Denial, DenialKey } from '../domain/denial.ts'
 import type { EndedQuota } from '../domain/draft.ts'
 import type { ExplanationView } from '../domain/explanation.ts'
-import type { DenialReason } from '../domain/reservation.ts'
+import type { DenialReason, Unnamed } from '../domain/reservation.ts'
 import { shardOf } from '../domain/shard.ts'
 import type { EpochMs } from '../domain/time.ts'
 import type { Database, Queryable, SqlValue } from './database.ts'
@@ -16,6 +16,9 @@ import { timestampParam } from './values.ts'
 /** A denial in the log, without its explanation. */
 export type LoggedDenial = Denial & DenialKey
 
+/** A denial with the subject of its sender; null if that is not known. */
+export type ListedDenial = LoggedDenial & { sender: string | null }
+
 /** What a list selects; `from` is included, `to` is not. */
 export interface DenialFilter {
   userId?: number
@@ -24,12 +27,16 @@ export interface DenialFilter {
   reason?: DenialReason
   country?: string
   messageType?: string
+  /** The subject of the sender. */
+  sender?: string
+  /** Only denials that have none of these. */
+  without?: Unnamed
   from?: EpochMs
   to?: EpochMs
 }
 
 export interface DenialSlice {
-  denials: LoggedDenial[]
+  denials: ListedDenial[]
   /** The denial after which the next page begins; null on the last. With one, a page may be short or even empty. */
   next: DenialKey | null
 }
@@ -38,6 +45,8 @@ export interface DenialSlice {
 export const MAX_SCANNED = 10_000
 
 const COLUMNS = ['at', 'number', ...DENIAL_COLUMNS].join(', ')
+/** The subject, after the page is cut. */
+const SENDER = '(select subject from principal where id = d.sender) as sender'
 
 /**
  * What each index orders by: `denial_by_id` for a sender's id and the primary key for one user, `denial_by_time` for all.
@@ -57,15 +66,15 @@ export function listDenials(
   const values: SqlValue[] = []
   const among = rangeOf(filter, after, values)
   const selected = selectionOf(filter, values)
-  const page = `select ${COLUMNS} from (
-      select shard, ${COLUMNS}, ${timeOf(filter)} as denied_at from denial where ${among}
+  const page = `select ${COLUMNS}, ${SENDER} from (
+      select shard, ${COLUMNS}, sender, ${timeOf(filter)} as denied_at from denial where ${among}
       order by ${timeOf(filter)} desc, number desc limit ${bind(values, maxScanned)}
     ) d where ${selected} order by denied_at desc, number desc limit ${bind(values, size + 1)}`
 
   // One snapshot, so that the next page begins exactly where this scan ended.
   return db.transaction(async tx => {
     await tx.query({ text: IN_INDEX_ORDER })
-    const { items, hasMore } = sliceOf(await tx.query<LoggedDenial>({ text: page, values }), size)
+    const { items, hasMore } = sliceOf(await tx.query<ListedDenial>({ text: page, values }), size)
     const last = items.at(-1)
     if (hasMore && last !== undefined) return { denials: items, next: keyOf(last) }
     return { denials: items, next: await endOfScan(tx, filter, after, maxScanned) }
@@ -113,19 +122,25 @@ function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: Sql
 }
 
 /** The conditions that are read from the rows. */
-function selectionOf({ userId, id, reason, country, messageType }: DenialFilter, values: SqlValue[]): string {
+function selectionOf(
+  { userId, id, reason, country, messageType, sender, without }: DenialFilter,
+  values: SqlValue[],
+): string {
   const conditions: string[] = []
   if (id !== undefined && userId !== undefined)
     conditions.push(`shard = ${bind(values, shardOf(userId))}`, `user_id = ${bind(values, userId)}`)
   for (const [column, value] of Object.entries({ reason, country, message_type: messageType })) {
     if (value !== undefined) conditions.push(`${column} = ${bind(values, value)}`)
   }
+  if (sender !== undefined)
+    conditions.push(`sender = (select id from principal where subject = ${bind(values, sender)})`)
+  if (without !== undefined) conditions.push(`${without} is null`)
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }
 
 /** A denial with its explanation as it was logged. */
 export interface DenialDetails {
-  denial: LoggedDenial
+  denial: ListedDenial
   explanation: ExplanationView[]
   /** The user's quotas, as they are now, that ended last before the denial. The engine does not read them for the log. */
   ended: EndedQuota[]
@@ -135,9 +150,9 @@ export interface DenialDetails {
 export function findDenial(db: Database, { user_id, at, number }: DenialKey): Promise<DenialDetails | undefined> {
   return db.transaction(async tx => {
     await tx.query({ text: BY_KEYS })
-    const [row] = await tx.query<LoggedDenial & { explanation: ExplanationView[] }>({
+    const [row] = await tx.query<ListedDenial & { explanation: ExplanationView[] }>({
       name: 'find-denial',
-      text: `select ${COLUMNS}, explanation from denial
+      text: `select ${COLUMNS}, ${SENDER}, explanation from denial d
              where shard = $1 and user_id = $2 and at = $3 and number = $4`,
       values: [shardOf(user_id), user_id, timestampParam(at), number],
     })

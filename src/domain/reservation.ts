@@ -53,6 +53,10 @@ export type ReservationState = (typeof RESERVATION_STATES)[number]
 export const DENIAL_REASONS = ['no_quota', 'cap_reached', 'quota_exhausted'] as const
 export type DenialReason = (typeof DENIAL_REASONS)[number]
 
+/** What a denied message may be without: the sender named none, or it is not known who asked. */
+export const UNNAMED = ['country', 'message_type', 'sender'] as const
+export type Unnamed = (typeof UNNAMED)[number]
+
 /** Whether the request itself asked for force. */
 export function askedForce({ force, would_deny }: Reservation): boolean {
   return force && would_deny === null

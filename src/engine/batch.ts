@@ -1,14 +1,15 @@
 import { ConnectionLost } from '../db/database.ts'
+import type { DenialRow } from '../db/ledger/add-denials.ts'
 import { emitEvents } from '../db/ledger/add-events.ts'
 import { guardAbsent, guardUnchanged, writeChanges } from '../db/ledger/changes.ts'
 import { writeAccounts } from '../db/ledger/lock-accounts.ts'
 import { BEGIN, COMMIT, type PipelinedConnection, type StatementCall } from '../db/pipelined-connection.ts'
 import type { Command, Outcome } from '../domain/command.ts'
 import { decide, type Enforcement } from '../domain/decide.ts'
-import { denialOf, type ExplainedDenial } from '../domain/denial.ts'
+import { denialOf } from '../domain/denial.ts'
 import { createDraft, type Draft, type EndedQuota } from '../domain/draft.ts'
 import type { EpochMs } from '../domain/time.ts'
-import { authorshipOf, isNew } from './authorship.ts'
+import { authorshipOf, type BatchAuthorship, isNew } from './authorship.ts'
 import { addChanges, type BatchChanges, noChanges } from './changes.ts'
 import type { DenialSample, DenialSampler } from './denial-sampler.ts'
 import { endedQuotasOf } from './ended-quotas.ts'
@@ -151,7 +152,7 @@ function decideAll(
   changes.actions = authorship.actions
   if (!keepsUsage) changes.usage = []
   const sample = denialSampler?.begin(now) ?? null
-  if (sample !== null) changes.denied = denialsToLog(commands, outcomes, sample)
+  if (sample !== null) changes.denied = denialsToLog(commands, outcomes, sample, authorship)
   return { outcomes, changes, drafts, sample }
 }
 
@@ -160,13 +161,16 @@ function denialsToLog(
   commands: readonly Command[],
   outcomes: readonly Outcome[],
   sample: DenialSample,
-): ExplainedDenial[] {
-  const denials: ExplainedDenial[] = []
+  { idOf }: BatchAuthorship,
+): DenialRow[] {
+  const denials: DenialRow[] = []
   for (const [index, command] of commands.entries()) {
     const outcome = outcomes[index]
     if (outcome?.outcome !== 'denied' || (command.op !== 'reserve' && command.op !== 'consume')) continue
     const skipped = sample.take(command.user_id)
-    if (skipped !== false) denials.push(denialOf(command, command.op, outcome, skipped))
+    if (skipped === false) continue
+    const sender = idOf(command.origin?.principal ?? null)
+    denials.push({ ...denialOf(command, command.op, outcome, skipped), sender })
   }
   return denials
 }

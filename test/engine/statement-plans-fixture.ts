@@ -2,7 +2,7 @@
 import type { Queryable } from '../../src/db/database.ts'
 import { addActions } from '../../src/db/ledger/add-actions.ts'
 import { addAlerts } from '../../src/db/ledger/add-alerts.ts'
-import { addDenials } from '../../src/db/ledger/add-denials.ts'
+import { addDenials, type DenialRow } from '../../src/db/ledger/add-denials.ts'
 import { addEvents, advanceOutbox } from '../../src/db/ledger/add-events.ts'
 import { addReservations } from '../../src/db/ledger/add-reservations.ts'
 import { addUsage, type BookedUsage } from '../../src/db/ledger/add-usage.ts'
@@ -35,7 +35,6 @@ import { rollQuotas } from '../../src/db/ledger/roll-quotas.ts'
 import type { Stored } from '../../src/db/ledger/rows.ts'
 import { settleReservations } from '../../src/db/ledger/settle-reservations.ts'
 import type { LedgerCall } from '../../src/db/ledger/statement.ts'
-import type { ExplainedDenial } from '../../src/domain/denial.ts'
 import type { OutboxEvent } from '../../src/domain/outbox-event.ts'
 import type { Quota } from '../../src/domain/quota.ts'
 import type { Reservation } from '../../src/domain/reservation.ts'
@@ -165,9 +164,17 @@ export function callsFor(part: number): Readonly<Record<string, LedgerCall>> {
   })
 
   const denials = reservations.map(
-    ({ user_id, id, op }): ExplainedDenial => ({
+    ({ user_id, id, op }): DenialRow => ({
       ...{ user_id, id, op, units: 1, country: 'DE', message_type: null, allow_partial: false },
-      ...{ reason: 'no_quota', remaining: 0, limiting_quota_id: null, retry_at: null, skipped: null, explanation: [] },
+      ...{
+        reason: 'no_quota',
+        remaining: 0,
+        limiting_quota_id: null,
+        retry_at: null,
+        skipped: null,
+        sender: 1,
+        explanation: [],
+      },
     }),
   )
 

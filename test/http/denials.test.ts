@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { MAX_SCANNED } from '../../src/db/denials.ts'
 import { shardOf } from '../../src/domain/shard.ts'
 import { START } from '../support/service.ts'
-import { startSender } from './sender-fixture.ts'
+import { SENDER, startSender } from './sender-fixture.ts'
 
 const ADMIN = '/api/sms/admin/denials'
 const OWN = '/api/sms/quota/denials'
@@ -95,6 +95,9 @@ describe('denials', async () => {
     ['reason=quota_exhausted', []],
     ['country=DE', ['again', 'first']],
     ['message_type=otp', ['again', 'exhausted']],
+    ['without=country', ['b2', 'b1', 'exhausted']],
+    ['without=message_type&country=DE', ['again', 'first']],
+    ['without=message_type&message_type=otp', []],
     ['id=again', ['again', 'again']],
     ['id=again&country=AT', ['again']],
     ['id=unknown', []],
@@ -108,7 +111,8 @@ describe('denials', async () => {
     const own = await call('GET', `${OWN}?${query}`, { token: mine })
     expect(idsOf(own.body.items)).toEqual(expected)
     const asAdmin = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
-    expect(asAdmin.body).toEqual(own.body)
+    const items = own.body.items.map((item: object) => ({ ...item, sender: 'gateway' }))
+    expect(asAdmin.body).toEqual({ ...own.body, items })
     for (const size of [1, 2]) {
       expect((await walk(`${query}&page_size=${size}`, OWN, mine)).flat()).toEqual(expected)
       expect((await walk(`user_id=${user}&${query}&page_size=${size}`)).flat()).toEqual(expected)
@@ -135,7 +139,7 @@ describe('denials', async () => {
         { quota_id: grant, kind: 'grant', verdict: 'has_headroom', units: 0 },
       ],
     })
-    expect((await call('GET', `${ADMIN}/${items[0].denial_id}`)).body).toEqual(body)
+    expect((await call('GET', `${ADMIN}/${items[0].denial_id}`)).body).toEqual({ ...body, sender: 'gateway' })
     const refused = await call('GET', `${OWN}/${items[0].denial_id}`, { token: others })
     expect(refused).toMatchObject({ status: 404, body: { code: 'not_found' } })
   })
@@ -173,6 +177,8 @@ describe('denials', async () => {
       ['reason=cap_reached', 'reason'],
       ['country=DE', 'country'],
       ['message_type=otp', 'message_type'],
+      ['sender=gateway', 'sender'],
+      ['without=country', 'without'],
       [`from=${at(0)}`, 'from'],
       [`to=${at(101)}`, 'to'],
     ] as const) {
@@ -188,6 +194,10 @@ describe('denials', async () => {
     const own = (await call('GET', `${OWN}?page_size=1`, { token: mine })).body.next_cursor
     expect((await call('GET', `${OWN}?cursor=${own}`, { token: mine })).status).toBe(200)
     expect((await call('GET', `${OWN}?cursor=${own}`, { token: others })).status).toBe(400)
+    // A user who could filter by the sender would learn who sends.
+    const last = JSON.parse(Buffer.from(own, 'base64url').toString())
+    for (const more of [{ sender: 'gateway' }, { without: 'sender' }, { user_id: user }])
+      expect((await call('GET', `${OWN}?cursor=${made({ ...last, ...more })}`, { token: mine })).status).toBe(400)
   })
 })
 
@@ -214,6 +224,37 @@ test('an explanation names the quotas that had ended before, as they are when it
   expect(lines).toEqual(expect.arrayContaining([expired(pack), expired(revived)]))
   expect((await call('PUT', `/api/sms/admin/quota/${revived}`, { body: { expires_at: null } })).status).toBe(200)
   expect(await read()).toEqual([expired(pack)])
+})
+
+test('are found by their sender, by administrators only', async () => {
+  const user = someone()
+  const desk = await service.token({ sub: 'support "desk"', roles: ['sms-quota:sender'] })
+  const deny = (id: string, token: string) =>
+    call('POST', `${SENDER}/reserve`, { token, body: { user_id: user, id, units: 1 } })
+  await deny('by-desk', desk)
+  await deny('by-gateway', service.senderToken)
+  // As a version without the column wrote it.
+  await deny('unknown', desk)
+  await db.query({
+    text: `update denial set sender = null where shard = $1 and user_id = $2 and id = 'unknown'`,
+    values: [shardOf(user), user],
+  })
+  const found = async (query: string) => {
+    const { status, body } = await call('GET', `${ADMIN}?user_id=${user}&${query}`)
+    expect(status, JSON.stringify(body)).toBe(200)
+    return body.items.map(({ id, sender }: { id: string; sender: string | null }) => [id, sender])
+  }
+  expect(await found('sender=support%20%22desk%22')).toEqual([['by-desk', 'support "desk"']])
+  expect(await found('sender=gateway')).toEqual([['by-gateway', 'gateway']])
+  expect(await found('sender=other')).toEqual([])
+  expect(await found('without=sender')).toEqual([['unknown', null]])
+  expect((await walk(`sender=gateway&page_size=1&user_id=${user}`)).flat()).toEqual(['by-gateway'])
+  const token = await service.userToken(user)
+  for (const query of ['sender=gateway', 'without=sender'])
+    expect((await call('GET', `${OWN}?${query}`, { token })).status, query).toBe(400)
+  const own = await call('GET', OWN, { token })
+  expect(own.body.items).toHaveLength(3)
+  for (const item of own.body.items) expect(item).not.toHaveProperty('sender')
 })
 
 test('rare matches are found in steps, each of which reads a bounded number', async () => {
@@ -244,6 +285,7 @@ describe.each([
     ['id=%20', 'id'],
     ['from=yesterday', 'from'],
     ['to=2026-03-15', 'to'],
+    ['without=reason', 'without'],
     ['limit=5', 'limit'],
   ])('%s', async (query, issue) => {
     expect(await call('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { errors: [{ path: issue }] } })

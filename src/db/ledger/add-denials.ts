@@ -1,9 +1,12 @@
 import type { ExplainedDenial } from '../../domain/denial.ts'
 import { explanationViewOf } from '../../domain/explanation.ts'
-import { bigints, booleans, jsons, texts, timestamps } from './arrays.ts'
+import { bigints, booleans, ints, jsons, texts, timestamps } from './arrays.ts'
 import { USER_SHARD } from './keys.ts'
 import { nextNumber } from './numbers.ts'
 import { ledgerStatement, NOW } from './statement.ts'
+
+/** A denial as it is written; `sender` is an id of the dictionary of principals, null if the sender has none. */
+export type DenialRow = ExplainedDenial & { readonly sender: number | null }
 
 const VALUES = {
   user_id: bigints<ExplainedDenial>(denial => denial.user_id),
@@ -20,20 +23,21 @@ const VALUES = {
   skipped: bigints<ExplainedDenial>(denial => denial.skipped),
 }
 
-/** The columns of a denial beside its key and its explanation. */
+/** The columns of a denial beside its key, its sender and its explanation. */
 export const DENIAL_COLUMNS = Object.keys(VALUES)
 
 /** Adds denials to the log. The rows are the batch's own: it waits for no lock. */
-export const addDenials = ledgerStatement<ExplainedDenial>(
+export const addDenials = ledgerStatement<DenialRow>(
   'add-denials',
   {
     ...USER_SHARD,
     number: bigints(nextNumber),
     ...VALUES,
+    sender: ints(({ sender }) => sender),
     explanation: jsons(({ explanation }) => explanation.map(explanationViewOf)),
   },
-  ({ k, bind }) => `insert into denial (shard, number, at, ${DENIAL_COLUMNS.join(', ')}, explanation)
+  ({ k, bind }) => `insert into denial (shard, number, at, ${DENIAL_COLUMNS.join(', ')}, sender, explanation)
     select k.shard, k.number, ${bind(NOW)}::timestamptz,
-      ${DENIAL_COLUMNS.map(name => `k.${name}`).join(', ')}, k.explanation::jsonb
+      ${DENIAL_COLUMNS.map(name => `k.${name}`).join(', ')}, k.sender, k.explanation::jsonb
     from ${k}`,
 )

@@ -1,11 +1,10 @@
-import type { ExplainedDenial } from '../../domain/denial.ts'
 import type { Correction } from '../../domain/draft.ts'
 import type { Allowance, ClosedWindow } from '../../domain/quota.ts'
 import { quotaAlertsOf } from '../../domain/quota-alert.ts'
 import type { Reservation } from '../../domain/reservation.ts'
 import { addActions, type ReservationAction } from './add-actions.ts'
 import { addAlerts } from './add-alerts.ts'
-import { addDenials } from './add-denials.ts'
+import { addDenials, type DenialRow } from './add-denials.ts'
 import { addReservations } from './add-reservations.ts'
 import { addUsage, type BookedUsage } from './add-usage.ts'
 import { checkAbsent } from './check-absent.ts'
@@ -40,7 +39,7 @@ export interface Changes {
   alerted: ReachedMarks[]
   usage: BookedUsage[]
   /** Denials to be logged, in the order of their commands: nothing waits for these rows. */
-  denied: ExplainedDenial[]
+  denied: DenialRow[]
 }
 
 /** What a batch's decisions read and left as it was. */

@@ -3,7 +3,7 @@ import type { AdminDenialsQuery } from '../../contract/denials.ts'
 import type { DenialFilter } from '../../db/denials.ts'
 import { MAX_INTEGER, RESERVATION_ID_PATTERN } from '../../domain/bounds.ts'
 import type { DenialKey } from '../../domain/denial.ts'
-import { DENIAL_REASONS } from '../../domain/reservation.ts'
+import { DENIAL_REASONS, UNNAMED } from '../../domain/reservation.ts'
 import { LATEST } from '../../domain/time.ts'
 import { invalidRequest } from '../../errors.ts'
 import type { Viewer } from '../auth/guard.ts'
@@ -24,6 +24,8 @@ const Cursor = Type.Object(
     reason: Type.Optional(Type.Enum([...DENIAL_REASONS])),
     country: Type.Optional(Type.String({ pattern: '^[A-Z]{2}$' })),
     message_type: Type.Optional(Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,63}$' })),
+    sender: Type.Optional(Type.String({ maxLength: 255, format: 'text' })),
+    without: Type.Optional(Type.Enum([...UNNAMED])),
     from: Type.Optional(epochMs),
     to: Type.Optional(epochMs),
   },
@@ -31,7 +33,7 @@ const Cursor = Type.Object(
 )
 const cursors = cursorsOf(Cursor)
 
-const FILTERS = ['user_id', 'id', 'reason', 'country', 'message_type', 'from', 'to'] as const
+const FILTERS = ['user_id', 'id', 'reason', 'country', 'message_type', 'sender', 'without', 'from', 'to'] as const
 
 /** The filters of a query or a cursor. Times are milliseconds since 1970. */
 export type Filters = Pick<Static<typeof Cursor>, (typeof FILTERS)[number]>
@@ -52,8 +54,7 @@ export function pageRequestOf(
 
 /** The cursor of the page after this denial. */
 export function cursorAfter({ at, user_id: of, number }: DenialKey, filters: Filters): string {
-  const { user_id, id, reason, country, message_type, from, to } = filters
-  return cursors.write({ at, of, number, user_id, id, reason, country, message_type, from, to })
+  return cursors.write({ at, of, number, ...filters })
 }
 
 /** What the viewer's list selects. */
@@ -77,7 +78,8 @@ function filtersOf({ from, to, page_size: _size, cursor: _cursor, ...filters }: 
 /** A cursor fixes the filters, so parameters may only repeat them. */
 function readCursor(text: string, asked: Filters, viewer: Viewer): Static<typeof Cursor> {
   const cursor = cursors.read(text)
-  if (viewer.role === 'user' && (cursor.user_id !== undefined || cursor.of !== viewer.userId)) throw invalidCursor()
+  const isForAdmins = cursor.user_id !== undefined || cursor.sender !== undefined || cursor.without === 'sender'
+  if (viewer.role === 'user' && (isForAdmins || cursor.of !== viewer.userId)) throw invalidCursor()
   const issues = issuesWithCursor(FILTERS, asked, cursor)
   if (issues.length > 0) throw invalidRequest(issues)
   return cursor

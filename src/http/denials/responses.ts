@@ -1,6 +1,6 @@
 import type { AdminDenialsQuery, DenialDetail, DenialPage, DenialRecord } from '../../contract/denials.ts'
 import type { Database } from '../../db/database.ts'
-import { findDenial, type LoggedDenial, listDenials } from '../../db/denials.ts'
+import { findDenial, type ListedDenial, type LoggedDenial, listDenials } from '../../db/denials.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/bounds.ts'
 import { denialIdOf, denialKeyOf } from '../../domain/denial.ts'
 import { explainEnded, explanationViewOf } from '../../domain/explanation.ts'
@@ -15,7 +15,7 @@ export async function denialPage(db: Database, query: AdminDenialsQuery, viewer:
   const { page_size: size = DEFAULT_PAGE_SIZE } = query
   const { denials, next } = await listDenials(db, filterOf(filters, viewer), after, size)
   return {
-    items: denials.map(denialViewOf),
+    items: denials.map(denial => viewFor(viewer, denial)),
     page_size: size,
     next_cursor: next && cursorAfter(next, filters),
   }
@@ -33,7 +33,12 @@ export async function denialDetail(db: Database, id: string, viewer: Viewer): Pr
   }
   const { denial, explanation, ended } = found
   const explain = [...explanation, ...explainEnded(ended, explanation).map(explanationViewOf)]
-  return { ...denialViewOf(denial), explain }
+  return { ...viewFor(viewer, denial), explain }
+}
+
+/** Users do not see who asked: subjects name systems and people of the operator. */
+function viewFor({ role }: Viewer, denial: ListedDenial): DenialRecord {
+  return role === 'user' ? denialViewOf(denial) : { ...denialViewOf(denial), sender: denial.sender }
 }
 
 export function denialViewOf(denial: LoggedDenial): DenialRecord {
