@@ -111,6 +111,41 @@ test('filters by reason and message id, and keeps them in the URL', async () => 
   expect(await field.inputValue()).toBe('')
 })
 
+test('filters by the sender, and by what a message did not name', async () => {
+  const token = await site.token({ sub: 'campaigns "B"', roles: ['sms-quota:sender'] })
+  const body = { user_id: 12, units: 1 }
+  for (const [id, country] of [
+    ['bulk', 'DE'],
+    ['bare', undefined],
+  ])
+    await call('POST', '/api/sms/sender/quota/reserve', { token, body: { ...body, id, country } })
+  await deny({ ...body, id: 'code', country: 'DE' })
+  const page = await site.visit('/users/12/denials')
+  await soon(() => ids(page)).toHaveLength(3)
+  await page.getByLabel('Sender').fill('campaigns "B"')
+  await page.keyboard.press('Enter')
+  await soon(async () => (await ids(page)).toSorted()).toEqual(['bare', 'bulk'])
+  expect(new URL(page.url()).searchParams.get('sender')).toBe('campaigns "B"')
+  await page.getByRole('button', { name: 'Explain: bulk' }).click()
+  await explanation(page).getByText('campaigns "B"').waitFor()
+  await page.keyboard.press('Escape')
+  // Links from the overview and from usage set this filter.
+  await page.goto(`${site.url}/console/users/12/denials?without=country`)
+  await soon(() => ids(page)).toEqual(['bare'])
+  await expectAccessibleInEachLayout(page)
+  await page.getByRole('button', { name: 'Remove the filter: No country' }).click()
+  await soon(() => ids(page)).toHaveLength(3)
+  await page.goto(`${site.url}/console/users/12/denials?without=units`)
+  await page.getByText('without=units').waitFor()
+  // Customers do not see who asked.
+  const own = await site.visit('/mine/denials', { token: await site.userToken(12) })
+  await soon(() => ids(own)).toHaveLength(3)
+  expect(await own.getByLabel('Sender').count()).toBe(0)
+  await own.getByRole('button', { name: 'Explain: bulk' }).click()
+  await explanation(own).getByText('There were no quotas.').waitFor()
+  expect(await explanation(own).textContent()).not.toContain('campaigns')
+})
+
 test('by keyboard: opens what was considered, in plain words, and returns to the row', async () => {
   const page = await site.visit('/users/7/denials')
   const button = page.getByRole('button', { name: 'Explain: exhausted' })
@@ -338,7 +373,7 @@ test('the life of a message is found by its id, and says by whom, from what and 
     '4 units committed · 6 units released',
     'Refunded: 1 unit in all',
   ])
-  expect(await steps.nth(1).textContent()).toContain('by sender gateway')
+  for (const n of [0, 1]) expect(await steps.nth(n).textContent()).toContain('by sender gateway')
   expect(await steps.nth(1).textContent()).toContain('20 units were asked for')
   expect(await steps.nth(1).textContent()).toContain('Charged toGrant Codes: 10 units')
   expect(await steps.nth(1).textContent()).toContain('Counted byCap Daily: 10 units')

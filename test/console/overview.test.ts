@@ -333,6 +333,18 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
   const german = await site.visit('/overview?by=sender', { now: clock.now, locale: 'de-DE' })
   const row = panel(german, 'Woher Nachrichten kommen').getByRole('row').filter({ hasText: 'campaigns' })
   await row.getByText('100', { exact: true }).first().waitFor()
+
+  // Counts of denials lead to them: of a sender, and of messages that named no country.
+  await rows.nth(1).getByRole('link', { name: '50,000' }).click()
+  const denials = page.getByRole('table', { name: 'Denials' }).getByRole('rowheader')
+  await expect.poll(() => denials.allTextContents()).toEqual(['denied'])
+  expect(await page.getByLabel('Sender').inputValue()).toBe('codes')
+  await page.goBack()
+  await panel(page, 'Where messages come from').getByText('Country', { exact: true }).click()
+  const unnamed = panel(page, 'Where messages go').getByRole('row').filter({ hasText: 'No country' })
+  await unnamed.getByRole('link', { name: '50,000' }).click()
+  await page.getByRole('button', { name: 'Remove the filter: No country' }).waitFor()
+  await expect.poll(() => denials.allTextContents()).toEqual(['denied'])
 })
 
 test('lists who runs out this week, but not who only meets a cap that resets', async () => {

@@ -16,7 +16,7 @@ import { ErrorNotice } from '../error-notice.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import { Loaded, Loading } from '../loaded.tsx'
 import type { QuotaAction } from '../quota-dialogs/quota-dialog.tsx'
-import { Timestamp } from '../values.tsx'
+import { PrincipalName, Timestamp } from '../values.tsx'
 import { Block } from './block.tsx'
 import classes from './denial-explanation.module.css'
 
@@ -59,7 +59,7 @@ export function DenialExplanation({ scope, denialId, done, onAction }: Explanati
 }
 
 function Request({ denial, scope }: DenialProps) {
-  const { id, user_id, at, country, message_type, retry_at } = denial
+  const { id, user_id, at, country, message_type, sender = null, retry_at } = denial
   const { explanation, noCountry, waitingDoesNotHelp } = denialTexts
   return (
     <dl className={classes.request}>
@@ -88,6 +88,14 @@ function Request({ denial, scope }: DenialProps) {
       </dd>
       <dt>{explanation.asked}</dt>
       <dd>{askedText(denial)}</dd>
+      {sender !== null && (
+        <>
+          <dt>{explanation.sender}</dt>
+          <dd>
+            <PrincipalName subject={sender} />
+          </dd>
+        </>
+      )}
       <dt>{explanation.retryAt}</dt>
       <dd>
         <Timestamp at={retry_at} none={waitingDoesNotHelp} />

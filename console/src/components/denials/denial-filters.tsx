@@ -5,10 +5,11 @@ import { toFieldText, toTimestamp } from '../../local-time.ts'
 import type { Scope } from '../../queries/denials.ts'
 import { denialTexts } from '../../texts/denials.ts'
 import { texts } from '../../texts/texts.ts'
+import { Icon } from '../icon.tsx'
 import { CountryFilter, TextFilter } from '../text-filter.tsx'
 import { uint } from '../url-state.ts'
 import classes from './denial-filters.module.css'
-import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS } from './denials-state.ts'
+import { type DenialFilters, isFiltered, messageId, messageType, NO_FILTERS, subject } from './denials-state.ts'
 
 interface FiltersProps {
   state: DenialFilters
@@ -63,14 +64,42 @@ export function DenialFilterFields({ state, scope, onChange }: FiltersProps) {
         error={labels.messageTypeError}
         onApply={message_type => onChange({ message_type })}
       />
+      {!scope?.isOwn && (
+        <TextFilter
+          label={labels.sender}
+          placeholder={labels.allSenders}
+          value={state.sender}
+          parse={subject}
+          error={labels.senderError}
+          onApply={sender => onChange({ sender })}
+        />
+      )}
       <TimeFilter label={labels.from} value={state.from} onApply={from => onChange({ from })} />
       <TimeFilter label={labels.to} value={state.to} onApply={to => onChange({ to })} />
+      <WithoutFilter value={state.without} onRemove={() => onChange({ without: null })} />
       {isFiltered(state) && (
         <Button variant="subtle" size="xs" onClick={() => onChange(NO_FILTERS)}>
           {labels.clear}
         </Button>
       )}
     </search>
+  )
+}
+
+/** What the messages are without, as a link has said; it can be removed. */
+function WithoutFilter({ value, onRemove }: { value: DenialFilters['without']; onRemove: () => void }) {
+  if (value === null) return null
+  const label = denialTexts.without[value]
+  return (
+    <Button
+      variant="light"
+      size="xs"
+      rightSection={<Icon name="close" size={14} />}
+      aria-label={denialTexts.filters.remove(label)}
+      onClick={onRemove}
+    >
+      {label}
+    </Button>
   )
 }
 

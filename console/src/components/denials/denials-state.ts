@@ -1,20 +1,25 @@
 import { RESERVATION_ID_PATTERN } from '../../../../src/domain/bounds.ts'
-import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
+import { DENIAL_REASONS, UNNAMED, type Unnamed } from '../../../../src/domain/reservation.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { cursor, matching, oneOf, type StateOf, timestamp, uint } from '../url-state.ts'
 
 /** The sender's id of a message; null if the text cannot be one. */
 export const messageId = matching(new RegExp(RESERVATION_ID_PATTERN))
 
+/** The subject of a token. */
+export const subject = matching(/^\P{Cc}{1,255}$/u)
+
 export const messageType = matching(/^[a-z0-9][a-z0-9_-]{0,63}$/)
 
-/** The filters of the log, named like the API parameters. `user_id` is only for the denials of all users. */
+/** The filters of the log, named like the API parameters. `user_id` is only for the denials of all users, `sender` not for customers. */
 export const FILTERS = {
   user_id: uint,
   id: messageId,
   reason: oneOf(DENIAL_REASONS, null),
   country: matching(/^[A-Z]{2}$/),
   message_type: messageType,
+  sender: subject,
+  without: oneOf(UNNAMED, null),
   from: timestamp,
   to: timestamp,
 }
@@ -26,8 +31,15 @@ export const NO_FILTERS: DenialFilters = {
   reason: null,
   country: null,
   message_type: null,
+  sender: null,
+  without: null,
   from: null,
   to: null,
+}
+
+/** The filter of the denials that usage counts in a group; `key` is null for messages that named none. */
+export function groupFilter(group: Unnamed, key: string | null): Partial<DenialFilters> {
+  return key === null ? { without: group } : { [group]: key }
 }
 
 export function isFiltered(filters: DenialFilters): boolean {

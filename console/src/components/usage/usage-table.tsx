@@ -4,7 +4,7 @@ import type { Api } from '../../api/types.ts'
 import { formatShortDay, formatWeekday } from '../../formats.ts'
 import type { ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
-import { type DenialsState, denialsUrl } from '../denials/denials-state.ts'
+import { type DenialsState, denialsUrl, groupFilter } from '../denials/denials-state.ts'
 import { Units } from '../values.tsx'
 import { keyOf } from './chart-data.ts'
 import classes from './usage.module.css'
@@ -82,7 +82,7 @@ function denialsOf(
 ): Partial<DenialsState> | null {
   const day = { from: start, to: end }
   if (group === null) return day
-  return group === 'quota' || key === null ? null : { ...day, [group]: key }
+  return group === 'quota' ? null : { ...day, ...groupFilter(group, key === null ? null : String(key)) }
 }
 
 /** The denied units of a row, which lead to the denials. */

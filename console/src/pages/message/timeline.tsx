@@ -65,7 +65,7 @@ function stepsOf({ reservation, denials }: Message, user: ViewedUser, onExplain:
 }
 
 function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Explain): Step {
-  const { denial_id, at, reason, units, remaining, limiting_quota_id, retry_at } = denial
+  const { denial_id, at, reason, units, remaining, limiting_quota_id, sender = null, retry_at } = denial
   const { denied, askedFor, limitedBy, retryAt, explain } = denialTexts.message
   const { ownReasons, reasonSentences, ownReasonSentences, waitingDoesNotHelp } = denialTexts
   return {
@@ -73,7 +73,7 @@ function denialStep(denial: Api['DenialRecord'], user: ViewedUser, onExplain: Ex
     tone: 'bad',
     title: denied(user.isOwn ? ownReasons[reason] : texts.values.denialReasons[reason]),
     at,
-    by: null,
+    by: sender,
     details: (
       <>
         <p>

@@ -2,7 +2,7 @@ import { Anchor, Button, SegmentedControl, Table } from '@mantine/core'
 import { lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { Badge } from '../../components/badge.tsx'
-import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { denialsUrl, groupFilter } from '../../components/denials/denials-state.ts'
 import { Dialog } from '../../components/dialog.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
@@ -185,10 +185,14 @@ function Row({ group, destination, onWho }: RowProps) {
         <Units value={usual === null ? null : Math.round(usual)} none="–" />
       </Table.Td>
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
-        {denied === 0 || key === null || group === 'sender' ? (
+        {denied === 0 ? (
           <Units value={denied} />
         ) : (
-          <Anchor component={Link} href={denialsUrl({ [group]: key, from: lastDay(new Date()).from })} size="sm">
+          <Anchor
+            component={Link}
+            href={denialsUrl({ ...groupFilter(group, key), from: lastDay(new Date()).from })}
+            size="sm"
+          >
             <Units value={denied} />
           </Anchor>
         )}

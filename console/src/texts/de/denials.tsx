@@ -21,6 +21,7 @@ export const denials: typeof english = {
   skipped: count =>
     `davor ${formatUnits(count)} weitere, nur gezählt: höchstens 60 je Benutzer und Stunde stehen im Protokoll`,
   noCountry: 'Kein Land',
+  without: { country: 'Kein Land', message_type: 'Kein Typ', sender: 'Versender nicht bekannt' },
   noQuota: 'Keines',
   waitingDoesNotHelp: 'Warten hilft nicht',
 
@@ -52,8 +53,12 @@ export const denials: typeof english = {
     messageType: 'Nachrichtentyp',
     allTypes: 'Alle Typen',
     messageTypeError: 'Bis zu 64 Kleinbuchstaben, Ziffern, _ und -',
+    sender: 'Versender',
+    allSenders: 'Alle Versender',
+    senderError: 'Bis zu 255 Zeichen: das Subject seines Tokens',
     from: 'Von',
     to: 'Bis',
+    remove: filter => `Filter entfernen: ${filter}`,
     clear: 'Filter zurücksetzen',
   },
   empty: {
@@ -78,6 +83,7 @@ export const denials: typeof english = {
     denied: 'Abgelehnt',
     destination: 'Für',
     asked: 'Verlangt',
+    sender: 'Versender',
     retryAt: 'Neuer Versuch ab',
     orFewer: units => `${units} oder weniger`,
     sendable: (asked, units) => `${asked}; ${units === 0 ? 'keine' : formatUnits(units)} hätten gesendet werden können`,

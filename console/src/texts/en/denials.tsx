@@ -22,6 +22,8 @@ export const denials = {
   skipped: (count: number) =>
     `${formatUnits(count)} more before it were only counted: at most 60 per user and hour are logged`,
   noCountry: 'No country',
+  /** What a message named none of. */
+  without: { country: 'No country', message_type: 'No type', sender: 'Sender not known' },
   noQuota: 'None',
   waitingDoesNotHelp: 'Waiting does not help',
 
@@ -55,8 +57,12 @@ export const denials = {
     messageType: 'Message type',
     allTypes: 'All types',
     messageTypeError: 'Up to 64 lower-case letters, digits, _ and -',
+    sender: 'Sender',
+    allSenders: 'All senders',
+    senderError: 'Up to 255 characters: the subject of its token',
     from: 'From',
     to: 'To',
+    remove: (filter: string) => `Remove the filter: ${filter}`,
     clear: 'Clear filters',
   },
   empty: {
@@ -81,6 +87,7 @@ export const denials = {
     denied: 'Denied',
     destination: 'For',
     asked: 'Asked for',
+    sender: 'Sender',
     retryAt: 'Try again from',
     orFewer: (units: string) => `${units} or fewer`,
     sendable: (asked: string, units: number) =>
