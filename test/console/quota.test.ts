@@ -86,6 +86,8 @@ test('adjusts a limit by keyboard, keeps it over Escape, and goes below the usag
   const { id } = await make({ name: 'Adjusted', opening_used: 600 })
   const page = await site.visit(`/quotas/${id}`)
   const { keyboard } = page
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.goBack()
   await page.getByRole('button', { name: 'Adjust limit' }).focus()
   await keyboard.press('Enter')
   const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
@@ -101,6 +103,15 @@ test('adjusts a limit by keyboard, keeps it over Escape, and goes below the usag
   await page.mouse.click(5, 5)
   await dialog.getByRole('textbox', { name: 'Reason' }).focus()
   await keyboard.type(SCRIPT)
+  // The buttons of the browser ask before they lose the input.
+  const asked: string[] = []
+  page.once('dialog', question => {
+    asked.push(question.message())
+    void question.dismiss()
+  })
+  await page.evaluate('history.forward()')
+  await expect.poll(() => asked).toEqual(['Your input is not saved. Leave this page and lose it?'])
+  expect(await dialog.getByRole('textbox', { name: 'Reason' }).inputValue()).toBe(SCRIPT)
   await keyboard.press('Enter')
   await dialog.getByRole('alert').filter({ hasText: 'Below usage' }).waitFor()
   await expectAccessible(page)

@@ -12,6 +12,7 @@ import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
 import { canRaiseForWindow, currentRaise } from '../raised-cap.ts'
 import { TextField } from '../text-field.tsx'
+import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { DistantTime } from '../values.tsx'
 import { type Amount, AmountFields, deltaOf } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
@@ -33,12 +34,15 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
   // Raising a cap takes several steps: after a break they go on with the cap as it was.
   const [begun, setBegun] = useState<Quota | null>(null)
   const quota = begun ?? latest
-  useDialogInput(input.units !== '' || input.reason !== '')
+  const hasInput = input.units !== '' || input.reason !== ''
+  useDialogInput(hasInput)
+  useUnsavedInput(hasInput)
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
   const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease
   const isThisWindowOnly = canBeThisWindowOnly && input.isThisWindowOnly
   const saving = useSaving(quota, (message: string) => {
+    releaseInput()
     onDone(message)
     onClose()
   })
