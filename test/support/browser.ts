@@ -2,14 +2,16 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { launchChromium } from './chromium.ts'
 import { expectNoHorizontalScroll } from './horizontal-scroll.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
-interface Visit extends BrowserContextOptions {
+interface Visit extends Omit<BrowserContextOptions, 'viewport'> {
+  /** By default 1280 × 800 px. */
+  viewport?: ViewportSize
   /** The token of the link; null opens the page without one. By default an administrator's. */
   token?: string | null
   /**
@@ -28,8 +30,8 @@ export interface Site extends Service {
   /** The base URL of the service. */
   readonly url: string
   /**
-   * Opens a page of the console in a new browser context. The test fails if the page violates its content security
-   * policy, logs an error or throws.
+   * Opens a page of the console in a browser context that no other page of the test has, without cookies and stored data. The test
+   * fails if the page violates its content security policy, logs an error or throws.
    *
    * @param path below `/console`
    */
@@ -42,12 +44,24 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await launchChromium()
   afterAll(() => browser.close())
+  /** Cleared pages of tests that are over, by what cannot be changed in a page that exists. */
+  const cleared = new Map<string, Page[]>()
 
   return {
     ...service,
     url,
-    async visit(path, { token = service.adminToken, now, expectedErrors, ...options } = {}) {
-      const page = await freshPage(browser, options, expectedErrors)
+    async visit(path, { token = service.adminToken, now, expectedErrors, viewport = WIDE, ...options } = {}) {
+      const kind = JSON.stringify([options, now === undefined])
+      const page = cleared.get(kind)?.pop() ?? (await newPage(browser, options))
+      const problems = problemsOf(page, expectedErrors)
+      onTestFinished(async ({ task }) => {
+        if (task.result?.state !== 'fail' && isReusable(page, url)) {
+          await clear(page)
+          cleared.set(kind, [...(cleared.get(kind) ?? []), page])
+        } else await page.context().close()
+        expect(problems).toEqual([])
+      })
+      await page.setViewportSize(viewport)
       if (now !== undefined) await page.clock.install({ time: now })
       await page.goto(`${url}/console${path}${token === null ? '' : `#token=${token}`}`)
       return page
@@ -55,16 +69,24 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   }
 }
 
-async function freshPage(browser: Browser, options: BrowserContextOptions, expectedErrors?: RegExp): Promise<Page> {
+const WIDE = { width: 1280, height: 800 }
+const MEDIA = { colorScheme: 'light', reducedMotion: 'reduce' } as const
+
+async function newPage(browser: Browser, options: BrowserContextOptions): Promise<Page> {
   const context = await browser.newContext({
     locale: 'en-GB',
     timezoneId: 'Europe/Berlin',
-    reducedMotion: 'reduce',
-    viewport: { width: 1280, height: 800 },
+    viewport: WIDE,
+    ...MEDIA,
     ...options,
   })
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)
+  return page
+}
+
+/** What the page logs and throws, from now on. */
+function problemsOf(page: Page, expectedErrors?: RegExp): string[] {
   const problems: string[] = []
   page.on('pageerror', error => problems.push(String(error)))
   page.on('console', message => {
@@ -75,11 +97,28 @@ async function freshPage(browser: Browser, options: BrowserContextOptions, expec
       /\/(?:api|console\/provider\.json)/.test(message.location().url)
     if (!isApiError && expectedErrors?.test(message.text()) !== true) problems.push(message.text())
   })
-  onTestFinished(async () => {
-    await context.close()
-    expect(problems).toEqual([])
-  })
-  return page
+  return problems
+}
+
+/** Its storage can be cleared only where it shows the console, and other pages share it. */
+function isReusable(page: Page, url: string): boolean {
+  return !page.isClosed() && page.url().startsWith(`${url}/console`) && page.context().pages().length === 1
+}
+
+/**
+ * Makes a page as new, for another test: to load the console in a new browser context takes twice the CPU time, for a process and for
+ * the files and the compiled code that this page has.
+ */
+async function clear(page: Page): Promise<void> {
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()')
+  page.removeAllListeners()
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.context().setOffline(false)
+  await page.context().clearCookies()
+  await page.emulateMedia(MEDIA)
+  await page.goto('about:blank')
+  // What is under the mouse would look so in the next test.
+  await page.mouse.move(0, 0)
 }
 
 /**
@@ -92,6 +131,7 @@ export async function follow(page: Page, path: string): Promise<void> {
     document.title = 'left'
     history.pushState(null, '', '/console${path}')
   `)
+  await changed(page, `document.querySelector('h1:not(#left)') !== null && !${IS_LOADING}`)
   await page.locator('h1#left').waitFor({ state: 'detached' })
   await page.getByRole('heading', { level: 1 }).waitFor()
   await settled(page)
@@ -99,10 +139,29 @@ export async function follow(page: Page, path: string): Promise<void> {
 
 /** Waits until no part of the page is loading. */
 export async function settled(page: Page): Promise<void> {
+  await changed(page, `!${IS_LOADING}`)
   await page
     .getByText(/^(?:Loading|Wird geladen) ?…$/)
     .first()
     .waitFor({ state: 'detached' })
+}
+
+/** Runs in the page. */
+const IS_LOADING = `[...document.querySelectorAll('[role=status]')]
+  .some(status => /^(?:Loading|Wird geladen) ?…/.test(status.textContent))`
+
+/** Waits for what is so after a change of the page, and returns at that change: the waits of Playwright look every half second. */
+async function changed(page: Page, condition: string): Promise<void> {
+  await page.evaluate(`new Promise(resolve => {
+    const isSo = () => ${condition}
+    if (isSo()) return resolve()
+    const observer = new MutationObserver(() => {
+      if (!isSo()) return
+      observer.disconnect()
+      resolve()
+    })
+    observer.observe(document, { subtree: true, childList: true, characterData: true })
+  })`)
 }
 
 const axeSource = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
