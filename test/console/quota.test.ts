@@ -198,13 +198,17 @@ test('raises a cap for today only, also over a break, with a limit at all times 
   expect(await sendable()).toBe(10)
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
   await dialog.waitFor({ state: 'hidden' })
-  await page.getByText('The limit is 600 until 16 March 2026 at 01:00, and then 100 again.').waitFor()
+  await page.getByText('The cap is raised.').waitFor()
   expect(await sendable()).toBe(510)
   await page.getByText('Raised to 600 until 16 Mar 2026, 01:00, then 100 again').waitFor()
   await page.getByText('Followed by the cap:').waitFor()
 
   // Raised once more on the same day.
   await press(page, 'Adjust limit')
+  await dialog.getByText('It is already raised for today only. What you add counts until then, too.').waitFor()
+  const follows = dialog.getByRole('link', { name: 'To raise it for good, adjust the cap that follows.' })
+  const following = (await site.call('GET', `${QUOTA}/${cap.id}`)).body.metadata.continued_by
+  expect(await follows.getAttribute('href')).toBe(`/console/quotas/${following}`)
   await dialog.getByRole('button', { name: '+1,000' }).click()
   await dialog.getByText('The limit is 1,600 until 16 March 2026 at 01:00').waitFor()
   await dialog.getByText('and then 100 again.').waitFor()

@@ -42,7 +42,7 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   expect(await dialog.getByLabel('Today only').isChecked()).toBe(true)
   expect(await dialog.getByLabel('Remove units').count()).toBe(0)
   await dialog.getByRole('button', { name: '+100', exact: true }).click()
-  await dialog.getByRole('button', { name: '+240 covers all' }).click()
+  await dialog.getByRole('button', { name: '+240 covers what was denied' }).click()
   expect(await dialog.getByRole('textbox', { name: 'Units' }).inputValue()).toBe('240')
   await dialog.getByText('The limit is 340 until 16 March 2026').waitFor()
   await dialog.getByRole('button', { name: 'Cap too low' }).click()
@@ -83,7 +83,7 @@ test('a used-up grant says what was asked for this month, and gets units for thi
   const dialog = page.getByRole('dialog', { name: 'Add units for user 42' })
   const demand = '80 units were asked for: 50 granted, 30 denied because of too few units.'
   await dialog.getByText(`This month, ${demand}`).waitFor()
-  await dialog.getByRole('button', { name: '+30 covers all' }).click()
+  await dialog.getByRole('button', { name: '+30 covers what was denied' }).click()
   await dialog.getByText('This adds a one-time grant of 30 units').waitFor()
   await dialog.getByRole('button', { name: 'Goodwill' }).click()
   await dialog.getByRole('button', { name: 'Add units' }).click()
@@ -100,5 +100,29 @@ test('the forecast says which cap stops sending after the raise', async () => {
   await allow({ user_id, ...DAILY, limit: 50, starts_at: until })
   const page = await site.visit(`/users/${user_id}`, { now: clock.now })
   const text = 'at that rate, the daily cap, which is 50 again by then, stops sending around 30 March 2026.'
-  await page.getByText(`About 83 units per day; ${text}`).waitFor()
+  await page.getByText(`About 83 units used per day; ${text}`).waitFor()
+})
+
+test('early in the day a raise is proposed that lasts for a day as busy as the last ones', async () => {
+  const user_id = 43
+  await allow({ user_id, limit: 5_000 })
+  await allow({ user_id, ...DAILY, limit: 100, name: 'Ceiling' })
+  await ask({ user_id, units: 100 }, true)
+  await ask({ user_id, units: 110 }, false)
+  clock.now += DAY_MS
+  await ask({ user_id, units: 100 }, true)
+  await ask({ user_id, units: 26 }, false)
+
+  const page = await site.visit(`/users/${user_id}`, { now: clock.now })
+  await page.getByRole('button', { name: 'Raise “Ceiling”' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 43' })
+  const demand = '126 units were asked for: 100 granted, 26 denied because of a cap. Each attempt counts.'
+  await dialog.getByText(`Today, ${demand} On the busiest of the last 7 days it was 210.`).waitFor()
+  await dialog.getByRole('button', { name: '+26 covers what was denied' }).waitFor()
+  await dialog.getByRole('button', { name: '+110 covers the busiest of the last 7 days' }).click()
+  await expectAccessible(page)
+  await dialog.getByRole('button', { name: 'Customer request' }).click()
+  await dialog.getByRole('button', { name: 'Adjust limit' }).click()
+  await page.getByText('Can send: 110 units now').waitFor()
+  await page.getByText('The cap is raised.').waitFor()
 })

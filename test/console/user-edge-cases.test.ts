@@ -110,7 +110,7 @@ test('the status comes first; it, the forecast and a check of units and type app
   }
   const page = await site.visit('/users/68', { now: last })
   await page.getByText('Can send: 20 units now. 860 units remain in the grants.').waitFor()
-  await page.getByText('About 10 units per day; at that rate, sending stops around 14 June 2026.').waitFor()
+  await page.getByText('About 10 units used per day; at that rate, sending stops around 14 June 2026.').waitFor()
   const first = page.getByRole('main').getByRole('region').first()
   expect(await first.getAttribute('aria-label')).toBe('Can this user send?')
 

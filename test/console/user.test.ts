@@ -41,7 +41,9 @@ test('shows the summary of a user as the API returns it', async () => {
   ])
   // Three campaigns were denied.
   await page
-    .getByText(/^About 91 units per day\. In the last 30 days, 15,000 of the 17,\d{3} units asked for were denied\.$/)
+    .getByText(
+      /^About 91 units used per day\. In the last 30 days, 15,000 of the 17,\d{3} units asked for were denied\.$/,
+    )
     .waitFor()
 
   const cap = page.getByRole('region', { name: 'Caps' }).getByRole('listitem')
@@ -384,7 +386,7 @@ test('shows when the units run out, as text and in the chart', async () => {
   const { body } = await site.call('GET', '/api/sms/admin/quota/summary?user_id=9')
   expect(body).toMatchObject({ remaining: 20, forecast: { daily_rate: 10, runs_out_at: expect.any(String) } })
   const page = await site.visit('/users/9?days=30')
-  await page.getByText('About 10 units per day; at that rate, sending stops around 14 June 2026.').waitFor()
+  await page.getByText('About 10 units used per day; at that rate, sending stops around 14 June 2026.').waitFor()
   await page.locator('.recharts-line-curve').waitFor({ state: 'attached' })
   await page.getByText('Can send: 20 units now.').waitFor()
 
@@ -395,10 +397,10 @@ test('shows when the units run out, as text and in the chart', async () => {
   await page.reload()
   await page
     .getByText(
-      'About 10 units per day; at that rate, the units last until each reset. Caps for certain countries or message types are not included.',
+      'About 10 units used per day; at that rate, the units last until each reset. Caps for certain countries or message types are not included.',
     )
     .waitFor()
   await site.call('PUT', `/api/sms/admin/quota/${grant.id}`, { body: { limit: null } })
   await page.reload()
-  await page.getByText('About 10 units per day, unlimited.').waitFor()
+  await page.getByText('About 10 units used per day, unlimited.').waitFor()
 })

@@ -1,4 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts'
 import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
 import { isBlock } from '../components/badge.tsx'
@@ -14,7 +15,14 @@ export interface Demand {
   committed: number
   /** For the reason of which the quota can be the cause: a cap, or too few units. Each attempt counts. */
   denied: number
+  /** The most that was asked for in one of the windows before, as many as `WINDOWS_BEFORE` says; null without such windows. */
+  busiest: number | null
 }
+
+/** So many windows before the current one show what is usual. */
+export const WINDOWS_BEFORE = { hour: 24, day: 7, week: 4, month: 3 }
+
+const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS, week: 7 * DAY_MS, month: 31 * DAY_MS }
 
 /** Null where no report says it: there are reports by country and by message type, and none by both. */
 export function demandQuery(quota: Quota) {
@@ -26,12 +34,18 @@ export function demandQuery(quota: Quota) {
       const [byCountry, byType] = [isScopedBy('countries'), isScopedBy('message_types')]
       if (byCountry && byType) return null
       const group_by = byCountry ? 'country' : byType ? 'message_type' : null
-      const query = { user_id: quota.user_id, ...windowOf(quota), interval: 'month', group_by }
-      const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
-      return demandOf(
-        quota,
-        items.filter(item => isCounted(quota, item) && !blocks.some(block => isCounted(block, item))),
-      )
+      const read = async (range: TimeRange, interval: string): Promise<Group[]> => {
+        const query = { user_id: quota.user_id, ...range, interval, time_zone: quota.time_zone, group_by }
+        const { items } = await request<Api['Usage']>('/admin/quota/usage', { query, signal })
+        return items.filter(item => isCounted(quota, item) && !blocks.some(block => isCounted(block, item)))
+      }
+      const now = sumOf(quota, await read(windowOf(quota), 'month'))
+      const { period, window_start } = quota
+      if (period === null || period === 'year') return { ...now, busiest: null }
+      const from = new Date(Date.parse(window_start) - WINDOWS_BEFORE[period] * WINDOW_MS[period]).toISOString()
+      const before = Map.groupBy(await read(wholeQuarters(from, window_start), period), ({ start }) => start)
+      const sums = [...before.values()].map(groups => sumOf(quota, groups))
+      return { ...now, busiest: Math.max(0, ...sums.map(({ committed, denied }) => committed + denied)) }
     },
     staleTime: 0,
   })
@@ -51,7 +65,7 @@ function isCounted(quota: Quota, { country = null, message_type = null }: Group)
   return counts(quota, { country, message_type })
 }
 
-function demandOf({ kind }: Quota, groups: readonly Group[]): Demand {
+function sumOf({ kind }: Quota, groups: readonly Group[]): Omit<Demand, 'busiest'> {
   const reason = kind === 'cap' ? 'cap_reached' : 'quota_exhausted'
   const sum = (of: (group: Group) => number) => groups.reduce((total, group) => total + of(group), 0)
   return {

@@ -1,7 +1,7 @@
-import { Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { type FormEvent, useRef, useState } from 'react'
+import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { formatLong } from '../../formats.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -10,7 +10,7 @@ import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
-import { canRaiseForWindow, currentRaise } from '../raised-cap.ts'
+import { CONTINUED_BY, canRaiseForWindow, currentRaise } from '../raised-cap.ts'
 import { TextField } from '../text-field.tsx'
 import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { DistantTime } from '../values.tsx'
@@ -72,6 +72,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
             onChange={value => change({ isThisWindowOnly: value })}
           />
         )}
+        <RaisedAlready quota={quota} />
         <Result quota={quota} delta={delta} isThisWindowOnly={isThisWindowOnly} />
         <ReasonField
           reasons={TEXTS.reasons[quota.kind]}
@@ -110,6 +111,22 @@ function Windows({ period, isThisWindowOnly, onChange }: WindowsProps) {
   )
 }
 
+/** Why a cap has no choice of `Windows`: it is raised for its current one, and another cap follows it. */
+function RaisedAlready({ quota }: { quota: Quota }) {
+  const following = quota.metadata[CONTINUED_BY]
+  if (currentRaise(quota) === null || quota.period === null) return null
+  return (
+    <Text size="sm">
+      {TEXTS.raisedAlready[quota.period]}{' '}
+      {following !== undefined && (
+        <Anchor component={Link} href={`/quotas/${following}`} inherit underline="always">
+          {TEXTS.adjustFollowing}
+        </Anchor>
+      )}
+    </Text>
+  )
+}
+
 /** Grants add up, so a grant gets units by another grant. A cap is raised and followed by another cap. Support staff create neither. */
 function useCanBeThisWindowOnly(quota: Quota): boolean {
   const caller = useCaller()
@@ -121,9 +138,7 @@ function useSaving(quota: Quota, onSaved: (message: string) => void) {
   const [key] = useState(newIdempotencyKey)
   const adjusting = useAdjustQuota(quota.id, key, ({ limit }) => onSaved(TEXTS.done(limit ?? 0)))
   const creating = useCreateQuota(({ limit }) => onSaved(TEXTS.grantDone(limit ?? 0)))
-  const raising = useRaiseCap(key, ({ limit, window_end }) =>
-    onSaved(TEXTS.raiseDone(limit ?? 0, formatLong(window_end ?? ''), quota.limit ?? 0)),
-  )
+  const raising = useRaiseCap(key, () => onSaved(TEXTS.raiseDone))
   const isPending = adjusting.isPending || creating.isPending || raising.isPending
   return {
     error: adjusting.error ?? creating.error ?? raising.error,

@@ -2,7 +2,7 @@ import { Button, Group, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatChange } from '../../formats.ts'
-import { type Demand, demandQuery } from '../../queries/demand.ts'
+import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
@@ -35,7 +35,7 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
   const bound = useCaller().adjust_limit
   const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
   const isAllowed = (amount: number) => (bound === null || Math.abs(amount) <= bound) && (amount > 0 || !isRemedy)
-  const missing = demand == null ? 0 : missingOf(quota, demand)
+  const proposals = demand == null ? [] : proposalsOf(quota, demand)
   return (
     <>
       {demand != null && demand.denied > 0 && <Text size="sm">{demandText(quota, demand)}</Text>}
@@ -62,15 +62,18 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
           isNumber
         />
         <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
-          {missing > 0 && isAllowed(missing) && (
-            <Button
-              size="compact-sm"
-              variant="light"
-              onClick={() => onChange({ units: String(missing), isDecrease: false })}
-            >
-              {TEXTS.covers(formatChange(missing))}
-            </Button>
-          )}
+          {proposals
+            .filter(({ amount }) => isAllowed(amount))
+            .map(({ amount, label }) => (
+              <Button
+                key={label}
+                size="compact-sm"
+                variant="outline"
+                onClick={() => onChange({ units: String(amount), isDecrease: false })}
+              >
+                {label}
+              </Button>
+            ))}
           {QUICK_AMOUNTS.filter(isAllowed).map(amount => (
             <Button
               key={amount}
@@ -92,14 +95,29 @@ function grantedOf({ kind, period, used, reserved }: Quota, { committed }: Deman
   return kind === 'cap' && period !== null ? used + reserved : committed
 }
 
-/** What is missing for all that was asked for. */
-function missingOf({ limit, rolled_over, used, reserved }: Quota, { denied }: Demand): number {
-  return limit === null ? 0 : denied - (limit + rolled_over - used - reserved)
+interface Proposal {
+  amount: number
+  label: string
+}
+
+/** What is missing for all that was asked for, and for as much as in the busiest window before, if that is more. */
+function proposalsOf(quota: Quota, { denied, busiest }: Demand): Proposal[] {
+  const { limit, rolled_over, used, reserved, period } = quota
+  if (limit === null) return []
+  const missing = denied - (limit + rolled_over - used - reserved)
+  const proposals = missing > 0 ? [{ amount: missing, label: TEXTS.covers(formatChange(missing)) }] : []
+  const upToBusiest = (busiest ?? 0) - limit - rolled_over
+  if (period === null || period === 'year' || upToBusiest <= Math.max(0, missing)) return proposals
+  const label = TEXTS.coversBusiest[period](formatChange(upToBusiest), WINDOWS_BEFORE[period])
+  return [{ amount: upToBusiest, label }, ...proposals]
 }
 
 function demandText(quota: Quota, demand: Demand): string {
-  const granted = grantedOf(quota, demand)
-  return TEXTS.demand(TEXTS.demandIn[quota.period ?? 'none'], granted, demand.denied, quota.kind)
+  const { period, limit, rolled_over, kind } = quota
+  const text = TEXTS.demand(TEXTS.demandIn[period ?? 'none'], grantedOf(quota, demand), demand.denied, kind)
+  const busiest = demand.busiest ?? 0
+  if (limit === null || period === null || period === 'year' || busiest <= limit + rolled_over) return text
+  return `${text} ${TEXTS.busiest[period](WINDOWS_BEFORE[period], busiest)}`
 }
 
 /** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */

@@ -31,7 +31,19 @@ export const dialogs: typeof english = {
     remove: 'Einheiten abziehen',
     units: 'Einheiten',
     quickAmounts: 'Häufige Mengen',
-    covers: change => `${change} reicht für alle`,
+    covers: change => `${change} reicht für das Abgelehnte`,
+    coversBusiest: {
+      hour: (change, hours) => `${change} reicht für die stärkste der letzten ${hours} Stunden`,
+      day: (change, days) => `${change} reicht für den stärksten der letzten ${days} Tage`,
+      week: (change, weeks) => `${change} reicht für die stärkste der letzten ${weeks} Wochen`,
+      month: (change, months) => `${change} reicht für den stärksten der letzten ${months} Monate`,
+    },
+    busiest: {
+      hour: (hours, units) => `In der stärksten der letzten ${hours} Stunden waren es ${formatUnits(units)}.`,
+      day: (days, units) => `Am stärksten der letzten ${days} Tage waren es ${formatUnits(units)}.`,
+      week: (weeks, units) => `In der stärksten der letzten ${weeks} Wochen waren es ${formatUnits(units)}.`,
+      month: (months, units) => `Im stärksten der letzten ${months} Monate waren es ${formatUnits(units)}.`,
+    },
     demand: (when, granted, denied, kind) =>
       `${when} ${granted + denied === 1 ? 'wurde' : 'wurden'} ${values.units(granted + denied)} angefragt: ${formatUnits(granted)} gewährt, ${formatUnits(denied)} wegen ${kind === 'cap' ? 'einer Obergrenze' : 'zu weniger Einheiten'} abgelehnt. Jeder Versuch zählt.`,
     demandIn: {
@@ -80,8 +92,8 @@ export const dialogs: typeof english = {
     reasonOfGrant: 'Steht in den Metadaten des zusätzlichen Pakets.',
     commonReasons: 'Häufige Gründe',
     reasons: {
-      grant: ['Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
-      cap: ['Obergrenze zu niedrig', 'Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+      grant: ['Kundenwunsch', 'Kulanz', 'Bezahlte Aufstockung', 'Kampagne', 'Korrektur'],
+      cap: ['Kundenwunsch', 'Obergrenze zu niedrig', 'Kulanz', 'Kampagne', 'Korrektur'],
     },
     submit: 'Limit anpassen',
     submitGrant: 'Einheiten hinzufügen',
@@ -92,8 +104,15 @@ export const dialogs: typeof english = {
         Das Limit ist {formatUnits(to)} bis {until}, und danach wieder {formatUnits(from)}.
       </>
     ),
-    raiseDone: (to, until, from) =>
-      `Das Limit ist ${formatUnits(to)} bis ${until}, und danach wieder ${formatUnits(from)}.`,
+    raiseDone: 'Die Obergrenze ist angehoben.',
+    raisedAlready: {
+      hour: 'Sie ist schon angehoben, nur für diese Stunde. Was hinzukommt, gilt auch nur so lange.',
+      day: 'Sie ist schon angehoben, nur für heute. Was hinzukommt, gilt auch nur so lange.',
+      week: 'Sie ist schon angehoben, nur für diese Woche. Was hinzukommt, gilt auch nur so lange.',
+      month: 'Sie ist schon angehoben, nur für diesen Monat. Was hinzukommt, gilt auch nur so lange.',
+      year: 'Sie ist schon angehoben, nur für dieses Jahr. Was hinzukommt, gilt auch nur so lange.',
+    },
+    adjustFollowing: 'Um sie auf Dauer anzuheben: die folgende Obergrenze anpassen.',
     errors: {
       delta: `Eine ganze Zahl ab 1 eingeben. Das Limit muss von 0 bis ${formatUnits(10 ** 12)} bleiben.`,
       reason: 'Einen Grund mit 1 bis 500 Zeichen eingeben.',

@@ -69,7 +69,7 @@ export const usage: Texts['usage'] = {
     `Einheiten nach Tag: ${measure}. Die Pfeiltasten wechseln zwischen den Tagen; oder „Als Tabelle zeigen“.`,
   table: 'Einheiten nach Tag',
   day: 'Tag',
-  dailyRate: rate => `Etwa ${perDay(rate)}`,
+  dailyRate: rate => `Verbrauch etwa ${perDay(rate)}`,
   forecast: rate => `Prognose: etwa ${perDay(rate)}`,
   forecastDay: units => `Etwa ${formatUnits(units)} Einheiten vorhergesagt`,
   bar: {

@@ -27,7 +27,21 @@ export const dialogs = {
     remove: 'Remove units',
     units: 'Units',
     quickAmounts: 'Quick amounts',
-    covers: (change: string) => `${change} covers all`,
+    covers: (change: string) => `${change} covers what was denied`,
+    /** Up to as much as was asked for in the busiest of some windows before. */
+    coversBusiest: {
+      hour: (change: string, hours: number) => `${change} covers the busiest of the last ${hours} hours`,
+      day: (change: string, days: number) => `${change} covers the busiest of the last ${days} days`,
+      week: (change: string, weeks: number) => `${change} covers the busiest of the last ${weeks} weeks`,
+      month: (change: string, months: number) => `${change} covers the busiest of the last ${months} months`,
+    },
+    busiest: {
+      hour: (hours: number, units: number) => `In the busiest of the last ${hours} hours it was ${formatUnits(units)}.`,
+      day: (days: number, units: number) => `On the busiest of the last ${days} days it was ${formatUnits(units)}.`,
+      week: (weeks: number, units: number) => `In the busiest of the last ${weeks} weeks it was ${formatUnits(units)}.`,
+      month: (months: number, units: number) =>
+        `In the busiest of the last ${months} months it was ${formatUnits(units)}.`,
+    },
     /** What was asked for in a time, beside the quota. */
     demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>
       `${when}, ${values.units(granted + denied)} ${granted + denied === 1 ? 'was' : 'were'} asked for: ${formatUnits(granted)} granted, ${formatUnits(denied)} denied because of ${kind === 'cap' ? 'a cap' : 'too few units'}. Each attempt counts.`,
@@ -77,8 +91,8 @@ export const dialogs = {
     reasonOfGrant: 'Kept in the metadata of the added grant.',
     commonReasons: 'Common reasons',
     reasons: {
-      grant: ['Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
-      cap: ['Cap too low', 'Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+      grant: ['Customer request', 'Goodwill', 'Paid top-up', 'Campaign', 'Correction'],
+      cap: ['Customer request', 'Cap too low', 'Goodwill', 'Campaign', 'Correction'],
     },
     submit: 'Adjust limit',
     submitGrant: 'Add units',
@@ -89,8 +103,16 @@ export const dialogs = {
         The limit is {formatUnits(to)} until {until}, and then {formatUnits(from)} again.
       </>
     ),
-    raiseDone: (to: number, until: string, from: number) =>
-      `The limit is ${formatUnits(to)} until ${until}, and then ${formatUnits(from)} again.`,
+    raiseDone: 'The cap is raised.',
+    /** Beside a cap that is raised already. */
+    raisedAlready: {
+      hour: 'It is already raised for this hour only. What you add counts until then, too.',
+      day: 'It is already raised for today only. What you add counts until then, too.',
+      week: 'It is already raised for this week only. What you add counts until then, too.',
+      month: 'It is already raised for this month only. What you add counts until then, too.',
+      year: 'It is already raised for this year only. What you add counts until then, too.',
+    },
+    adjustFollowing: 'To raise it for good, adjust the cap that follows.',
     errors: {
       delta: `Enter a whole number of at least 1. The limit must stay from 0 to ${formatUnits(10 ** 12)}.`,
       reason: 'Enter a reason of 1 to 500 characters.',

@@ -66,7 +66,7 @@ export const usage = {
   /** Units per day, rounded to two significant digits below 10. */
   dailyRate: (rate: number) => {
     const text = formatRate(rate)
-    return `About ${text} ${text === '1' ? 'unit' : 'units'} per day`
+    return `About ${text} ${text === '1' ? 'unit' : 'units'} used per day`
   },
   forecast: (rate: number) => {
     const text = formatRate(rate)
