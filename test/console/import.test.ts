@@ -124,6 +124,35 @@ test('a CSV file gives its users more units for this window, and names users wit
   expect(await limits(140)).toEqual([1_000, 500])
 })
 
+test('extra units of a grant that rolls over pay first, so that its own units are left to roll over', async () => {
+  const grants = [{ rollover_limit: 500 }, { rollover_limit: 500, priority: 0 }, {}]
+  for (const [index, fields] of grants.entries()) {
+    const body = { user_id: 170 + index, name: 'Bundle', limit: 1_000, period: 'month', ...fields }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  }
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', 'customer\n170\n171\n172\n')
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByRole('button', { name: 'Give the units to 3 users' }).click()
+  await page.getByText(/^3 users received 500 units each/).waitFor()
+  const found: [priority: number, paid: number | undefined][] = []
+  for (const user_id of [170, 171, 172]) {
+    const [extra] = (await site.call('GET', `${search}${user_id}`)).body.items
+    const body = { user_id, id: `extra-${user_id}`, units: 100 }
+    const answer = await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body })
+    const paid = answer.body.draws.find(({ quota_id }: { quota_id: number }) => quota_id === extra.id)
+    found.push([extra.priority, paid?.units])
+  }
+  // No number is lower than 0, and without rollover nothing is lost.
+  expect(found).toEqual([
+    [99, 100],
+    [0, undefined],
+    [100, undefined],
+  ])
+})
+
 test('users who are left out get units in the same run, in German', async () => {
   const page = await site.visit('/quotas/import', { now: START, locale: 'de-DE' })
   await choose(page, 'kunden.csv', 'customer\n161\n160\n999\n')

@@ -174,6 +174,24 @@ test('adds units for one window only, as a grant that ends with it', async () =>
   ])
 })
 
+test('units for one window of a grant that rolls over pay before it', async () => {
+  const { id } = await make({ user_id: 139, name: 'Rolls over', period: 'month', rollover_limit: 500 })
+  const page = await site.visit(`/quotas/${id}`)
+  await press(page, 'Adjust limit')
+  const dialog = page.getByRole('dialog', { name: 'Adjust the limit' })
+  await dialog.getByRole('button', { name: '+500' }).click()
+  await dialog.getByLabel('This month only').check()
+  await dialog.getByRole('button', { name: 'Goodwill' }).click()
+  await dialog.getByRole('button', { name: 'Add units', exact: true }).click()
+  await page.getByRole('status').filter({ hasText: '500 units added, as a grant of their own.' }).waitFor()
+  const [extra] = (await site.call('GET', '/api/sms/admin/quota/list?user_id=139')).body.items
+  const { draws } = (await consume(139, 'm1', 600)).body
+  expect(draws).toMatchObject([
+    { quota_id: extra.id, units: 500 },
+    { quota_id: id, units: 100 },
+  ])
+})
+
 test('raises a cap for today only, also over a break, with a limit at all times and one entry in the changes', async () => {
   const user_id = 38
   await make({ user_id, name: 'Bundle', limit: 10_000 })

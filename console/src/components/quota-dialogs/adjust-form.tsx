@@ -8,6 +8,7 @@ import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
+import { extraGrant } from '../extra-grant.ts'
 import { fieldErrors, useFocusFirstError } from '../form-errors.ts'
 import { quotaName } from '../quota-labels.ts'
 import { CONTINUED_BY, canRaiseForWindow, currentRaise } from '../raised-cap.ts'
@@ -151,19 +152,18 @@ function useSaving(quota: Quota, onSaved: (message: string) => void) {
       // Without a number and a reason the adjustment is sent in any case: the service names what is missing.
       if (!isThisWindowOnly || typeof delta !== 'number' || reason.trim() === '') adjusting.mutate({ delta, reason })
       else if (quota.kind === 'cap') raising.mutate({ cap: quota, delta, reason })
-      else creating.mutate({ body: extraGrant(quota, delta, reason), key })
+      else
+        creating.mutate({
+          body: extraGrant(
+            { quota, units: delta, end: quota.window_end },
+            { name: TEXTS.grantName(quotaName(quota)), reason },
+          ),
+          key,
+        })
     },
     saveBelowUsage: (delta: number | string, reason: string) =>
       adjusting.mutate({ delta, reason, allow_below_usage: true }),
   }
-}
-
-/** The grant for this window only: it counts for the same messages, and ends with the window. */
-function extraGrant(quota: Quota, units: number, reason: string): object {
-  const { user_id, priority, countries, message_types, window_end } = quota
-  const name = TEXTS.grantName(quotaName(quota)).slice(0, 120)
-  const metadata = { extends_quota: String(quota.id), reason: reason.slice(0, 500) }
-  return { user_id, limit: units, name, expires_at: window_end, priority, countries, message_types, metadata }
 }
 
 interface ResultProps {

@@ -1,9 +1,9 @@
 import { useState } from 'react'
+import type { Extra } from '../../components/extra-grant.ts'
 import { quotaName } from '../../components/quota-labels.ts'
 import { formatTimestamp, formatUnits } from '../../formats.ts'
 import { manyTexts } from '../../texts/many-quotas.ts'
 import { texts } from '../../texts/texts.ts'
-import type { Extra } from './extra-grants.ts'
 import { FIRST_SHOWN } from './jobs/job-view.tsx'
 import { PreviewTable } from './jobs/preview-table.tsx'
 

@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react'
 import type { Api } from '../../../api/types.ts'
 import { statusLabel } from '../../../components/badge.tsx'
 import { ErrorNotice } from '../../../components/error-notice.tsx'
+import type { Extra } from '../../../components/extra-grant.ts'
 import { Kind } from '../../../components/kind.tsx'
 import { Loaded, Loading } from '../../../components/loaded.tsx'
 import { quotaName } from '../../../components/quota-labels.ts'
@@ -13,7 +14,7 @@ import type { BulkCall, ImportLine, Sample } from '../../../queries/jobs.ts'
 import { bulkPreviewQuery, moreSamplesQuery, selectedQuotasQuery } from '../../../queries/many-quotas.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { texts } from '../../../texts/texts.ts'
-import { type Extra, extraGrant, whyNoExtra } from '../extra-grants.ts'
+import { extraLine, whyNoExtra } from '../extra-grants.ts'
 import { ExtrasTable } from '../extras-table.tsx'
 import { Failures, MORE_SHOWN } from '../jobs/job-view.tsx'
 import classes from '../jobs/jobs.module.css'
@@ -200,7 +201,7 @@ export function ExtraPreviewView({ selection, input, changeKey, onConfirm, onBac
         })
         const lines = extras.map(extra => {
           const { id, user_id } = extra.quota
-          return extraGrant(extra, input.reason, `extra-${changeKey}-${id}`, jobs.quotaOfUser(id, user_id))
+          return extraLine(extra, input.reason, `extra-${changeKey}-${id}`, jobs.quotaOfUser(id, user_id))
         })
         return (
           <Stack gap="sm">

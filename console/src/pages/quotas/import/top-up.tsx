@@ -7,7 +7,7 @@ import { type BulkCall, bulkJob, importJob, inSequence } from '../../../queries/
 import { MAX_SELECTED } from '../../../queries/many-quotas.ts'
 import { refetchDependents } from '../../../queries/quota.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
-import { extraGrant } from '../extra-grants.ts'
+import { extraLine } from '../extra-grants.ts'
 import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
 import { JobView } from '../jobs/job-view.tsx'
 import classes from './import.module.css'
@@ -172,7 +172,7 @@ function jobOf(gifts: readonly Gift[], reason: string, key: string): Job {
     }),
   )
   const extras = gifts.flatMap(gift =>
-    gift.reference === null ? [] : [extraGrant(gift, reason, gift.reference, gift.place)],
+    gift.reference === null ? [] : [extraLine(gift, reason, gift.reference, gift.place)],
   )
   return inSequence([bulkJob(calls), importJob(extras, { isDryRun: false })])
 }
