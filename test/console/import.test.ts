@@ -220,6 +220,43 @@ test('the preview shows all users of a file, and when their units end', async ()
   await expectAccessibleInEachLayout(page)
 })
 
+test('the preview says how many units caps let each user send, those who can send least first', async () => {
+  const users = [180, 181, 182, 183, 184]
+  const allow = async (body: object) => {
+    const answer = await site.call('POST', '/api/sms/admin/quota', { body })
+    expect(answer.status).toBe(201)
+    return answer.body.id
+  }
+  for (const user_id of users) await allow({ user_id, name: 'Bundle', limit: 1_000, period: 'month' })
+  await allow({ user_id: 180, name: 'Second', limit: 1_000, period: 'month' })
+  const daily = { kind: 'cap', period: 'day', limit: 20 }
+  // Raised for today only: the old limit follows.
+  const tomorrow = '2026-03-16T00:00:00Z'
+  const next = await allow({ ...daily, user_id: 181, starts_at: tomorrow })
+  const metadata = { raised_from: '20', continued_by: String(next) }
+  await allow({ ...daily, user_id: 181, limit: 100, expires_at: tomorrow, metadata })
+  await allow({ ...daily, user_id: 183, opening_used: 2 })
+  await allow({ ...daily, user_id: 184, period: 'month', opening_used: 20 })
+
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', `customer\n${users.join('\n')}\n`)
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByText('Please note: 3 of 5 users have a cap that stops some of the units, or all.').waitFor()
+  const notes = page.getByRole('table', { name: 'Please note' }).locator('tbody').getByRole('row')
+  const short =
+    'Has a daily cap of 20 units: of these units and those that are left, it lets only part pass before they end.'
+  // 16 days more, and what is left today.
+  expect(await notes.allTextContents()).toEqual([
+    'Line 6: User 184Has reached a monthly cap of 20 units: the new units cannot be used before it resets or is raised. None of the 500 can be used before they end.',
+    `Line 5: User 183${short} At most about 338 of the 500 can be used before they end.`,
+    `Line 3: User 181${short} At most about 420 of the 500 can be used before they end.`,
+    'Line 2: User 180Has several fitting grants: the one that pays first gets the units. “Bundle”',
+  ])
+  await expectAccessibleInEachLayout(page)
+})
+
 test('a file that is given again for another reason asks first, and caps in the way are named', async () => {
   for (let user = 150; user < 155; user++) {
     const grant = { user_id: user, name: 'Bundle', limit: 1_000, period: 'year' }

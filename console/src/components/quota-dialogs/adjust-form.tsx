@@ -17,7 +17,8 @@ import { releaseInput, useUnsavedInput } from '../unsaved-input.ts'
 import { DistantTime } from '../values.tsx'
 import { type Amount, AmountFields, deltaOf } from './amount-fields.tsx'
 import { BelowUsage } from './below-usage.tsx'
-import { AboutQuota, isLive, type QuotaFormProps } from './effect.tsx'
+import { AboutQuota, type QuotaFormProps } from './effect.tsx'
+import { isLive } from './sendable.ts'
 
 const TEXTS = quotaTexts.adjust
 

@@ -6,7 +6,8 @@ import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.t
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
-import { isLive, type QuotaFormProps } from './effect.tsx'
+import type { QuotaFormProps } from './effect.tsx'
+import { isLive } from './sendable.ts'
 
 const TEXTS = quotaTexts.adjust
 

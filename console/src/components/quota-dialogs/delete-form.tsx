@@ -5,7 +5,8 @@ import { quotaTexts } from '../../texts/quota.ts'
 import { useDialogInput } from '../dialog.tsx'
 import { ErrorNotice } from '../error-notice.tsx'
 import { TextField } from '../text-field.tsx'
-import { AboutQuota, EffectWithout, isLive, type QuotaFormProps } from './effect.tsx'
+import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
+import { isLive } from './sendable.ts'
 
 const TEXTS = quotaTexts.delete
 

@@ -25,11 +25,6 @@ export interface QuotaFormProps {
 
 const TEXTS = quotaTexts.effect
 
-/** Whether a quota limits or pays for messages now. */
-export function isLive({ status }: Quota): boolean {
-  return status === 'active' || status === 'exhausted'
-}
-
 /** Which quota a dialog is about: it can be opened from a list. */
 export function AboutQuota({ quota }: { quota: Quota }) {
   const { user_id, kind, window_end } = quota

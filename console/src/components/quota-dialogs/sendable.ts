@@ -8,6 +8,11 @@ export interface MessageKind {
   message_type: string | null
 }
 
+/** Whether a quota limits or pays for messages now. */
+export function isLive({ status }: Quota): boolean {
+  return status === 'active' || status === 'exhausted'
+}
+
 /** A kind of message that a quota counts: the first country and type of its scope. */
 export function messageKindOf({ countries, message_types }: Pick<Quota, 'countries' | 'message_types'>): MessageKind {
   return { country: countries?.[0] ?? null, message_type: message_types?.[0] ?? null }

@@ -3,7 +3,8 @@ import { type FormEvent, useState } from 'react'
 import { useSetEnabled } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { ErrorNotice } from '../error-notice.tsx'
-import { AboutQuota, EffectWithout, isLive, type QuotaFormProps } from './effect.tsx'
+import { AboutQuota, EffectWithout, type QuotaFormProps } from './effect.tsx'
+import { isLive } from './sendable.ts'
 
 const TEXTS = quotaTexts.suspend
 

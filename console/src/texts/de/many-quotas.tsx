@@ -241,6 +241,8 @@ export const manyQuotas: typeof english = {
         `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.`,
       capShort: cap =>
         `Hat ${cap}: Von diesen und den übrigen Einheiten lässt sie nur einen Teil durch, bevor sie enden.`,
+      usableOf: (usable, units) =>
+        `${usable === 0 ? 'Keine' : `Höchstens etwa ${formatUnits(usable)}`} der ${formatUnits(units)} ${usable === 1 ? 'kann' : 'können'} verbraucht werden, bevor sie enden.`,
       caps: {
         hour: units => `eine stündliche Obergrenze von ${units} Einheiten`,
         day: units => `eine tägliche Obergrenze von ${units} Einheiten`,
@@ -299,6 +301,8 @@ export const manyQuotas: typeof english = {
     leftOut: 'Wer außen vor bleibt',
     user: user => `Benutzer ${user}`,
     notes: 'Bitte beachten',
+    capped: (users, of) =>
+      `${formatUnits(users)} von ${formatUnits(of)} ${of === 1 ? 'Benutzer' : 'Benutzern'} ${users === 1 ? 'hat' : 'haben'} eine Obergrenze, die einen Teil der Einheiten aufhält, oder alle.`,
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,
     tooMany: max => `Die Datei nennt mehr als ${formatUnits(max)} Benutzer. Bitte teilen.`,
   },

@@ -235,6 +235,9 @@ export const manyQuotas = {
       capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it resets or is raised.`,
       capShort: (cap: string) =>
         `Has ${cap}: of these units and those that are left, it lets only part pass before they end.`,
+      /** Of the added units. */
+      usableOf: (usable: number, units: number) =>
+        `${usable === 0 ? 'None' : `At most about ${formatUnits(usable)}`} of the ${formatUnits(units)} can be used before they end.`,
       caps: {
         hour: (units: string) => `an hourly cap of ${units} units`,
         day: (units: string) => `a daily cap of ${units} units`,
@@ -291,6 +294,8 @@ export const manyQuotas = {
     leftOut: 'Who is left out',
     user: (user: number) => `User ${user}`,
     notes: 'Please note',
+    capped: (users: number, of: number) =>
+      `${formatUnits(users)} of ${formatUnits(of)} ${of === 1 ? 'user' : 'users'} ${users === 1 ? 'has' : 'have'} a cap that stops some of the units, or all.`,
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
     tooMany: (max: number) => `The file names more than ${formatUnits(max)} users. Divide it.`,
   },

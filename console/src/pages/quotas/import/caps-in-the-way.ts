@@ -1,5 +1,6 @@
 import type { Api } from '../../../api/types.ts'
-import { counts, messageKindOf, sendableUnits } from '../../../components/quota-dialogs/sendable.ts'
+import { counts, isLive, messageKindOf, sendableUnits } from '../../../components/quota-dialogs/sendable.ts'
+import { CONTINUED_BY } from '../../../components/raised-cap.ts'
 
 /** Which caps keep a user from sending units that are added to a grant. */
 
@@ -13,36 +14,49 @@ export interface CapInTheWay {
   cap: Quota
   /** Whether nothing can be sent under it now; otherwise not all can be sent until the units end. */
   isReached: boolean
+  /** How many of the added units it lets pass before they end, at most: the user may send those that are left first. */
+  usable: number
 }
 
 /**
- * @param live the live quotas of the user
+ * @param quotas of the user
  * @param quota the grant that the units are added to
  * @param end when the units end; null if they do not
  */
 export function capsInTheWay(
-  live: readonly Quota[],
+  quotas: readonly Quota[],
   { quota, units, end }: { quota: Quota; units: number; end: string | null },
 ): CapInTheWay[] {
   const kind = messageKindOf(quota)
+  const live = quotas.filter(isLive)
   const left = sendableUnits(
     live.filter(({ kind }) => kind === 'grant'),
     kind,
   )
-  const fits = (cap: Quota) => left === null || capacityUntil(end, cap) >= left + units
   return live
     .filter(cap => cap.kind === 'cap' && counts(cap, kind))
-    .map(cap => ({ cap, isReached: cap.remaining === 0 }))
-    .filter(({ cap, isReached }) => isReached || !fits(cap))
+    .flatMap(cap => {
+      const isReached = cap.remaining === 0
+      const later = laterCap(cap, quotas)
+      const capacity = capacityUntil(end, cap, later)
+      const isInTheWay = isReached || (left !== null && capacity < left + units)
+      return isInTheWay ? [{ cap: isReached ? cap : later, isReached, usable: Math.min(units, capacity) }] : []
+    })
+}
+
+/** The cap after the current window: another one with the old limit if it is raised for this window only. */
+function laterCap(cap: Quota, quotas: readonly Quota[]): Quota {
+  const next = cap.metadata[CONTINUED_BY]
+  return quotas.find(({ id, status }) => String(id) === next && status === 'scheduled') ?? cap
 }
 
 /** How many units a cap lets pass until a time. The lengths of periods are averages: a note does not need more. */
-function capacityUntil(end: string | null, { period, limit, remaining, window_end, expires_at }: Quota): number {
-  if (remaining === null || limit === null) return Number.POSITIVE_INFINITY
+function capacityUntil(end: string | null, { period, remaining, window_end }: Quota, later: Quota): number {
+  if (remaining === null || later.limit === null) return Number.POSITIVE_INFINITY
   const ends = end === null ? Number.POSITIVE_INFINITY : Date.parse(end)
-  if (expires_at !== null && Date.parse(expires_at) < ends) return Number.POSITIVE_INFINITY
+  if (later.expires_at !== null && Date.parse(later.expires_at) < ends) return Number.POSITIVE_INFINITY
   if (period === null || window_end === null) return remaining
   // An hour more or less, where clocks change, is not another day.
   const further = Math.max(0, Math.ceil((ends - Date.parse(window_end)) / PERIOD_MS[period] - 0.06))
-  return remaining + limit * further
+  return remaining + later.limit * further
 }

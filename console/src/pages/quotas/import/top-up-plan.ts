@@ -1,12 +1,13 @@
 import type { Api } from '../../../api/types.ts'
 import { STATUS_LABELS } from '../../../components/badge.tsx'
 import type { Extra } from '../../../components/extra-grant.ts'
+import { isLive } from '../../../components/quota-dialogs/sendable.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { wholeNumber } from '../../../components/text-field.tsx'
 import { formatLongDate, formatTimestamp, formatUnits } from '../../../formats.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import type { Failure } from '../jobs/job.ts'
-import { capsInTheWay } from './caps-in-the-way.ts'
+import { type CapInTheWay, capsInTheWay } from './caps-in-the-way.ts'
 import { monthEnd } from './month-end.ts'
 import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, inputFor, onceEndOf, type TopUpInput, type Which } from './top-up-input.ts'
@@ -20,7 +21,6 @@ const { topUp, jobs } = manyTexts
 
 export const periodOf = ({ period }: Quota): Which => period ?? 'once'
 const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
-const isLive = ({ status }: Quota) => status === 'active' || status === 'exhausted'
 
 /** What of a user's quotas matters. */
 interface UserGrants {
@@ -28,7 +28,7 @@ interface UserGrants {
   fitting: readonly Quota[]
   /** Extra units that the user has had before, as far as they are not deleted. */
   extras: readonly Quota[]
-  live: readonly Quota[]
+  all: readonly Quota[]
   whyNone: WhyNone
 }
 
@@ -45,7 +45,7 @@ function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
     .filter(quota => quota.kind === 'grant' && !isExtra(quota) && periodOf(quota) === which)
     .filter(quota => isLive(quota) && quota.limit !== null)
     .sort((one, other) => one.priority - other.priority || one.id - other.id)
-  return { fitting, extras: quotas.filter(isExtra), live: quotas.filter(isLive), whyNone: whyNone(quotas, which) }
+  return { fitting, extras: quotas.filter(isExtra), all: quotas, whyNone: whyNone(quotas, which) }
 }
 
 function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
@@ -87,6 +87,8 @@ export interface Gift extends Extra {
   /** Extra units that the user already has until the same end; of a one-time grant all of them. */
   earlier: readonly Quota[]
   notes: readonly Note[]
+  /** How many of the units caps let the user send at most; null if none is in the way. */
+  usable: number | null
 }
 
 /** What users who are left out would get with another choice. */
@@ -156,7 +158,7 @@ function giftOf(
   const gift = { quota, units: ownUnits ?? Number(wholeNumber(input.units)) }
   if (!addsGrant(input)) {
     const raise = { ...gift, end: null, zone: quota.time_zone, isMonthEnd: false, reference: null, earlier: [] }
-    return { ...raise, notes: notesOf(raise, found) }
+    return { ...raise, ...notesOf(raise, found) }
   }
   const isMonthEnd = quota.period === null && onceEndOf(input) === 'month'
   const ends = isMonthEnd
@@ -169,17 +171,16 @@ function giftOf(
   const earlier = found.extras
     .filter(({ metadata }) => metadata.extends_quota === String(quota.id))
     .filter(given => isLive(given) && (quota.period === null || given.expires_at === extra.end))
-  return { ...extra, reference, earlier, notes: notesOf({ ...extra, reference }, found) }
+  return { ...extra, reference, earlier, ...notesOf({ ...extra, reference }, found) }
 }
 
 function notesOf(
   { reference, ...gift }: Extra & Pick<Gift, 'reference'>,
-  { fitting, extras, live }: UserGrants,
-): Note[] {
-  const { several, hasExtra, capReached, capShort, caps } = topUp.note
-  const notes: Note[] = capsInTheWay(live, gift).map(({ cap, isReached }) => ({
-    reason: (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0))),
-  }))
+  { fitting, extras, all }: UserGrants,
+): Pick<Gift, 'notes' | 'usable'> {
+  const { several, hasExtra } = topUp.note
+  const caps = capsInTheWay(all, gift)
+  const notes = caps.map(cap => capNote(cap, gift))
   if (fitting.length > 1) notes.push({ reason: several, detail: topUp.why.named(quotaName(gift.quota)) })
   const extra = extras.find(isLive)
   if (extra !== undefined && reference === null)
@@ -187,7 +188,14 @@ function notesOf(
       reason: hasExtra,
       detail: `(${[giftText(extra), reasonOf(extra)].filter(text => text !== '').join(': ')})`,
     })
-  return notes
+  return { notes, usable: caps.length === 0 ? null : Math.min(...caps.map(({ usable }) => usable)) }
+}
+
+function capNote({ cap, isReached, usable }: CapInTheWay, { units, end }: Extra): Note {
+  const { capReached, capShort, caps, usableOf } = topUp.note
+  const reason = (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0)))
+  // Units without an end can be used later, however long that takes.
+  return end === null || usable === units ? { reason } : { reason, detail: usableOf(usable, units) }
 }
 
 /** For example "500 units on 1 March 2026". */

@@ -130,9 +130,13 @@ export function LeftOut({ left, children }: LeftOutProps) {
 export function Notes({ gifts }: { gifts: readonly Gift[] }) {
   const notes = notesOn(gifts)
   if (notes.length === 0) return null
+  const capped = gifts.filter(({ usable }) => usable !== null).length
   return (
     <>
-      <Text size="sm">{topUp.notes}</Text>
+      <Text size="sm">
+        {topUp.notes}
+        {capped > 0 && `: ${topUp.capped(capped, gifts.length)}`}
+      </Text>
       <Failures failures={notes} failed={notes.length} label={topUp.notes} />
     </>
   )

@@ -69,9 +69,11 @@ function lastingOf(extras: readonly Gift[]): string {
   return times.length === extras.length ? text : `${text} ${someNever(extras.length - times.length)}`
 }
 
-/** What the reader should know of those who get units. */
+/** What the reader should know of those who get units. Those who can use least of them come first. */
 export function notesOn(gifts: readonly Gift[]): Failure[] {
-  return gifts.flatMap(({ place, notes }) => notes.map(note => ({ place, ...note })))
+  const usable = (gift: Gift) => gift.usable ?? Number.MAX_VALUE
+  const sorted = [...gifts].sort((one, other) => usable(one) - usable(other) || one.quota.user_id - other.quota.user_id)
+  return sorted.flatMap(({ place, notes }) => notes.map(note => ({ place, ...note })))
 }
 
 /** Who has received units in one run or several, and how many have not. */
