@@ -257,6 +257,26 @@ test('the preview says how many units caps let each user send, those who can sen
   await expectAccessibleInEachLayout(page)
 })
 
+test('the preview says what to do for users whose grant is suspended or scheduled', async () => {
+  const bundle = { name: 'Bundle', limit: 1_000, period: 'month' }
+  for (const body of [
+    { ...bundle, user_id: 190, enabled: false },
+    { ...bundle, user_id: 191, starts_at: new Date(START + 86_400_000).toISOString() },
+  ])
+    expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', 'customer\n190\n191\n')
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  const left = page.getByRole('table', { name: 'Who is left out' }).locator('tbody').getByRole('row')
+  await left.first().waitFor()
+  expect(await left.allTextContents()).toEqual([
+    'Line 2: User 190The grant does not count now: Suspended. Resume the grant first. “Bundle”',
+    'Line 3: User 191The grant does not count now: Scheduled. Give the units when it has started. “Bundle”',
+  ])
+})
+
 test('a file that is given again for another reason asks first, and caps in the way are named', async () => {
   for (let user = 150; user < 155; user++) {
     const grant = { user_id: user, name: 'Bundle', limit: 1_000, period: 'year' }

@@ -190,7 +190,11 @@ export const manyQuotas: typeof english = {
       onlyCaps: 'Hat nur Obergrenzen, kein Paket.',
       onlyOneTime: 'Prepaid: ohne Stunde, Tag, Woche, Monat oder Jahr, womit die Einheiten enden könnten.',
       unlimited: 'Hat schon ein unbegrenztes Paket.',
-      notLive: status => `Das Paket zählt zurzeit nicht: ${status}.`,
+      notLive: (status, toDo = '') => `Das Paket zählt zurzeit nicht: ${status}.${toDo}`,
+      toDo: {
+        suspended: ' Das Paket erst fortsetzen.',
+        scheduled: ' Die Einheiten geben, wenn es begonnen hat.',
+      },
       otherPeriod: 'Hat ein Paket für einen anderen Zeitraum.',
       hadBefore: 'Hat diese Einheiten aus diesem Grund schon bekommen.',
       gotOthers: 'Hat schon Einheiten bekommen.',

@@ -50,6 +50,7 @@ function grantsFor(quotas: readonly Quota[], which: Which): UserGrants {
 
 function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
   const { noQuota, onlyCaps, unlimited, notLive, onlyOneTime, otherPeriod, named, grantOf } = topUp.why
+  const toDo: Partial<Record<Quota['status'], string>> = topUp.why.toDo
   if (quotas.length === 0) return { reason: noQuota }
   const grants = quotas.filter(quota => quota.kind === 'grant' && !isExtra(quota))
   const live = grants.filter(isLive)
@@ -59,7 +60,7 @@ function whyNone(quotas: readonly Quota[], which: Which): WhyNone {
   if (dead === undefined) return { reason: onlyCaps }
   if (limitless !== undefined) return { reason: unlimited, detail: named(quotaName(limitless)) }
   if (ofPeriod.length > 0 || live.length === 0)
-    return { reason: notLive(STATUS_LABELS[dead.status]), detail: named(quotaName(dead)) }
+    return { reason: notLive(STATUS_LABELS[dead.status], toDo[dead.status]), detail: named(quotaName(dead)) }
   const limited = live.filter(quota => quota.limit !== null)
   const other = limited.find(quota => quota.period !== null) ?? limited[0]
   if (other === undefined) return { reason: unlimited }
