@@ -324,6 +324,50 @@ test('a file that is given again for another reason asks first, and caps in the 
   expect(await limits(154)).toEqual([1_000, 1_200, 500])
 })
 
+test('an import of units is undone for the users who have not used any, and can be given again', async () => {
+  const users = [195, 196, 197]
+  for (const user_id of users) {
+    const body = { user_id, name: 'Bundle', limit: 1_000, period: 'month', rollover_limit: 100 }
+    expect((await site.call('POST', '/api/sms/admin/quota', { body })).status).toBe(201)
+  }
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', `customer\n${users.join('\n')}\n`)
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('Reason').fill('Outage')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByRole('button', { name: 'Give the units to 3 users' }).click()
+  await page.getByText(/^3 users received 500 units each/).waitFor()
+  expect(await limits(195)).toEqual([1_000, 500])
+  const used = { user_id: 196, id: 'undo-1', units: 7 }
+  await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body: used })
+
+  await page.getByRole('button', { name: 'Undo this import' }).click()
+  await page.getByRole('row', { name: 'Line 3: User 196 Units of it are used or reserved: 7 of 500' }).waitFor()
+  const panel = page.getByRole('region', { name: 'Undo this import' })
+  await panel.getByText('2 quotas would be deleted. This cannot be undone.').waitFor()
+  await expectAccessibleInEachLayout(page)
+  const confirm = panel.getByRole('button', { name: 'Delete 2 quotas' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await panel.getByLabel('Type 2 to confirm').fill('2')
+  await confirm.click()
+  await panel.getByText('2 of 2 · 2 changed · 0 unchanged · 0 failed').waitFor()
+  expect(await Promise.all(users.map(limits))).toEqual([[1_000], [1_000, 500], [1_000]])
+  await panel.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: 'Undo this import' }).click()
+  await page.getByText('No grant of this import is left that could be deleted.').waitFor()
+
+  // Users whose grants were deleted can get the same units again.
+  await page.getByRole('button', { name: 'Back', exact: true }).click()
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  await page.getByRole('button', { name: 'Give the units to 2 users' }).click()
+  await page.getByText(/^2 users received 500 units each .+ 0 failed, 1 left out\.$/).waitFor()
+  expect(await Promise.all(users.map(limits))).toEqual([
+    [1_000, 500],
+    [1_000, 500],
+    [1_000, 500],
+  ])
+})
+
 test('a CSV file is checked by line and column, imported, exported again, and then changes nothing', async () => {
   const page = await site.visit('/quotas/import')
   await choose(

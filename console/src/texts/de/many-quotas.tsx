@@ -308,6 +308,15 @@ export const manyQuotas: typeof english = {
     capped: (users, of) =>
       `${formatUnits(users)} von ${formatUnits(of)} ${of === 1 ? 'Benutzer' : 'Benutzern'} ${users === 1 ? 'hat' : 'haben'} eine Obergrenze, die einen Teil der Einheiten aufhält, oder alle.`,
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,
+    undo: {
+      title: 'Diesen Import rückgängig machen',
+      stayRaised: users =>
+        `Die erhöhten Limits von ${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} bleiben, wie sie sind.`,
+      kept: count => `${formatUnits(count)} ${count === 1 ? 'Paket bleibt' : 'Pakete bleiben'} bestehen.`,
+      touched: 'Davon sind Einheiten verbraucht oder reserviert:',
+      units: (units, limit) => `${units} von ${limit}`,
+      none: 'Kein Paket dieses Imports ist übrig, das gelöscht werden könnte.',
+    },
     tooMany: max => `Die Datei nennt mehr als ${formatUnits(max)} Benutzer. Bitte teilen.`,
   },
 }

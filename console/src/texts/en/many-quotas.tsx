@@ -298,6 +298,15 @@ export const manyQuotas = {
     capped: (users: number, of: number) =>
       `${formatUnits(users)} of ${formatUnits(of)} ${of === 1 ? 'user' : 'users'} ${users === 1 ? 'has' : 'have'} a cap that stops some of the units, or all.`,
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
+    undo: {
+      title: 'Undo this import',
+      stayRaised: (users: number) =>
+        `The limits of ${formatUnits(users)} ${users === 1 ? 'user' : 'users'} that were raised stay as they are.`,
+      kept: (count: number) => `${formatUnits(count)} ${count === 1 ? 'grant is' : 'grants are'} kept.`,
+      touched: 'Units of it are used or reserved:',
+      units: (units: string, limit: string) => `${units} of ${limit}`,
+      none: 'No grant of this import is left that could be deleted.',
+    },
     tooMany: (max: number) => `The file names more than ${formatUnits(max)} users. Divide it.`,
   },
 }

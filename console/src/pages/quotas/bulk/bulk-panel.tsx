@@ -18,6 +18,7 @@ const { bulk, jobs } = manyTexts
 
 interface BulkPanelProps {
   action: BulkAction
+  title?: string
   selection: Selection
   /** What was confirmed before a reload, and goes on. */
   confirmed?: Confirmed | undefined
@@ -27,7 +28,7 @@ interface BulkPanelProps {
 type Step = 'input' | 'preview' | Confirmed
 
 /** One change of all selected quotas: what it shall be, what it would do, and then how far it is. */
-export default function BulkPanel({ action, selection, confirmed, onClose }: BulkPanelProps) {
+export default function BulkPanel({ action, title, selection, confirmed, onClose }: BulkPanelProps) {
   const [input, setInput] = useState(EMPTY_INPUT)
   const [step, setStep] = useState<Step>(confirmed ?? (needsInput(action) ? 'input' : 'preview'))
   // One key for the preview and all attempts: what was confirmed is made at most once.
@@ -40,7 +41,7 @@ export default function BulkPanel({ action, selection, confirmed, onClose }: Bul
   }
   const back = needsInput(action) ? () => setStep('input') : onClose
   return (
-    <Section title={bulk.titles[action]} isFramed>
+    <Section title={title ?? bulk.titles[action]} isFramed>
       {step === 'input' && (
         <InputForm
           action={action}

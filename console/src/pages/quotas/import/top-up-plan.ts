@@ -92,6 +92,9 @@ export interface Gift extends Extra {
   usable: number | null
 }
 
+/** The gifts that are grants of their own; with the others, limits are raised. */
+export const extrasOf = (gifts: readonly Gift[]) => gifts.filter(({ reference }) => reference !== null)
+
 /** What users who are left out would get with another choice. */
 export interface Offer {
   which: Which

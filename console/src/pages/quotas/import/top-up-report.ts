@@ -4,7 +4,7 @@ import { formatTimestamp, LOCAL_ZONE } from '../../../formats.ts'
 import { manyTexts } from '../../../texts/many-quotas.ts'
 import { type Failure, type Progress, whyOf } from '../jobs/job.ts'
 import type { LineFailure } from './rows.ts'
-import { type Gift, inOrder, type Plan } from './top-up-plan.ts'
+import { extrasOf, type Gift, inOrder, type Plan } from './top-up-plan.ts'
 import { zonedTime } from './zoned-time.ts'
 
 /** What users of a file get, or have got, in words and as CSV. */
@@ -25,9 +25,6 @@ export function unitsText(gifts: readonly Gift[]): string {
   if (first === undefined || gifts.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
   return topUp.unitsEach(first.units)
 }
-
-/** The gifts that are grants of their own; with the others, limits are raised. */
-const extrasOf = (gifts: readonly Gift[]) => gifts.filter(({ reference }) => reference !== null)
 
 /** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
 export function untilText(gifts: readonly Gift[]): string {

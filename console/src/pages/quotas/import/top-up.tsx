@@ -14,9 +14,10 @@ import classes from './import.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { TopUpFields } from './top-up-fields.tsx'
 import { inputFor, type TopUpInput } from './top-up-input.ts'
-import type { Gift, Offer, Plan } from './top-up-plan.ts'
+import { extrasOf, type Gift, type Offer, type Plan } from './top-up-plan.ts'
 import { LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
 import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
+import { Undo } from './undo.tsx'
 
 const { topUp, importing, bulk } = manyTexts
 
@@ -105,9 +106,11 @@ interface GivingProps {
 function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
   const { gifts } = plan
   const [key] = useState(newIdempotencyKey)
+  const [isUndoing, setUndoing] = useState(false)
   const queryClient = useQueryClient()
   const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress }]
   const runs = runsWith(NOTHING_DONE)
+  const given = giftsOf(runs)
   return (
     <>
       <JobView
@@ -140,11 +143,17 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
             <Button variant="default" onClick={onBack}>
               {bulk.back}
             </Button>
+            {!isUndoing && extrasOf(given).length > 0 && (
+              <Button variant="default" onClick={() => setUndoing(true)}>
+                {topUp.undo.title}
+              </Button>
+            )}
           </>
         )}
       </JobView>
+      {isUndoing && <Undo gifts={given} onClose={() => setUndoing(false)} />}
       <LeftOut left={leftOf(runs)} />
-      <Notes gifts={giftsOf(runs)} />
+      <Notes gifts={given} />
     </>
   )
 }

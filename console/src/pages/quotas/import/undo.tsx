@@ -1,0 +1,72 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Api } from '../../../api/types.ts'
+import { Loaded } from '../../../components/loaded.tsx'
+import { formatUnits } from '../../../formats.ts'
+import { quotasOfUsersQuery } from '../../../queries/many-quotas.ts'
+import { manyTexts } from '../../../texts/many-quotas.ts'
+import BulkPanel from '../bulk/bulk-panel.tsx'
+import { Failures } from '../jobs/job-view.tsx'
+import { extrasOf, type Gift } from './top-up-plan.ts'
+
+const { topUp, jobs } = manyTexts
+
+type Quota = Api['SmsQuota']
+
+/** Deletes the grants that an import has made, but for those whose units are used or reserved. Limits stay raised. */
+export function Undo({ gifts, onClose }: { gifts: readonly Gift[]; onClose: () => void }) {
+  const extras = extrasOf(gifts)
+  const [users] = useState(() => extras.map(({ quota: { user_id } }) => ({ user_id })))
+  const [done, setDone] = useState(0)
+  const found = useQuery(quotasOfUsersQuery(users, setDone))
+  return (
+    <Loaded query={found} loading={<Text role="status">{topUp.finding(done, users.length)}</Text>}>
+      {quotasOf => {
+        const created = extras.flatMap(({ place, reference, quota: { user_id } }) =>
+          (quotasOf.get(user_id) ?? [])
+            .filter(({ external_ref }) => external_ref === reference)
+            .map(quota => ({ place, quota })),
+        )
+        const kept = created.filter(({ quota }) => isTouched(quota))
+        const untouched = created.flatMap(({ quota }) => (isTouched(quota) ? [] : [[quota.id, quota] as const]))
+        return (
+          <Stack gap="sm">
+            {extras.length < gifts.length && (
+              <Text size="sm">{topUp.undo.stayRaised(gifts.length - extras.length)}</Text>
+            )}
+            {kept.length > 0 && <Text size="sm">{topUp.undo.kept(kept.length)}</Text>}
+            <Failures
+              label={topUp.undo.kept(kept.length)}
+              failed={kept.length}
+              failures={kept.map(({ place, quota: { used, reserved, limit } }) => ({
+                place,
+                reason: topUp.undo.touched,
+                detail: topUp.undo.units(formatUnits(used + reserved), formatUnits(limit ?? 0)),
+              }))}
+            />
+            {untouched.length > 0 ? (
+              <BulkPanel
+                action="delete"
+                title={topUp.undo.title}
+                selection={{ by: 'ids', quotas: new Map(untouched) }}
+                onClose={onClose}
+              />
+            ) : (
+              <>
+                <Text size="sm" role="status">
+                  {topUp.undo.none}
+                </Text>
+                <Button variant="default" w="fit-content" onClick={onClose}>
+                  {jobs.close}
+                </Button>
+              </>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+const isTouched = ({ used, reserved }: Quota) => used > 0 || reserved > 0
