@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { startSite } from '../support/browser.ts'
+import { DAY_MS } from '../../src/domain/time.ts'
+import { expectAccessibleInEachLayout, startSite } from '../support/browser.ts'
 
 const site = await startSite()
 const LIST = '/quotas?user_id=1'
@@ -155,4 +156,25 @@ test('the end of selected quotas is moved', async () => {
   await page.getByText('2 of 2 · 2 changed').waitFor()
   for (const id of ids)
     expect((await site.call('GET', `/api/sms/admin/quota/${id}`)).body.expires_at).toBe('2027-02-14T00:00:00.000Z')
+})
+
+test('a limit says what rolled over, so that it fits what is used and left', async () => {
+  await make({ user_id: 5, name: 'Rolls over', limit: 1_500, period: 'day', rollover_limit: 500 })
+  site.clock.now += DAY_MS
+  await make({ user_id: 5, name: 'Extra units', limit: 500 })
+  const used = { user_id: 5, id: 'rolled-1', units: 1_272 }
+  await site.call('POST', '/api/sms/sender/quota/consume', { token: site.senderToken, body: used })
+
+  const page = await site.visit('/quotas?user_id=5')
+  const rolling = row(page, 'Rolls over')
+  await rolling.getByText('1,272 used · 728 left').waitFor()
+  expect(await rolling.getByRole('cell', { name: '1,500' }).textContent()).toBe('1,500+ 500 rolled over')
+  expect(await row(page, 'Extra units').getByText('rolled over').count()).toBe(0)
+  await expectAccessibleInEachLayout(page)
+
+  // All grants together, with the rows that they are the sum of.
+  const user = await site.visit('/users/5')
+  await user.getByText('1,272 used · 1,228 left').waitFor()
+  await user.getByText('2,500', { exact: true }).waitFor()
+  await row(user, 'Rolls over').getByText('+ 500 rolled over').waitFor()
 })

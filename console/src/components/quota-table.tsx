@@ -60,7 +60,12 @@ const COLUMNS = {
   limit: {
     label: texts.quotas.columns.limit,
     className: classes.number,
-    cell: ({ limit }) => <Units value={limit} />,
+    cell: ({ limit, rolled_over }) => (
+      <>
+        <Units value={limit} />
+        {rolled_over > 0 && <span className={classes.second}>{texts.quotas.rolledOver(rolled_over)}</span>}
+      </>
+    ),
   },
   scope: { label: texts.quotas.columns.scope, className: classes.scope, cell: quota => scopeText(quota) },
   window_end: {
@@ -281,7 +286,7 @@ function End({ at }: { at: string | null }) {
   return (
     <span>
       <Timestamp at={at} none={texts.quotas.never} />
-      {at !== null && <span className={classes.distance}>{formatDistance(at, Date.now())}</span>}
+      {at !== null && <span className={classes.second}>{formatDistance(at, Date.now())}</span>}
     </span>
   )
 }

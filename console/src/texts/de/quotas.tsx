@@ -27,6 +27,7 @@ export const quotas: Texts['quotas'] = {
   each: { hour: 'stündlich', day: 'täglich', week: 'wöchentlich', month: 'monatlich', year: 'jährlich' },
   raised: (to, until, from) => `Bis ${until} auf ${formatUnits(to)} erhöht, dann wieder ${formatUnits(from)}`,
   follows: from => `Ab ${from}, nach dem erhöhten Limit`,
+  rolledOver: units => `+ ${formatUnits(units)} übertragen`,
   doesNotReset: 'Keine',
   never: 'Nie',
   scope: { everything: 'Alles', more: count => `${formatUnits(count)} weitere` },

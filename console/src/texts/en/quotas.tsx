@@ -30,6 +30,7 @@ export const quotas = {
   raised: (to: number, until: string, from: number) =>
     `Raised to ${formatUnits(to)} until ${until}, then ${formatUnits(from)} again`,
   follows: (from: string) => `From ${from}, after the raised limit`,
+  rolledOver: (units: number) => `+ ${formatUnits(units)} rolled over`,
   doesNotReset: 'Does not reset',
   never: 'Never',
   scope: { everything: 'Everything', more: (count: number) => `${formatUnits(count)} more` },
