@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { DAY_MS } from '../../src/domain/time.ts'
+import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
 import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
@@ -203,7 +203,10 @@ test('shows what needs a decision, and leads to it', async () => {
   }
   clock.now = now
   await ask('consume', { user_id: 4712, id: 'today', units: 30, country: 'DE', message_type: 'otp' })
-  await ask('consume', { user_id: 1042, id: 'fraud', units: 200, country: 'NG', message_type: 'otp' })
+  clock.now = now - 2 * HOUR_MS
+  await ask('consume', { user_id: 1042, id: 'fraud-1', units: 140, country: 'NG', message_type: 'otp' })
+  clock.now = now
+  await ask('consume', { user_id: 1042, id: 'fraud-2', units: 60, country: 'NG', message_type: 'otp' })
   await ask('consume', { user_id: 4711, id: 'code-1', units: 10, country: 'DE', message_type: 'otp' })
   await ask('consume', { user_id: 4711, id: 'code-2', units: 1, country: 'DE', message_type: 'otp' })
   const webhook = await call('POST', '/api/sms/admin/webhooks', { body: { url: 'https://receiver.example/' } })
@@ -245,9 +248,10 @@ test('shows what needs a decision, and leads to it', async () => {
   const destinations = panel(page, 'Where messages go')
   // An unusual country comes before all else.
   const top = (await destinations.boundingBox())?.y ?? Number.NaN
-  expect(top).toBeLessThan((await panel(page, 'Blocked now').boundingBox())?.y ?? Number.NaN)
+  for (const title of ['Blocked now', 'Failing webhooks'])
+    expect(top).toBeLessThan((await panel(page, title).boundingBox())?.y ?? Number.NaN)
   const rows = destinations.getByRole('row')
-  await rows.nth(1).filter({ hasText: 'Nigeria (NG, +234)New: none in the 7 days before200' }).waitFor()
+  await rows.nth(1).filter({ hasText: 'Nigeria (NG, +234)New: 60 in the last hour2000' }).waitFor()
   await rows.nth(2).filter({ hasText: 'Germany (DE, +49)' }).waitFor()
   await expectAccessibleInEachLayout(page)
   await destinations.getByRole('button', { name: 'Who sends to Nigeria (NG, +234)?' }).click()
@@ -322,7 +326,7 @@ test('shows who sends, and marks a sender with far more than usual', async () =>
   const rows = panel(page, 'Where messages come from').getByRole('row')
   await rows
     .nth(1)
-    .filter({ hasText: /^codes5.009 times as much as usual50,0901050,000$/ })
+    .filter({ hasText: /^codes5.009 times as much as usual: 50,090 in the last hour50,0901050,000$/ })
     .waitFor()
   await rows
     .nth(2)
@@ -453,7 +457,7 @@ test('a destination whose units were all denied is not marked as unusual', async
   await ask('consume', { user_id: 92, id: 'gh', units: 200, country: 'GH' })
   const page = await openOverview()
   const rows = panel(page, 'Where messages go').getByRole('row')
-  await rows.nth(1).filter({ hasText: 'Ghana (GH, +233)New: none in the 7 days before200' }).waitFor()
+  await rows.nth(1).filter({ hasText: 'Ghana (GH, +233)New: 200 in the last hour200' }).waitFor()
   await rows
     .nth(2)
     .filter({ hasText: /^Nigeria \(NG, \+234\)3000300/ })

@@ -6,7 +6,15 @@ import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import { isBlock } from '../components/badge.tsx'
 import { LOCAL_ZONE } from '../formats.ts'
-import { daysUntilNow, lastDay, type TimeRange, weekBefore, yesterday, yesterdayUntilNow } from './time-ranges.ts'
+import {
+  daysUntilNow,
+  lastDay,
+  lastHour,
+  type TimeRange,
+  weekBefore,
+  yesterday,
+  yesterdayUntilNow,
+} from './time-ranges.ts'
 
 type Usage = Api['Usage']
 type Alert = Api['QuotaAlerts']['items'][number]
@@ -125,6 +133,12 @@ export function useDestinations(group: TrafficGroup) {
   const read = async (signal: AbortSignal) => ({ group, sums: await readGroups(lastDay(new Date()), group, signal) })
   const now = useLive(['usage', 'destinations', group], read, SLOW_INTERVAL_MS)
   return { now, usual: usual.data }
+}
+
+/** How fast it goes now: of each destination or sender, what it asked for in the last hour. Read where one is unusual. */
+export function useLastHour(group: TrafficGroup) {
+  const read = (signal: AbortSignal) => readGroups(lastHour(new Date()), group, signal)
+  return useLive(['usage', 'last-hour', group], read, SLOW_INTERVAL_MS)
 }
 
 /** Sums of the country, message type or sender of a period's messages. */

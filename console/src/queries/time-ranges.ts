@@ -34,6 +34,12 @@ export function lastDay(now: Date): TimeRange {
   return timeRange(from, quarterAfter(now))
 }
 
+/** The last hour, from the start of its first whole quarter: never more than an hour. */
+export function lastHour(now: Date): TimeRange {
+  const to = quarterAfter(now)
+  return timeRange(new Date(to.getTime() - HOUR_MS), to)
+}
+
 /** The 7 days before the last 24 hours. */
 export function weekBefore(now: Date): TimeRange {
   const to = new Date(lastDay(now).from)

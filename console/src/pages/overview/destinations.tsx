@@ -17,6 +17,7 @@ import {
   TRAFFIC_GROUPS,
   type TrafficGroup,
   useDestinations,
+  useLastHour,
 } from '../../queries/overview.ts'
 import { lastDay } from '../../queries/time-ranges.ts'
 import { overviewTexts } from '../../texts/overview.ts'
@@ -159,6 +160,20 @@ function questionOf(group: DestinationGroup, key: string): string {
   return (group === 'country' ? whoSends : whoSendsType)(nameOf(group, key))
 }
 
+interface UnusualProps {
+  group: TrafficGroup
+  destination: Destination & { usual: number }
+}
+
+/** "New: 340 in the last hour" */
+function Unusual({ group, destination: { key, asked, usual } }: UnusualProps) {
+  const { data } = useLastHour(group)
+  const { times, isNew, isNewBefore, lastHour } = overviewTexts.destinations
+  const pace = data === undefined ? null : lastHour(data.get(key)?.asked ?? 0)
+  if (usual === 0) return pace === null ? isNewBefore : isNew(pace)
+  return times(asked / usual, pace)
+}
+
 interface RowProps {
   group: TrafficGroup
   destination: Destination
@@ -167,14 +182,18 @@ interface RowProps {
 
 function Row({ group, destination, onWho }: RowProps) {
   const { key, asked, denied, usual } = destination
-  const { columns, times, isNew, who } = overviewTexts.destinations
+  const { columns, who } = overviewTexts.destinations
   return (
     <Table.Tr>
       <Table.Th scope="row" className={classes.name ?? ''}>
         {group === 'sender' && key !== null ? <PrincipalName subject={key} /> : <bdi>{nameOf(group, key)}</bdi>}
         {usual !== null && isUnusual(destination) && (
           <div>
-            <Badge tone="held">{usual === 0 ? isNew : times(asked / usual)}</Badge>
+            <Badge tone="bad">
+              <strong>
+                <Unusual group={group} destination={{ ...destination, usual }} />
+              </strong>
+            </Badge>
           </div>
         )}
       </Table.Th>

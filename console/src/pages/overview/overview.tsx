@@ -19,18 +19,19 @@ const ActivityFeed = lazy(() => import('./activity-feed.tsx'))
 /** The start page of those who see all users: what needs a decision, live. */
 export default function Overview() {
   const feed = useFeed()
-  // Both keep their state when they change places.
+  const isUnusual = useHasUnusualCountry()
+  // Blocked users and destinations keep their state when they change places.
+  const webhooks = <FailingWebhooks key="webhooks" />
   const [blocked, destinations] = [<Blocked key="blocked" />, <Destinations key="destinations" />]
-  const first = useHasUnusualCountry() ? [destinations, blocked] : [blocked, destinations]
   return (
     <>
       <PageTitle title={overviewTexts.title} about={overviewTexts.about}>
         <LiveIndicator isConnected={feed.data !== undefined} error={feed.error} />
       </PageTitle>
-      <FailingWebhooks />
+      {!isUnusual && webhooks}
       <div className={classes.page}>
         <div className={classes.column}>
-          {first}
+          {isUnusual ? [destinations, webhooks, blocked] : [blocked, destinations]}
           <Suspense fallback={<Loading rows={12} height={44} />}>
             <Further />
           </Suspense>

@@ -69,8 +69,11 @@ export const overview: typeof english = {
       usual: 'Üblich pro Tag angefragt',
       denied: 'Davon abgelehnt',
     },
-    times: factor => `${formatUnits(Math.round(factor))}-mal so viel wie üblich`,
-    isNew: 'Neu: keine in den 7 Tagen davor',
+    times: (factor, pace) =>
+      `${formatUnits(Math.round(factor))}-mal so viel wie üblich${pace === null ? '' : `: ${pace}`}`,
+    isNew: pace => `Neu: ${pace}`,
+    isNewBefore: 'Neu: keine in den 7 Tagen davor',
+    lastHour: units => `${units === 0 ? 'keine' : formatUnits(units)} in der letzten Stunde`,
     who: 'Wer?',
     whoSends: name => `Wer sendet nach ${name}?`,
     whoSendsType: name => `Wer sendet ${name}?`,

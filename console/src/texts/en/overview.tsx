@@ -73,8 +73,11 @@ export const overview = {
       usual: 'Asked for on a usual day',
       denied: 'Of which denied',
     },
-    times: (factor: number) => `${formatUnits(Math.round(factor))} times as much as usual`,
-    isNew: 'New: none in the 7 days before',
+    times: (factor: number, pace: string | null) =>
+      `${formatUnits(Math.round(factor))} times as much as usual${pace === null ? '' : `: ${pace}`}`,
+    isNew: (pace: string) => `New: ${pace}`,
+    isNewBefore: 'New: none in the 7 days before',
+    lastHour: (units: number) => `${units === 0 ? 'none' : formatUnits(units)} in the last hour`,
     who: 'Who?',
     whoSends: (name: string) => `Who sends to ${name}?`,
     whoSendsType: (name: string) => `Who sends ${name}?`,
