@@ -244,6 +244,11 @@ test('raises a cap for today only, also over a break, with a limit at all times 
       expect.stringMatching(/^DailyCreated/),
       expect.stringMatching(/^BundleCreated/),
     ])
+  await page.getByText('and 3 more changes at once').click()
+  const raising = page.getByRole('row').filter({ hasText: 'Goodwill' })
+  await raising.getByText(`Followed by the cap: Quota ${following}`).waitFor()
+  expect(await raising.getByText('Limit before the raise: 100').count()).toBe(1)
+  expect(await raising.getByText('Metadata').count()).toBe(0)
   await expectAccessible(page)
   await page.goto(`${site.url}/console/quotas?user_id=${user_id}`)
   const rows = page.getByRole('row')

@@ -125,4 +125,10 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   await dialog.getByRole('button', { name: 'Adjust limit' }).click()
   await page.getByText('Can send: 110 units now').waitFor()
   await page.getByText('The cap is raised.').waitFor()
+
+  // Two caps have the same name from now on.
+  await page.getByRole('button', { name: 'Check' }).click()
+  const said = page.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
+  await said.filter({ hasText: 'Cap CeilingHas room, and counts 1 unit' }).waitFor()
+  await said.filter({ hasText: 'Cap CeilingDoes not count yet: follows the raised cap on' }).waitFor()
 })

@@ -5,7 +5,7 @@ import type { RequestOptions } from '../api/http.ts'
 import { retryDelayOf } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
 import type { Sort } from '../components/quota-labels.ts'
-import { currentRaise, type Raise } from '../components/raised-cap.ts'
+import { CONTINUES, currentRaise, type Raise } from '../components/raised-cap.ts'
 import { texts } from '../texts/texts.ts'
 import { untilNextWindow } from './next-window.ts'
 
@@ -100,6 +100,19 @@ function raisesOf({ items }: Api['QuotaPage']): Raises {
       return raise === null ? [] : [[quota.id, raise] as const]
     }),
   )
+}
+
+const NO_FOLLOWING: ReadonlyMap<number, string> = new Map()
+
+/** When the caps start that follow raised ones, by their id. */
+export function useFollowingCaps(user: ViewedUser): ReadonlyMap<number, string> {
+  const { data = NO_FOLLOWING } = useQuery({ ...newestQuotasQuery(user), select: followingOf })
+  return data
+}
+
+function followingOf({ items }: Api['QuotaPage']): ReadonlyMap<number, string> {
+  const following = items.filter(({ status, metadata }) => status === 'scheduled' && CONTINUES in metadata)
+  return new Map(following.map(({ id, starts_at }) => [id, starts_at] as const))
 }
 
 function newestQuotasQuery(user: ViewedUser) {

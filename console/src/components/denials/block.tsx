@@ -11,8 +11,14 @@ import { Actor, Timestamp } from '../values.tsx'
 
 type Change = Api['QuotaChange']
 
+interface BlockProps {
+  quota: Api['SmsQuota']
+  /** Without it there is no button. */
+  onLift?: () => void
+}
+
 /** Who made a cap block everything, when and why, and the way to end it. */
-export function Block({ quota, onLift }: { quota: Api['SmsQuota']; onLift: () => void }) {
+export function Block({ quota, onLift }: BlockProps) {
   const { data, error } = useQuery(historyQuery(quota.id, null))
   const mayLift = changesQuotas(useCaller())
   const { block } = denialTexts.explanation
@@ -25,7 +31,7 @@ export function Block({ quota, onLift }: { quota: Api['SmsQuota']; onLift: () =>
       {/* The start is missing if the block is older than the first page of changes. */}
       {set !== undefined && <p>{block.by(<Actor subject={set.actor} />, <Timestamp at={set.at} />)}</p>}
       <p>{reason === undefined ? block.noReason : block.reason(<bdi>{reason}</bdi>)}</p>
-      {mayLift && (
+      {mayLift && onLift !== undefined && (
         <Button size="xs" mt="xs" onClick={onLift}>
           {block.lift}
         </Button>

@@ -6,7 +6,13 @@ import { countSegments } from '../../../../src/domain/segments.ts'
 import { countryOfText, dialedCountryLabel } from '../../countries.ts'
 import { countryLabel } from '../../formats.ts'
 import { refetchDependents } from '../../queries/quota.ts'
-import { type CheckAnswer, type PlannedMessage, useCheck, type ViewedUser } from '../../queries/user.ts'
+import {
+  type CheckAnswer,
+  type PlannedMessage,
+  useCheck,
+  useFollowingCaps,
+  type ViewedUser,
+} from '../../queries/user.ts'
 import { checkTexts } from '../../texts/message-check.ts'
 import { useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
@@ -242,18 +248,24 @@ function Retry({ answer }: Pick<AnswerProps, 'answer'>) {
 /** What each quota says, in the order of the decision: caps, then grants as they pay, then the others. */
 function Explanation({ answer, asked, user }: AnswerProps) {
   const { explain = [] } = answer
-  const { quotas, noQuotas } = checkTexts
+  const { quotas, noQuotas, verdicts } = checkTexts
+  const following = useFollowingCaps(user)
   if (explain.length === 0) return <p>{noQuotas}</p>
   return (
     <ul className={classes.quotas} aria-label={quotas}>
-      {explain.map(line => (
-        <li key={line.quota_id} data-verdict={line.verdict}>
-          <div>
-            <QuotaLink id={line.quota_id} kind={line.kind} user={user} />
-          </div>
-          <div className={classes.about}>{lineText(line, answer, asked)}</div>
-        </li>
-      ))}
+      {explain.map(line => {
+        const startsAt = following.get(line.quota_id)
+        return (
+          <li key={line.quota_id} data-verdict={line.verdict}>
+            <div>
+              <QuotaLink id={line.quota_id} kind={line.kind} user={user} />
+            </div>
+            <div className={classes.about}>
+              {startsAt === undefined ? lineText(line, answer, asked) : verdicts.follows(<Timestamp at={startsAt} />)}
+            </div>
+          </li>
+        )
+      })}
     </ul>
   )
 }

@@ -1,18 +1,16 @@
-import { Anchor } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
 import { StatusBadge } from '../../components/badge.tsx'
-import { CONTINUED_BY, CONTINUES, currentRaise } from '../../components/raised-cap.ts'
-import { uint } from '../../components/url-state.ts'
+import { currentRaise } from '../../components/raised-cap.ts'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Actor, DistantTime, Timestamp, Units } from '../../components/values.tsx'
 import { formatDistance, formatTimestamp, LOCAL_ZONE } from '../../formats.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { hasStarted } from './form-values.ts'
+import { MetadataList } from './metadata.tsx'
 import classes from './quota.module.css'
-import { describe, metadataLabel, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
+import { describe, SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
 
 type Quota = Api['SmsQuota']
 
@@ -93,30 +91,9 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function SettingValue({ name, quota }: { name: Setting; quota: Quota }) {
-  if (name === 'metadata') return <Metadata metadata={quota.metadata} />
+  if (name === 'metadata') return <MetadataList metadata={quota.metadata} />
   const at = name === 'starts_at' || name === 'expires_at' ? quota[name] : null
   return at === null ? <bdi>{settingText(name, quota)}</bdi> : <DistantTime at={at} />
-}
-
-/** Keys whose value is the id of another quota. */
-const QUOTA_KEYS: ReadonlySet<string> = new Set(['extends_quota', CONTINUED_BY, CONTINUES])
-
-/** Metadata, with words for the keys that the console itself writes, and links to the quotas they name. */
-function Metadata({ metadata }: Pick<Quota, 'metadata'>) {
-  const entries = Object.entries(metadata)
-  if (entries.length === 0) return quotaTexts.settings.none
-  return entries.map(([key, value]) => (
-    <div key={key}>
-      <bdi>{metadataLabel(key)}</bdi>:{' '}
-      {QUOTA_KEYS.has(key) && uint(value) !== null ? (
-        <Anchor component={Link} href={`/quotas/${value}`} inherit underline="always">
-          {quotaTexts.title(Number(value))}
-        </Anchor>
-      ) : (
-        <bdi>{value}</bdi>
-      )}
-    </div>
-  ))
 }
 
 /** The settings of a quota as text. */

@@ -13,8 +13,9 @@ import { historyQuery, windowsQuery } from '../../queries/quota.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { texts } from '../../texts/texts.ts'
 import { isSame } from './form-values.ts'
+import { MetadataChanges } from './metadata.tsx'
 import classes from './quota.module.css'
-import { SETTING_LABELS, SETTINGS, settingText } from './settings.ts'
+import { SETTING_LABELS, SETTINGS, type Setting, settingText } from './settings.ts'
 
 type Change = Api['QuotaChange']
 type Window = Api['QuotaWindow']
@@ -144,21 +145,37 @@ function Differences({ change: { action, before, after } }: { change: Change }) 
         <div key={name}>
           <dt>{SETTING_LABELS[name]}</dt>
           <dd>
-            {before !== null && (
-              <>
-                <del>
-                  <bdi>{settingText(name, before)}</bdi>
-                </del>
-                <span aria-hidden>{' → '}</span>
-              </>
+            {name === 'metadata' ? (
+              <MetadataChanges before={before?.metadata ?? {}} after={after.metadata ?? {}} />
+            ) : (
+              <SettingChange name={name} before={before} after={after} />
             )}
-            <ins>
-              <bdi>{settingText(name, after)}</bdi>
-            </ins>
           </dd>
         </div>
       ))}
     </dl>
+  )
+}
+
+interface SettingChangeProps extends Pick<Change, 'before' | 'after'> {
+  name: Setting
+}
+
+function SettingChange({ name, before, after }: SettingChangeProps) {
+  return (
+    <>
+      {before !== null && (
+        <>
+          <del>
+            <bdi>{settingText(name, before)}</bdi>
+          </del>
+          <span aria-hidden>{' → '}</span>
+        </>
+      )}
+      <ins>
+        <bdi>{settingText(name, after)}</bdi>
+      </ins>
+    </>
   )
 }
 

@@ -1,9 +1,11 @@
-import { Anchor, Button, Space } from '@mantine/core'
+import { Anchor, Button, Space, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
+import { isBlock } from '../../components/badge.tsx'
+import { Block } from '../../components/denials/block.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Kind } from '../../components/kind.tsx'
 import { EmptyState, Loading } from '../../components/loaded.tsx'
@@ -18,6 +20,7 @@ import { historyQuery, quotaQuery, useSetEnabled } from '../../queries/quota.ts'
 import { adjustsQuotas, changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
+import { texts } from '../../texts/texts.ts'
 import { CurrentWindow, SettingsList } from './current-window.tsx'
 import { EditQuota } from './edit-quota.tsx'
 import { History, PastWindows, QUOTA_URL_STATE } from './history.tsx'
@@ -91,6 +94,11 @@ function QuotaDetail({ quota, error }: QuotaDetailProps) {
       </PageTitle>
       {error !== null && <ErrorNotice variant="load" error={error} />}
       <CurrentWindow quota={quota} message={message} />
+      {isBlock(quota) && (
+        <Stack gap={4} mt="md">
+          <Block quota={quota} />
+        </Stack>
+      )}
       <Space h="xl" />
       <Tabs names={['settings', 'windows', 'history']} current={shown} />
       {shown === 'windows' ? (
@@ -118,11 +126,18 @@ function Actions({ quota, onDone }: ActionsProps) {
   const caller = useCaller()
   return (
     <>
-      {adjustsQuotas(caller) && limit !== null && (
-        <Button size="xs" onClick={() => setOpen('adjust')}>
-          {TEXTS.adjust}
-        </Button>
-      )}
+      {isBlock(quota)
+        ? changesQuotas(caller) && (
+            <Button size="xs" onClick={() => setOpen('suspend')}>
+              {texts.user.status.liftBlock}
+            </Button>
+          )
+        : adjustsQuotas(caller) &&
+          limit !== null && (
+            <Button size="xs" onClick={() => setOpen('adjust')}>
+              {TEXTS.adjust}
+            </Button>
+          )}
       {changesQuotas(caller) && (
         <>
           <Button component={Link} href={`/quotas/${id}?view=edit`} variant="default" size="xs">
@@ -132,9 +147,11 @@ function Actions({ quota, onDone }: ActionsProps) {
             {TEXTS.duplicate}
           </Button>
           {enabled ? (
-            <Button variant="default" size="xs" onClick={() => setOpen('suspend')}>
-              {TEXTS.suspend}
-            </Button>
+            !isBlock(quota) && (
+              <Button variant="default" size="xs" onClick={() => setOpen('suspend')}>
+                {TEXTS.suspend}
+              </Button>
+            )
           ) : (
             <Button variant="default" size="xs" loading={resuming.isPending} onClick={() => resuming.mutate(true)}>
               {TEXTS.resume}

@@ -15,7 +15,8 @@ import { formatTimestamp } from '../../formats.ts'
 import { useQuotaNames, userChangesQuery, type ViewedUser } from '../../queries/user.ts'
 import { texts } from '../../texts/texts.ts'
 import { isSame } from '../quota/form-values.ts'
-import { SETTING_LABELS, SETTINGS, settingText } from '../quota/settings.ts'
+import { MetadataChanges } from '../quota/metadata.tsx'
+import { SETTING_LABELS, SETTINGS, type Setting, settingText } from '../quota/settings.ts'
 
 type Change = Api['AuditEntry']
 
@@ -157,10 +158,28 @@ function ChangedSettings({ change: { before, after } }: { change: Change }) {
   const names = SETTINGS.filter(name => !isSame(old[name] ?? null, current[name] ?? null))
   return names.map(name => (
     <div key={name} className={classes.name}>
-      <span className={classes.about}>{SETTING_LABELS[name]}</span>{' '}
-      {texts.user.changes.fromTo(<bdi>{settingText(name, old)}</bdi>, <bdi>{settingText(name, current)}</bdi>)}
+      {name === 'metadata' ? (
+        <MetadataChanges before={old.metadata ?? {}} after={current.metadata ?? {}} />
+      ) : (
+        <SettingChange name={name} old={old} current={current} />
+      )}
     </div>
   ))
+}
+
+interface SettingChangeProps {
+  name: Setting
+  old: Api['QuotaAsShown']
+  current: Api['QuotaAsShown']
+}
+
+function SettingChange({ name, old, current }: SettingChangeProps) {
+  return (
+    <>
+      <span className={classes.about}>{SETTING_LABELS[name]}</span>{' '}
+      {texts.user.changes.fromTo(<bdi>{settingText(name, old)}</bdi>, <bdi>{settingText(name, current)}</bdi>)}
+    </>
+  )
 }
 
 /** The list has changes of quotas and erasures only. */

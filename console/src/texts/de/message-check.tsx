@@ -55,6 +55,7 @@ export const messageCheck: typeof english = {
     notNeeded: 'Gilt für die Nachricht, wird aber nicht gebraucht',
     suspended: 'Zählt nicht: ausgesetzt',
     scheduled: 'Zählt nicht: hat noch nicht begonnen',
+    follows: at => <>Zählt noch nicht: folgt der angehobenen Obergrenze am {at}</>,
     expired: 'Zählt nicht: abgelaufen',
     expiredAt: at => <>Zählt nicht: abgelaufen am {at}</>,
     otherCountry: country => `Zählt nicht: gilt nicht für ${country}`,

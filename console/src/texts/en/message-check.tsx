@@ -55,6 +55,7 @@ export const messageCheck = {
     notNeeded: 'Covers the message, and is not needed',
     suspended: 'Does not count: suspended',
     scheduled: 'Does not count: has not started yet',
+    follows: (at: ReactNode) => <>Does not count yet: follows the raised cap on {at}</>,
     expired: 'Does not count: expired',
     expiredAt: (at: ReactNode) => <>Does not count: expired on {at}</>,
     otherCountry: (country: string) => `Does not count: does not cover ${country}`,
