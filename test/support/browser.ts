@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Locator, Page, ViewportSize } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
 import { afterAll, expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { launchChromium } from './chromium.ts'
@@ -172,32 +172,17 @@ const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 /** What changes its colors under the mouse, but for the link that only the keyboard reaches. */
 const HOVERED = ':is(header, nav, main) :is(button, a, summary)'
 
-/** Parts of the DOM, whose types the tests do not have. */
-interface Styled {
-  tagName: string
-  dataset: { variant?: string }
-}
+/** What the tests have no types of. */
 interface Tested {
   axe: typeof axe
-  document: { querySelectorAll(selector: string): Iterable<object> }
-}
-interface Styles {
-  getComputedStyle(element: Styled): { color: string; backgroundColor: string; borderColor: string }
-}
-
-/** Runs in the page. */
-function lookOf(element: Styled): string {
-  const { color, backgroundColor, borderColor } = (globalThis as unknown as Styles).getComputedStyle(element)
-  return [element.tagName, element.dataset.variant, color, backgroundColor, borderColor].join()
 }
 
 /**
  * Fails with the accessibility violations that axe finds.
  *
  * @param rules by default all
- * @param part that is looked at, with the tooltips of the page; by default the whole page
  */
-export async function expectAccessible(page: Page, rules?: readonly string[], part?: Locator): Promise<void> {
+export async function expectAccessible(page: Page, rules?: readonly string[]): Promise<void> {
   // The 0 is the result: without it the whole library would be.
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(`${axeSource};0`)
   const options: axe.RunOptions = {
@@ -206,13 +191,7 @@ export async function expectAccessible(page: Page, rules?: readonly string[], pa
     elementRef: false,
     ...(rules === undefined ? {} : { runOnly: [...rules] }),
   }
-  const { violations } =
-    part === undefined
-      ? await page.evaluate(chosen => (globalThis as unknown as Tested).axe.run(chosen), options)
-      : await part.evaluate((element, chosen) => {
-          const { axe, document } = globalThis as unknown as Tested
-          return axe.run({ include: [element, ...document.querySelectorAll('[role=tooltip]')] }, chosen)
-        }, options)
+  const { violations } = await page.evaluate(chosen => (globalThis as unknown as Tested).axe.run(chosen), options)
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map(node => `${node.html} (${node.failureSummary})`)}`,
   )
@@ -235,26 +214,29 @@ export async function expectAccessibleInEachLayout(page: Page): Promise<void> {
 }
 
 /**
- * Checks the colors of what changes them under the mouse, in the light and the dark color scheme; of several that look
- * the same, one. Leaves the page light.
+ * Checks the colors of what changes them under the mouse, all at once and with all that they are in, in the light and the dark
+ * color scheme. Leaves the page light, and nothing under the mouse.
  *
  * @param selector by default buttons and links
  */
 export async function expectHoverContrast(page: Page, selector = HOVERED): Promise<void> {
+  const devTools = await page.context().newCDPSession(page)
+  await devTools.send('DOM.enable')
+  await devTools.send('CSS.enable')
+  const { root } = await devTools.send('DOM.getDocument', { depth: 0 })
+  const { nodeIds } = await devTools.send('DOM.querySelectorAll', {
+    nodeId: root.nodeId,
+    selector: `${selector}, :has(${selector})`,
+  })
+  expect(nodeIds).not.toEqual([])
+  await Promise.all(
+    nodeIds.map(nodeId => devTools.send('CSS.forcePseudoState', { nodeId, forcedPseudoClasses: ['hover'] })),
+  )
   for (const scheme of ['dark', 'light'] as const) {
     await useColorScheme(page, scheme)
-    const seen = new Set<string>()
-    for (const element of await page.locator(selector).all()) {
-      if (!(await element.isVisible()) || (await element.isDisabled())) continue
-      const look: string = await element.evaluate(lookOf)
-      if (seen.has(look)) continue
-      seen.add(look)
-      await element.hover()
-      // The rest of the page looks as it does without the mouse.
-      await expectAccessible(page, ['color-contrast'], element)
-    }
+    await expectAccessible(page, ['color-contrast'])
   }
-  await page.mouse.move(0, 0)
+  await devTools.detach()
 }
 
 async function useColorScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
