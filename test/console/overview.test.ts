@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts'
-import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, startSite } from '../support/browser.ts'
+import { expectAccessible, expectAccessibleInEachLayout, RETRY_MS, settled, startSite } from '../support/browser.ts'
 import { START } from '../support/service.ts'
 
 const site = await startSite()
@@ -116,11 +116,34 @@ test('the activity feed says from when and until when a quota allows what it doe
   await allow({ user_id: 22, name: 'Extra', limit: 300, expires_at: later, enabled: false })
   const page = await openOverview()
   const activity = panel(page, 'Activity')
-  await activity.getByText('3 × quota created by you').click()
   const saying = (text: string) => activity.getByRole('listitem').filter({ hasText: text }).last().waitFor()
   await saying('Raised created by you: 800 units until 29 Apr 2026, 00:00, then 500 units each day again')
   await saying('Following created by you: 500 units each day from 29 Apr 2026, 00:00')
   await saying('Extra created by you: 300 units until 11 May 2026, 00:00, suspended')
+})
+
+test('the activity feed counts what is done to many at once, more than it lists, and says what it was', async () => {
+  goTo(45)
+  const page = await openOverview()
+  const activity = panel(page, 'Activity')
+  await page.getByText('Live', { exact: true }).waitFor()
+  const grant = { limit: 500, expires_at: '2026-05-10T22:00:00Z', metadata: { extends_quota: '1' } }
+  const rows = Array.from({ length: 450 }, (_, index) =>
+    JSON.stringify({ ...grant, user_id: 5_000 + index, external_ref: 'gift' }),
+  )
+  const body = `${rows.join('\n')}\n`
+  await call('POST', '/api/sms/admin/quota/import', { body, headers: { 'content-type': 'application/x-ndjson' } })
+  for (const country of ['NG', 'GH', 'KE']) {
+    await allow({ user_id: 5_000, kind: 'cap', limit: 0, countries: [country] })
+  }
+  await activity.getByText('450 × extra units given by you').waitFor()
+  await activity.getByText('3 × block created by you').click()
+  await activity.getByText('453 new since').waitFor()
+  await activity.getByText('450 × extra units given by you').click()
+  await activity.getByText('403 older ones are not listed.').waitFor()
+  await activity.getByText(/^Users .* and others$/).waitFor()
+  expect(await activity.getByText('Some events were skipped').count()).toBe(0)
+  await expectAccessible(page)
 })
 
 test('shows an outage, and shows the events missed in it afterwards', async () => {
@@ -242,7 +265,7 @@ test('shows what needs a decision, and leads to it', async () => {
     `/console/webhooks/${webhook.body.id}`,
   )
   const activity = panel(page, 'Activity')
-  await activity.getByText('4 × quota created by you').click()
+  await activity.getByText('3 × grant created by you').click()
   for (const user of ['1042', '4711', '4712']) await activity.getByRole('link', { name: user, exact: true }).waitFor()
 
   const destinations = panel(page, 'Where messages go')
@@ -305,6 +328,24 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   await onPurpose.nth(1).filter({ hasText: 'User 61' }).getByText('Blocked: Nigeria (NG)').waitFor()
   await onPurpose.nth(1).getByRole('link', { name: 'Pumped codes' }).waitFor()
   await expectAccessibleInEachLayout(page)
+
+  // One more is not taken for blocked by mistake until the page knows why.
+  await allow({ user_id: 64, alert_at: [] })
+  await allow({ user_id: 64, kind: 'cap', limit: 0, countries: ['NG'] })
+  const [asked, known] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route('**/quota/summary?user_id=64', async route => {
+    asked.resolve()
+    await known.promise
+    await route.continue()
+  })
+  await ask('consume', { user_id: 64, id: 'blocked', units: 1, country: 'NG' })
+  await page.clock.fastForward(3_000)
+  await asked.promise
+  await settled(page)
+  expect(await blocked.getByText('User 64').count()).toBe(0)
+  known.resolve()
+  await onPurpose.filter({ hasText: 'User 64' }).getByText('Blocked: Nigeria (NG)').waitFor()
+  expect(await rows.filter({ hasText: 'User 64' }).count()).toBe(0)
 })
 
 test('shows who sends, and marks a sender with far more than usual', async () => {

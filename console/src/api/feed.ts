@@ -1,5 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { MAX_PAGE_SIZE } from '../../../src/domain/bounds.ts'
 import { request } from './client.ts'
+import { kindOf } from './event-kind.ts'
 import { ApiProblem, retryDelayOf } from './problem.ts'
 import { queryClient } from './query-client.ts'
 import type { Api } from './types.ts'
@@ -11,9 +13,11 @@ export interface Feed {
   since: string
   /** Newest first, at most `MAX_KEPT`; up to `INITIAL_EVENTS` are older than `since`. */
   events: readonly Event[]
+  /** How many older events there were of the kinds of these, by kind. */
+  older: ReadonlyMap<string, number>
   /** Number of events since `since`. */
   count: number
-  /** Whether events were skipped: a full page arrived at once, or the cursor is not accepted any more. */
+  /** Whether events were skipped: too many arrived at once, or the cursor is not accepted any more. */
   hasGap: boolean
   /** The cursor of the next request. */
   next: string
@@ -22,7 +26,8 @@ export interface Feed {
 const MAX_KEPT = 50
 /** Older events shown at the start. */
 const INITIAL_EVENTS = 20
-const PAGE_SIZE = 100
+/** Full pages that are read after each other. What is still further on is skipped. */
+const MAX_PAGES = 10
 
 /** How long a request waits for an event. */
 const WAIT_SECONDS = 25
@@ -67,31 +72,39 @@ async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Fe
 
 async function readFirst(signal: AbortSignal): Promise<Feed> {
   const since = new Date().toISOString()
-  const { items, next } = await read({ last: INITIAL_EVENTS, limit: PAGE_SIZE }, signal)
-  return { since, events: items.toReversed(), count: 0, hasGap: false, next }
+  const { items, next } = await read({ last: INITIAL_EVENTS, limit: MAX_PAGE_SIZE }, signal)
+  return { since, events: items.toReversed(), older: new Map(), count: 0, hasGap: false, next }
 }
 
 async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
   // After a failure the first request does not wait, to show at once that the service is back.
   const isConnected = queryClient.getQueryState(KEY)?.error === null
-  const query = { after: before.next, limit: PAGE_SIZE, wait_seconds: isConnected ? WAIT_SECONDS : 0 }
   try {
-    const { items, next } = await read(query, signal)
-    refetch(affectedBy(items))
-    const isBehind = items.length === PAGE_SIZE
-    return {
-      since: before.since,
-      events: [...items.toReversed(), ...before.events].slice(0, MAX_KEPT),
-      count: before.count + items.length,
-      hasGap: before.hasGap || isBehind,
-      next: isBehind ? 'latest' : next,
+    let feed = before
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const waitSeconds = isConnected && page === 0 ? WAIT_SECONDS : 0
+      const { items, next } = await read({ after: feed.next, limit: MAX_PAGE_SIZE, wait_seconds: waitSeconds }, signal)
+      refetch(affectedBy(items))
+      feed = { ...feed, ...withNew(feed, items), next }
+      if (items.length < MAX_PAGE_SIZE) return feed
     }
+    return { ...feed, hasGap: true, next: 'latest' }
   } catch (error) {
     if (!(error instanceof ApiProblem) || !RESTARTS.has(error.code)) throw error
     const first = await readFirst(signal)
     refetch(Object.values(AFFECTED_QUERIES).flat())
     return { ...first, hasGap: true }
   }
+}
+
+/** @param items oldest first */
+function withNew({ events, older, count }: Feed, items: readonly Event[]): Pick<Feed, 'events' | 'older' | 'count'> {
+  const all = [...items.toReversed(), ...events]
+  const kept = all.slice(0, MAX_KEPT)
+  const counts = new Map(older)
+  for (const event of all.slice(MAX_KEPT)) counts.set(kindOf(event), (counts.get(kindOf(event)) ?? 0) + 1)
+  const kinds = new Set(kept.map(kindOf))
+  return { events: kept, older: new Map([...counts].filter(([kind]) => kinds.has(kind))), count: count + items.length }
 }
 
 function read(query: Record<string, string | number>, signal: AbortSignal): Promise<Api['EventPage']> {

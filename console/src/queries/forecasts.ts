@@ -1,7 +1,8 @@
 import { request } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Api } from '../api/types.ts'
-import { readAlerts, readSummaries, readTopUsers, useLive } from './overview.ts'
+import { readAlerts, readTopUsers, useLive } from './overview.ts'
+import { readSummaries } from './summaries.ts'
 import { daysUntilNow } from './time-ranges.ts'
 
 /** Refetch interval: a forecast needs a call for each user. */

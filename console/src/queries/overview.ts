@@ -22,7 +22,7 @@ type Alert = Api['QuotaAlerts']['items'][number]
 /** Refetch interval of figures that change with every message, while the tab is visible. */
 const INTERVAL_MS = 3_000
 /** Refetch interval of reports that cost the service more and change less. */
-const SLOW_INTERVAL_MS = 20_000
+export const SLOW_INTERVAL_MS = 20_000
 
 /** The pause is at least 9 times the duration of the last response, so that reports take at most 10% of the time. */
 const PAUSE_FACTOR = 9
@@ -254,31 +254,6 @@ export function useBlocks() {
     return { alerts: reached, denials: denials.items, from, hasMore }
   }
   return useLive(['alerts', 'blocks'], read, INTERVAL_MS)
-}
-
-const MAX_SUMMARIES = 20
-
-/**
- * The summaries of the first of these users, by user, read one after the other. A user who is new to the list is read with
- * the next interval, or at once if the list has become longer by a page. The key is none that events invalidate.
- *
- * @param list whose users they are
- */
-export function useSummaries(list: 'blocked' | 'near', ids: readonly number[], max = MAX_SUMMARIES) {
-  const first = ids.slice(0, max)
-  const read = async (signal: AbortSignal) => {
-    const summaries = await readSummaries(first, signal)
-    return new Map(summaries.map(summary => [summary.user_id, summary]))
-  }
-  return useLive(['sending', list, Math.ceil(first.length / MAX_SUMMARIES)], read, SLOW_INTERVAL_MS)
-}
-
-export async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
-  const summaries: Api['QuotaSummary'][] = []
-  for (const user_id of ids) {
-    summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
-  }
-  return summaries
 }
 
 /**

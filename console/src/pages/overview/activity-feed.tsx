@@ -2,6 +2,7 @@ import { Anchor } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Fragment, type ReactNode } from 'react'
 import { Link } from 'wouter'
+import { kindOf } from '../../api/event-kind.ts'
 import type { Feed } from '../../api/feed.ts'
 import type { Api } from '../../api/types.ts'
 import { Announcement } from '../../components/announcement.tsx'
@@ -9,7 +10,6 @@ import { Badge } from '../../components/badge.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import { Section } from '../../components/section.tsx'
 import { TimeOfDay, TimeOrDate } from '../../components/values.tsx'
-import { dayOf } from '../../local-time.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { texts } from '../../texts/texts.ts'
 import classes from './activity-feed.module.css'
@@ -24,14 +24,14 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   return (
     <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
-        {({ since, events, count, hasGap }) => (
+        {({ since, events, older, count, hasGap }) => (
           <>
             {events.length === 0 ? (
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
             ) : (
               <ol className={classes.events}>
-                {groupsOf(events, self).map(({ events: group, isOneAction }) => (
-                  <Group key={group.at(-1)?.id} events={group} isOneAction={isOneAction} />
+                {groupsOf(events, older).map(group => (
+                  <Group key={group.events.at(-1)?.id} {...group} />
                 ))}
               </ol>
             )}
@@ -55,6 +55,8 @@ const MIN_GROUP = 3
 
 interface EventGroup {
   events: readonly FeedEvent[]
+  /** How many more there were, which the feed has not kept. */
+  older: number
   /** Whether the first event tells what all of them did. */
   isOneAction: boolean
 }
@@ -63,27 +65,27 @@ interface EventGroup {
  * The raise of a cap with its steps, and else the events by kind and day, in the order of the newest of each group. Small
  * groups stay single events.
  */
-function groupsOf(events: readonly FeedEvent[], self: Reader): EventGroup[] {
+function groupsOf(events: readonly FeedEvent[], olderByKind: Feed['older']): EventGroup[] {
   const stepsByRaise = new Map(events.map(event => [event, stepsOf(event, events)]))
   const steps = new Set([...stepsByRaise.values()].flatMap(found => found ?? []))
-  const groupKeyOf = (event: FeedEvent) => `${dayOf(event.at)} ${eventText(event, self).kind}`
   const others = events.filter(event => stepsByRaise.get(event) === null && !steps.has(event))
-  const groups = Map.groupBy(others, groupKeyOf)
+  const groups = Map.groupBy(others, kindOf)
   return events.flatMap((event): EventGroup[] => {
     const stepsOfEvent = stepsByRaise.get(event) ?? null
-    if (stepsOfEvent !== null) return [{ events: [event, ...stepsOfEvent], isOneAction: true }]
+    if (stepsOfEvent !== null) return [{ events: [event, ...stepsOfEvent], older: 0, isOneAction: true }]
     if (steps.has(event)) return []
-    const group = groups.get(groupKeyOf(event)) ?? []
-    if (group.length < MIN_GROUP) return [{ events: [event], isOneAction: false }]
-    return group[0] === event ? [{ events: group, isOneAction: false }] : []
+    const kind = kindOf(event)
+    const [group, older] = [groups.get(kind) ?? [], olderByKind.get(kind) ?? 0]
+    if (group.length + older < MIN_GROUP) return [{ events: [event], older: 0, isOneAction: false }]
+    return group[0] === event ? [{ events: group, older, isOneAction: false }] : []
   })
 }
 
-function Group({ events, isOneAction }: EventGroup) {
+function Group({ events, older, isOneAction }: EventGroup) {
   const self = useReader(events)
   const [first] = events
   if (first === undefined) return null
-  if (events.length === 1) return <Single event={first} />
+  if (events.length + older === 1) return <Single event={first} />
   if (isOneAction) return <Action events={events} />
   const { tone, kind } = eventText(first, self)
   return (
@@ -94,15 +96,16 @@ function Group({ events, isOneAction }: EventGroup) {
       <div>
         <details>
           <summary>
-            <Badge tone={tone}>{overviewPartTexts.activity.group(events.length, kind)}</Badge>
+            <Badge tone={tone}>{overviewPartTexts.activity.group(events.length + older, kind)}</Badge>
           </summary>
           <ol className={classes.events}>
             {events.map(event => (
               <Single key={event.id} event={event} />
             ))}
           </ol>
+          {older > 0 && <p className={classes.about}>{overviewPartTexts.activity.notListed(older)}</p>}
         </details>
-        <Users events={events} />
+        <Users events={events} isAll={older === 0} />
       </div>
     </li>
   )
@@ -111,7 +114,8 @@ function Group({ events, isOneAction }: EventGroup) {
 /** Users that a group names. */
 const MAX_USERS = 5
 
-function Users({ events }: { events: readonly FeedEvent[] }) {
+/** @param isAll whether no further events belong to the group, of users that are not known any more */
+function Users({ events, isAll }: { events: readonly FeedEvent[]; isAll: boolean }) {
   const ids = [...new Set(events.map(({ user_id }) => user_id))].filter(id => id !== null)
   if (ids.length === 0) return null
   const links = ids.slice(0, MAX_USERS).map((id, index) => (
@@ -124,7 +128,7 @@ function Users({ events }: { events: readonly FeedEvent[] }) {
   ))
   return (
     <div className={classes.user}>
-      {overviewPartTexts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS))}
+      {overviewPartTexts.activity.usersOf(links, ids.length, Math.max(0, ids.length - MAX_USERS), isAll)}
     </div>
   )
 }

@@ -12,7 +12,8 @@ import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
 import { Timestamp } from '../../components/values.tsx'
 import { countryLabel, formatUnits } from '../../formats.ts'
-import { type Blocks, useBlocks, useSummaries } from '../../queries/overview.ts'
+import { type Blocks, useBlocks } from '../../queries/overview.ts'
+import { useSummaries } from '../../queries/summaries.ts'
 import { overviewTexts } from '../../texts/overview.ts'
 import { texts } from '../../texts/texts.ts'
 import { type BlockedUser, type Blocking, blockedUsersOf, deniedOf, stillBlocking } from './blocked-users.ts'
@@ -61,10 +62,11 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
     found.map(({ user_id }) => user_id),
   )
   const { blocked } = overviewTexts
-  // Without the summaries, those who can send again would be shown as blocked for a moment.
+  // Without the summaries, those who can send again or are blocked on purpose would stand among the others for a moment.
   if (summaries.isPending) return <Loading rows={5} height={44} />
-  const users = found.map((user): ShownUser => {
-    return { ...user, blocking: stillBlocking(user, summaries.data?.get(user.user_id)) }
+  const read = found.filter(({ user_id }) => !summaries.loading.has(user_id))
+  const users = read.map((user): ShownUser => {
+    return { ...user, blocking: stillBlocking(user, summaries.data.get(user.user_id)) }
   })
   const isBlocked = ({ blocking: { denials, usedUp } }: ShownUser) => denials.length + usedUp.length > 0
   const again = users.filter(user => !isBlocked(user))

@@ -1,3 +1,4 @@
+import { purposeOf } from '../../api/event-kind.ts'
 import type { Api } from '../../api/types.ts'
 import type { Tone } from '../../components/badge.tsx'
 import { CONTINUED_BY, RAISED_FROM, raiseOf } from '../../components/raised-cap.ts'
@@ -42,7 +43,7 @@ export function eventText({ type, data, at }: Event, reader: Reader): EventText 
     case 'quota.created': {
       const by = actorOf(data.quota, reader)
       const text = events.created(by, allowance(data.quota, at))
-      return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created(by) }
+      return { ...quotaSubject(data), tone: 'coming', text, kind: kinds.created[purposeOf(data.quota)](by) }
     }
     case 'quota.updated': {
       const by = actorOf(data.quota, reader)

@@ -11,7 +11,8 @@ import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
 import { Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
-import { MAX_ALERTS, useNearLimit, useSummaries } from '../../queries/overview.ts'
+import { MAX_ALERTS, useNearLimit } from '../../queries/overview.ts'
+import { useSummaries } from '../../queries/summaries.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { sendableBeside } from './blocked-users.ts'
 import { useFirstRows, useKeptNumber } from './parts.tsx'
@@ -84,7 +85,7 @@ function Quotas({ quotas, actions, onMore }: QuotasProps) {
         </Table.Thead>
         <Table.Tbody>
           {shown.map(quota => (
-            <Row key={quota.id} quota={quota} summary={summaries.data?.get(quota.user_id)} actions={actions(quota)} />
+            <Row key={quota.id} quota={quota} summary={summaries.data.get(quota.user_id)} actions={actions(quota)} />
           ))}
         </Table.Tbody>
       </Table>

@@ -82,7 +82,12 @@ export const overviewParts: typeof english = {
       `${formatUnits(count)} ${count === 1 ? 'neues Ereignis' : 'neue Ereignisse'}${latest === null ? '' : `, zuletzt: ${latest}`}`,
     group: (count, what) => `${formatUnits(count)} × ${what}`,
     kinds: {
-      created: actor => `Kontingent angelegt durch ${actor}`,
+      created: {
+        grant: actor => `Paket angelegt durch ${actor}`,
+        cap: actor => `Obergrenze angelegt durch ${actor}`,
+        block: actor => `Sperre angelegt durch ${actor}`,
+        extra: actor => `zusätzliche Einheiten gegeben durch ${actor}`,
+      },
       updated: actor => `Kontingent geändert durch ${actor}`,
       deleted: actor => `Kontingent gelöscht durch ${actor}`,
       threshold: percent => `Warnschwelle erreicht: ${percent} %`,
@@ -92,10 +97,11 @@ export const overviewParts: typeof english = {
       disabled: 'Webhook abgeschaltet',
       erased: 'Benutzer gelöscht',
     },
-    usersOf: (links, _, more) => (
+    notListed: count => `${formatUnits(count)} ältere sind nicht aufgeführt.`,
+    usersOf: (links, _, more, isAll) => (
       <>
         Benutzer {links}
-        {more > 0 && ` und ${formatUnits(more)} weitere`}
+        {isAll ? more > 0 && ` und ${formatUnits(more)} weitere` : ' und andere'}
       </>
     ),
   },

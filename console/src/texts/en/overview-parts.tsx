@@ -84,7 +84,12 @@ export const overviewParts = {
     /** Several events of one kind as one line. */
     group: (count: number, what: string) => `${formatUnits(count)} × ${what}`,
     kinds: {
-      created: (actor: string) => `quota created by ${actor}`,
+      created: {
+        grant: (actor: string) => `grant created by ${actor}`,
+        cap: (actor: string) => `cap created by ${actor}`,
+        block: (actor: string) => `block created by ${actor}`,
+        extra: (actor: string) => `extra units given by ${actor}`,
+      },
       updated: (actor: string) => `quota updated by ${actor}`,
       deleted: (actor: string) => `quota deleted by ${actor}`,
       threshold: (percent: number) => `threshold reached: ${percent}%`,
@@ -94,10 +99,11 @@ export const overviewParts = {
       disabled: 'webhook disabled',
       erased: 'user erased',
     },
-    usersOf: (links: ReactNode, count: number, more: number) => (
+    notListed: (count: number) => `${formatUnits(count)} older ones are not listed.`,
+    usersOf: (links: ReactNode, count: number, more: number, isAll: boolean) => (
       <>
-        {count === 1 ? 'User' : 'Users'} {links}
-        {more > 0 && ` and ${formatUnits(more)} more`}
+        {count === 1 && isAll ? 'User' : 'Users'} {links}
+        {isAll ? more > 0 && ` and ${formatUnits(more)} more` : ' and others'}
       </>
     ),
   },
