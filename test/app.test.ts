@@ -1,11 +1,12 @@
 import { SignJWT } from 'jose'
 import pino from 'pino'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createQuota } from '../src/admin/create-quota.ts'
 import { createApp, type Overrides } from '../src/app.ts'
 import { loadConfig } from '../src/config/config.ts'
 import type { Database } from '../src/db/database.ts'
 import { DAY_MS } from '../src/domain/time.ts'
+import { whenDone } from './support/cleanup.ts'
 import { freshDatabase } from './support/database.ts'
 import { openTransaction } from './support/engine.ts'
 
@@ -17,7 +18,7 @@ async function startApp(settings: Record<string, string>, overrides: Overrides) 
   const loaded = loadConfig({ AUTH_SECRET: SECRET, DATABASE_URL: url, ...settings })
   if ('issues' in loaded) throw new Error('the configuration is wrong')
   const app = await createApp(loaded.config, pino({ level: 'silent' }), overrides)
-  afterAll(() => app.close())
+  whenDone(() => app.close())
   const claims = { sub: '7', roles: ['sms-quota:sender'], exp: Math.floor(Date.now() / 1000) + 3_600 }
   const token = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).sign(Buffer.from(SECRET))
   const call = (method: 'GET' | 'POST', path: string, payload?: object) =>

@@ -8,6 +8,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, expect, test } from 'vitest'
 import { importFile } from '../../src/cli/remote/import/import.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -171,7 +172,7 @@ async function before(...answers: Answer[]): Promise<string> {
     response.writeHead(passed.statusCode, { 'content-type': String(passed.headers['content-type']) }).end(passed.body)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => server.close())
+  whenDone(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { isDeepStrictEqual } from 'node:util'
 import { createZstdCompress } from 'node:zlib'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encode, type Header } from '../../src/db/backup/records.ts'
 import { assertRestored, checkBackup, restoreBackup } from '../../src/db/backup/restore.ts'
 import { writeBackup } from '../../src/db/backup/write.ts'
 import type { Database } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { verify } from '../../src/db/verify/verify.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { scratchFolder } from '../support/cluster.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createBench, draw, settle, someone } from '../support/engine.ts'
@@ -173,7 +174,7 @@ test('a backup holds one point in time, whatever is written while it is made', a
 test('a backup of an older schema is migrated after it is restored', async () => {
   const [source, target] = [await emptyDatabase(), await emptyDatabase()]
   const { folder, remove } = await scratchFolder()
-  afterAll(remove)
+  whenDone(remove)
   const own = join(import.meta.dirname, '../../migrations')
   const names = (await readdir(own)).filter(name => name.endsWith('.sql')).sort()
   for (const name of names.slice(0, 5)) await copyFile(join(own, name), join(folder, name))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { checkCluster } from '../../src/db/cluster/check.ts'
 import { distribute } from '../../src/db/cluster/distribute.ts'
 import { assertOnePointInTime } from '../../src/db/cluster/idle.ts'
@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { assertMigrated, migrate } from '../../src/db/migrate.ts'
 import { findLanes } from '../../src/db/store.ts'
 import { createOnNodes, dropOn } from '../support/citus.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { databaseOnOwnServer } from '../support/database.ts'
 import { withDatabase } from '../support/database-url.ts'
 
@@ -38,7 +39,7 @@ if (nodes !== null) describe('on a cluster', () => ofCluster(nodes))
 
 function ofCluster(nodes: [string, ...string[]]): void {
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
-  afterAll(() => dropOn(nodes, name))
+  whenDone(() => dropOn(nodes, name))
 
   test('tables are distributed with their rows, which can be repeated, and later migrations distribute theirs', async () => {
     const url = await createOnNodes(nodes, name)

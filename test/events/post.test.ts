@@ -2,8 +2,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Poster } from '../../src/events/post.ts'
+import { whenDone } from '../support/cleanup.ts'
 
 const DELIVERED = { delivered: true, response_code: 200, error: null }
 
@@ -20,7 +21,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
   server.on('connection', socket => sockets.push(socket))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterAll(() => {
+  whenDone(() => {
     server.closeAllConnections()
     server.close()
   })
@@ -29,7 +30,7 @@ async function serve(handle: (request: IncomingMessage, response: ServerResponse
 
 function aPoster(timeoutMs = 5_000): Poster {
   const poster = new Poster({ allowPrivate: true, timeoutMs })
-  afterAll(() => poster.close())
+  whenDone(() => poster.close())
   return poster
 }
 
@@ -132,7 +133,7 @@ test.each([
     socket.once('data', () => socket.end(text))
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterAll(() => server.close())
+  whenDone(() => server.close())
   const { port } = server.address() as AddressInfo
   const attempt = await aPoster().post(`http://127.0.0.1:${port}/`, {}, '{}')
   expect(attempt).toMatchObject({ delivered: false, response_code: null })
@@ -162,7 +163,7 @@ test('closing aborts what is under way, closes kept connections, and refuses lat
 test('a private address is refused for each request, also beside a kept connection to it', async () => {
   const receiver = await serve(answer())
   const strict = new Poster({ allowPrivate: false, timeoutMs: 5_000 })
-  afterAll(() => strict.close())
+  whenDone(() => strict.close())
   const name = receiver.url.replace('127.0.0.1', 'localhost')
   for (const url of [receiver.url, name, name]) {
     expect(await strict.post(url, {}, '{}')).toMatchObject({ error: 'the address is not on the public internet' })

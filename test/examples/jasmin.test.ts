@@ -5,7 +5,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { whenDone } from '../support/cleanup.ts'
 import { startExample } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
@@ -23,7 +24,7 @@ async function listen(answer: (url: string, body: string, method: string) => [nu
     response.writeHead(status).end(text)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  afterAll(() => server.close().closeAllConnections())
+  whenDone(() => server.close().closeAllConnections())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 

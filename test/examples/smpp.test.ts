@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import smpp, { type Pdu, type Session } from 'smpp'
 import { afterAll, expect, test } from 'vitest'
+import { whenDone } from '../support/cleanup.ts'
 import { startExample } from '../support/example.ts'
 import { startService } from '../support/service.ts'
 
@@ -76,7 +77,7 @@ interface Esme {
 
 async function bind(systemId: string, password = 'right', to = proxy): Promise<Esme & { bound: Pdu }> {
   const session = smpp.connect({ host: to.hostname, port: Number(to.port) })
-  afterAll(() => session.destroy())
+  whenDone(() => session.destroy())
   const request = (pdu: Pdu) => new Promise<Pdu>(resolve => session.send(pdu, resolve))
   const submit = (message: object) =>
     request(new smpp.PDU('submit_sm', { destination_addr: '4915112345678', registered_delivery: 1, ...message }))

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ConnectionLost } from '../../src/db/database.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { Unavailable } from '../../src/engine/failures.ts'
@@ -9,6 +9,7 @@ import { createExpiryNotifier } from '../../src/jobs/expiry-notifier.ts'
 import { createJobRunner, type Job } from '../../src/jobs/runner.ts'
 import { createSweeper } from '../../src/jobs/sweeper.ts'
 import { createDispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { PLAIN } from '../support/secrets.ts'
 import { startService } from '../support/service.ts'
 
@@ -195,7 +196,7 @@ test('show when the keys of the key server were fetched, and count failures', as
   let status = 503
   const server = createServer((_, response) => response.writeHead(status).end('{"keys":[]}'))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => server.close())
+  whenDone(() => server.close())
   const fetched: boolean[] = []
   let now = clock.now
   const authenticator = await createAuthenticator(

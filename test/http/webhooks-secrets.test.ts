@@ -1,10 +1,11 @@
 /** The API on webhooks whose secrets are encrypted. */
 import pino from 'pino'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import { secretKeys } from '../../src/db/secret-keys.ts'
 import { writeSecrets } from '../../src/db/webhook-secrets.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { startService } from '../support/service.ts'
 
 const AUTH_SECRET = 'a secret for tests only, long enough for HS256'
@@ -50,7 +51,7 @@ async function startBeside(env: Record<string, string>): Promise<string[]> {
   if ('issues' in loaded) throw new Error('the configuration of the test is invalid')
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line).msg) })
   const { close } = await createApp(loaded.config, log, { runJobs: false })
-  afterAll(close)
+  whenDone(close)
   return lines
 }
 

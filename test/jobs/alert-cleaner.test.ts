@@ -1,7 +1,8 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { HOUR_MS } from '../../src/domain/time.ts'
 import { createAlertCleaner } from '../../src/jobs/alert-cleaner.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const NOW = Date.parse('2026-03-15T12:00:00.000Z')
@@ -38,7 +39,7 @@ test('marks of ended windows are removed in pages, a minute after their end; the
 test('a mark that a batch is writing over is left alone', async () => {
   await mark(3, 64 * 9 + 3, NOW - HOUR_MS)
   const other = openDatabase({ url })
-  afterAll(() => other.close())
+  whenDone(() => other.close())
   const cleaner = createAlertCleaner({ db, now: () => NOW })
   await other.transaction(async tx => {
     await tx.query({

@@ -2,12 +2,13 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createWebhook } from '../../src/admin/webhooks.ts'
 import { ConnectionLost, type Database } from '../../src/db/database.ts'
 import { timestampParam } from '../../src/db/values.ts'
 import { shardOfWebhook } from '../../src/db/webhooks.ts'
 import { createDispatcher, type Dispatcher } from '../../src/jobs/webhook-dispatcher.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { freshDatabase } from '../support/database.ts'
 import { PLAIN, SOME_SECRET } from '../support/secrets.ts'
 
@@ -33,7 +34,7 @@ async function aReceiver() {
   server.on('connection', () => {
     connections += 1
   })
-  afterAll(() => {
+  whenDone(() => {
     server.closeAllConnections()
     server.close()
   })

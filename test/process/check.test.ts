@@ -1,7 +1,8 @@
 /** `config --check`: each check of the database, and what it says when that does not fit. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { createSite } from '../support/process.ts'
 
@@ -67,7 +68,7 @@ describe('config --check', async () => {
     const role = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
     const name = new URL(url).pathname.slice(1)
     await db.query({ text: `create role ${role} login password 'p'` })
-    afterAll(async () => {
+    whenDone(async () => {
       const admin = openDatabase({ url: inject('serverUrl'), maxConnections: 1 })
       await db.query({ text: `drop owned by ${role}` })
       await admin.query({ text: `drop role ${role}` })

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { whenDone } from '../support/cleanup.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { createSite, PROJECT, type Service, type Site } from '../support/process.ts'
 
@@ -24,7 +25,7 @@ const [before, now] = [await createSite({ project: await unpack(VERSION_010) }),
 /** Unpacks a version out of the history. It shares the installed packages. */
 async function unpack(commit: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sms-quota-earlier-'))
-  afterAll(() => rm(folder, { recursive: true }))
+  whenDone(() => rm(folder, { recursive: true }))
   const command = `git -C "$1" archive "$2" | tar -x -C "$3"`
   await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command, 'bash', PROJECT, commit, folder]).catch(error => {
     throw new Error(

@@ -1,8 +1,9 @@
 import { chmod, cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { canRead } from '../../src/db/embedded/account.ts'
+import { whenDone } from '../support/cleanup.ts'
 import { createSite, PROJECT } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -30,7 +31,7 @@ test('the service and its PostgreSQL run as the owner of the data folder, also i
 
 test('a project that only its owner can read is served, by root with a warning if root starts it', async () => {
   const home = await mkdtemp(join(tmpdir(), 'sms-quota-home-'))
-  afterAll(() => rm(home, { recursive: true }))
+  whenDone(() => rm(home, { recursive: true }))
   await chmod(home, 0o700)
   for (const name of ['bin', 'src', 'migrations', 'docs', 'package.json'])
     await cp(join(PROJECT, name), join(home, name), { recursive: true })

@@ -3,9 +3,10 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
-import { afterAll, expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { EpochMs } from '../../src/domain/time.ts'
 import { launchChromium } from './chromium.ts'
+import { whenDone } from './cleanup.ts'
 import { expectNoHorizontalScroll } from './horizontal-scroll.ts'
 import { type Service, type ServiceOptions, startService } from './service.ts'
 
@@ -43,7 +44,7 @@ export async function startSite(options: ServiceOptions = {}): Promise<Site> {
   const service = await startService(options)
   const url = await service.app.listen({ port: 0, host: '127.0.0.1' })
   const browser = await launchChromium()
-  afterAll(() => browser.close())
+  whenDone(() => browser.close())
   /** Cleared pages of tests that are over, by what cannot be changed in a page that exists. */
   const cleared = new Map<string, Page[]>()
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { type Database, type DatabaseOptions, openDatabase } from '../../src/db/database.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { createCopy, dropOn } from './citus.ts'
+import { whenDone } from './cleanup.ts'
 import { copyDataFolder, disableAutovacuum, scratchFolder } from './cluster.ts'
 import { withDatabase } from './database-url.ts'
 
@@ -42,7 +43,7 @@ export async function emptyDatabase(): Promise<FreshDatabase> {
 /** The data folder of a migrated embedded database that does not run, removed after the caller's tests. */
 export async function preparedFolder(): Promise<string> {
   const { folder, remove } = await scratchFolder()
-  afterAll(remove)
+  whenDone(remove)
   const dataDir = join(folder, 'data')
   await copyDataFolder(inject('preparedFolder'), dataDir)
   return dataDir
@@ -52,7 +53,7 @@ export async function preparedFolder(): Promise<string> {
 export async function ownServer(): Promise<{ url: string; dataDir: string }> {
   const dataDir = await preparedFolder()
   const { url, stop } = await startEmbedded({ dataDir, log: { info() {}, warn() {}, error() {} } })
-  afterAll(stop)
+  whenDone(stop)
   return { url, dataDir }
 }
 
@@ -63,7 +64,7 @@ export async function ownServer(): Promise<{ url: string; dataDir: string }> {
 export async function databaseOnOwnServer(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const { url } = await ownServer()
   const db = openDatabase({ ...options, url })
-  afterAll(() => db.close())
+  whenDone(() => db.close())
   await disableAutovacuum(db)
   return { url, db }
 }
@@ -75,7 +76,7 @@ async function makeDatabase(
   const name = `sms_quota_test_${randomUUID().replaceAll('-', '')}`
   const url = withDatabase(inject('serverUrl'), name)
   const db = openDatabase({ connectTimeout: 60_000, statementTimeout: 60_000, ...options, url })
-  afterAll(async () => {
+  whenDone(async () => {
     await db.close()
     await dropOn(inject('nodes') ?? [inject('serverUrl')], name)
   })

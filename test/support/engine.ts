@@ -1,6 +1,6 @@
 /** Engines on a database of their own, the commands sent to them, and checks of the ledger. */
 import pg from 'pg'
-import { afterAll, afterEach, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import type { Author } from '../../src/admin/author.ts'
 import { createQuota } from '../../src/admin/create-quota.ts'
 import { nodeUrl } from '../../src/config/database-url.ts'
@@ -15,6 +15,7 @@ import type { EpochMs } from '../../src/domain/time.ts'
 import type { BatchReport } from '../../src/engine/batch-report.ts'
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts'
 import { type Connect, connectTo, connectToLane } from '../../src/engine/servers.ts'
+import { whenDone } from './cleanup.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { createNetwork, type Network } from './network.ts'
 
@@ -73,7 +74,7 @@ export async function createBench(database: Promise<FreshDatabase> = freshDataba
     closing = []
   })
   afterEach(closeAll)
-  afterAll(async () => {
+  whenDone(async () => {
     closing = ofFile
     await closeAll()
   })

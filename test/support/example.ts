@@ -5,7 +5,7 @@ import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll } from 'vitest'
+import { whenDone } from './cleanup.ts'
 import { installClient } from './client-package.ts'
 import { PROJECT } from './process.ts'
 
@@ -31,7 +31,7 @@ export async function startExample(
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  afterAll(async () => {
+  whenDone(async () => {
     child.kill()
     await ended
     await rm(folder, { recursive: true, force: true })

@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll } from 'vitest'
 import { openDatabase } from '../../src/db/database.ts'
 import { accountFor, giveTo } from '../../src/db/embedded/account.ts'
 import { startEmbedded } from '../../src/db/embedded/embedded.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
+import { whenDone } from './cleanup.ts'
 import { preparedFolder } from './database.ts'
 
 export interface Failover {
@@ -33,7 +33,7 @@ export async function startFailover(): Promise<Failover> {
   const received = join(dataDir, 'received')
   let isBehind = false
   let server = await startEmbedded({ dataDir, log })
-  afterAll(() => server.stop())
+  whenDone(() => server.stop())
 
   const start = async () => {
     server = await startEmbedded({ dataDir, log })

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { exportJWK, generateKeyPair } from 'jose'
 import Provider, { type Configuration, type KoaContextWithOIDC } from 'oidc-provider'
-import { afterAll } from 'vitest'
+import { whenDone } from './cleanup.ts'
 
 export const AUDIENCE = 'https://sms-quota.example'
 export const CLIENT_ID = 'console'
@@ -25,7 +25,7 @@ export async function startProvider(): Promise<IdentityProvider> {
     else answer(request, response)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  afterAll(() => {
+  whenDone(() => {
     server.close()
     server.closeAllConnections()
   })

@@ -1,7 +1,7 @@
 /** A proxy between an engine and its database that loses connections on command. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { afterAll } from 'vitest'
+import { whenDone } from './cleanup.ts'
 
 /** A batch whose sender has lost the connection and which the server has not received, or not executed, in full. */
 interface Stray {
@@ -122,7 +122,7 @@ export async function createNetwork(databaseUrl: string): Promise<Network> {
     })
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
-  afterAll(() => {
+  whenDone(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })

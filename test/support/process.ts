@@ -5,12 +5,13 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import { loadConfig } from '../../src/config/config.ts'
 import { foldersIn } from '../../src/db/embedded/folders.ts'
 import { endServer, isServerOf, readPidFile } from '../../src/db/embedded/postmaster.ts'
 import { ownSecret } from '../../src/http/auth/secrets.ts'
 import { mintToken } from '../../src/http/auth/tokens.ts'
+import { whenDone } from './cleanup.ts'
 import { copyDataFolder } from './cluster.ts'
 import type { Answer } from './service.ts'
 
@@ -86,7 +87,7 @@ export async function createSite({ project = PROJECT, prepared = false }: SiteOp
   const folders = foldersIn(dataDir)
   const running = new Set<Process>()
   let closed = false
-  afterAll(async () => {
+  whenDone(async () => {
     closed = true
     await Promise.all([...running].map(service => service.kill()))
     await endServer(folders, 5_000)

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { SignJWT } from 'jose'
 import pino from 'pino'
-import { afterAll } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import type { Machine } from '../../src/clock.ts'
 import { ConfigError, loadConfig } from '../../src/config/config.ts'
@@ -11,6 +10,7 @@ import type { EpochMs } from '../../src/domain/time.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Dispatcher, DispatcherOptions } from '../../src/jobs/webhook-dispatcher.ts'
 import type { Metrics } from '../../src/metrics.ts'
+import { whenDone } from './cleanup.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { createAnswerCheck } from './openapi-check.ts'
 
@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     webhooks,
     ...(machine === undefined ? {} : { machine }),
   })
-  afterAll(close)
+  whenDone(close)
   await server.ready()
   const check = answerCheckOf(server)
 

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { SignJWT } from 'jose'
-import { afterAll } from 'vitest'
 import { type Database, openDatabase } from '../../../src/db/database.ts'
 import { foldersIn } from '../../../src/db/embedded/folders.ts'
 import { isServerOf, readPidFile } from '../../../src/db/embedded/postmaster.ts'
 import type { EpochMs } from '../../../src/domain/time.ts'
+import { whenDone } from '../cleanup.ts'
 import { ownServer } from '../database.ts'
 import { PROJECT } from '../process.ts'
 import { clockFrom } from './clock.ts'
@@ -75,7 +75,7 @@ export async function createDeployment(): Promise<Deployment> {
   let isStopped = false
 
   const services = [createService(0), createService(LAG_S * 1_000 * SPEED)]
-  afterAll(async () => {
+  whenDone(async () => {
     isStopped = true
     for (const service of services) await service.end()
     await db.close()

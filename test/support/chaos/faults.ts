@@ -1,9 +1,9 @@
 /** What goes wrong during the chaos test: processes are killed, backends terminated and cancelled, and rows held. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll } from 'vitest'
 import { openDatabase } from '../../../src/db/database.ts'
 import { shardOf } from '../../../src/domain/shard.ts'
+import { whenDone } from '../cleanup.ts'
 import type { Books } from './books.ts'
 import { createCaller } from './caller.ts'
 import type { Deployment } from './deployment.ts'
@@ -36,7 +36,7 @@ const ENGINE_BACKENDS = `select pid, state from pg_stat_activity where applicati
 
 export function createFaults(deployment: Deployment, books: Books, random: () => number): Faults {
   const strangers = openDatabase({ url: deployment.url, maxConnections: 6 })
-  afterAll(() => strangers.close())
+  whenDone(() => strangers.close())
   const call = createCaller(deployment, books, random)
   const below = (bound: number) => Math.floor(random() * bound)
   const oneOf = <const T>(list: readonly [T, ...T[]]) => list[below(list.length)] ?? list[0]
