@@ -108,6 +108,7 @@ describe('wrong usage exits 2 and says how to correct it', () => {
     [['token', '--subject', 'x', '--sender-users', '7,x'], '--sender-users is a list of user ids, such as 7,8, or *'],
     [['token', '--user', '7', '--console', 'sms.example'], '--console is the address of the service'],
     [['token', '--subject', ''], '--subject has 1 to 255 characters'],
+    [['token', '--user', '7', '--name', 'a\nb'], '--name has 1 to 100 characters and no control characters'],
     [['distribute', '--shards', '65'], '--shards is a number from 1 to 64, not "65"'],
   ])('%j', async (args, words) => {
     const { code, stdout, stderr } = await run(args)
@@ -265,6 +266,11 @@ describe('token', () => {
     expect(await users()).toEqual(new Set())
     const { code, stderr } = await run([...args, '--sender-users', '7'])
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('needs AUTH_SENDER_USERS_CLAIM') })
+  })
+
+  test('with the name of its owner', async () => {
+    const { stdout } = await run(['token', '--user', '7', '--role', 'admin', '--name', 'Ann Lee'])
+    expect(await enter(stdout.trim())).toMatchObject({ subject: '7', name: 'Ann Lee' })
   })
 
   test('as a link to the console', async () => {

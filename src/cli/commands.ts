@@ -145,6 +145,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
         values: ROLES,
         means: `${ROLES.join(', ')}, or the full name of one; can be repeated`,
       },
+      name: { value: 'NAME', means: 'what the console shows instead of the subject, such as "Ann Lee"' },
       'sender-users': { value: 'IDS', means: 'the users that a sender may name, such as 7,8; * for all' },
       console: {
         value: 'URL',
@@ -155,7 +156,7 @@ before anything is written. Exit codes: 0 restored without a difference, 1 other
     },
     examples: [
       'sms-quota token --user 7',
-      'sms-quota token --user 1 --role admin --ttl 8h',
+      'sms-quota token --user 1 --role admin --name "Ann Lee" --ttl 8h',
       'sms-quota token --user 1 --role admin --console http://127.0.0.1:8080',
       'sms-quota token --subject gateway-1 --role sender --role force --ttl 30d',
       'curl -H "Authorization: Bearer $(sms-quota token --user 7)" http://127.0.0.1:8080/api/sms/quota/summary',

@@ -1,6 +1,6 @@
 import { MAX_INTEGER } from '../domain/bounds.ts'
 import { ROLES, type Role } from '../domain/role.ts'
-import { roleNamesOf } from '../http/auth/claims.ts'
+import { nameOf, roleNamesOf } from '../http/auth/claims.ts'
 import { readOwnSecret } from '../http/auth/secrets.ts'
 import { mintToken } from '../http/auth/tokens.ts'
 import { type Arguments, didYouMean, UsageError } from './arguments.ts'
@@ -14,6 +14,7 @@ export async function token(args: Arguments): Promise<number> {
   const userId = readUser(args.one('user'))
   const subject = readSubject(args.one('subject'))
   const ttlSeconds = readTtl(args.one('ttl') ?? '1h')
+  const name = readName(args.one('name'))
   const senderUsers = readSenderUsers(args.one('sender-users'))
   const consoleUrl = readConsoleUrl(args.one('console'))
   if (userId === null && subject === null) {
@@ -43,7 +44,8 @@ export async function token(args: Arguments): Promise<number> {
     )
     return 1
   }
-  const request = { ...auth, secret, userId, subject: subject ?? String(userId), roles, ttlSeconds, now: Date.now() }
+  const owner = { userId, subject: subject ?? String(userId), ...(name === null ? {} : { name }) }
+  const request = { ...auth, ...owner, secret, roles, ttlSeconds, now: Date.now() }
   const minted = await mintToken(senderUsers === null ? request : { ...request, senderUsers })
   process.stdout.write(consoleUrl === null ? `${minted}\n` : `${consoleUrl}/console/#token=${minted}\n`)
   return 0
@@ -60,6 +62,12 @@ export function readUser(text: string | undefined): number | null {
 function readSubject(text: string | undefined): string | null {
   if (text === undefined || /^\P{Cc}{1,255}$/u.test(text)) return text ?? null
   throw new UsageError('--subject has 1 to 255 characters and no control characters')
+}
+
+/** The value of `--name`; null if it was not given. */
+function readName(text: string | undefined): string | null {
+  if (text === undefined || nameOf(text) !== null) return text ?? null
+  throw new UsageError('--name has 1 to 100 characters and no control characters')
 }
 
 /** The value of `--sender-users`; null if it was not given. */

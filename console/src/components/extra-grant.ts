@@ -2,6 +2,9 @@ import type { Api } from '../api/types.ts'
 
 type Quota = Api['SmsQuota']
 
+/** The API accepts no longer values of metadata. */
+export const MAX_REASON = 500
+
 /** Units that do not last: a limit has no end of its own, so they are a grant of their own. */
 export interface Extra {
   /** The grant that gets the units. */
@@ -22,7 +25,7 @@ export function extraGrant(extra: Extra, { name, reason }: { name: string; reaso
     priority: priorityOf(extra),
     countries,
     message_types,
-    metadata: { extends_quota: String(id), reason: reason.slice(0, 500) },
+    metadata: { extends_quota: String(id), reason: reason.slice(0, MAX_REASON) },
   }
 }
 

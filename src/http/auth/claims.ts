@@ -55,8 +55,8 @@ function principalOf(payload: JWTPayload, auth: AuthConfig, roleNames: Readonly<
   return { subject, name: nameOf(payload.name), userId, roles, permissions, senderUsers, expiresAt }
 }
 
-/** 1 to 100 characters without control characters. */
-function nameOf(claim: unknown): string | null {
+/** A name that can be shown: 1 to 100 characters without control characters. Else null. */
+export function nameOf(claim: unknown): string | null {
   return typeof claim === 'string' && /^\P{Cc}{1,100}$/u.test(claim) && claim.isWellFormed() ? claim : null
 }
 

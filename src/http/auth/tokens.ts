@@ -12,6 +12,8 @@ export interface TokenRequest
   /** The token's `sub`: 1–255 characters. If `sub` is the user claim, the user's id replaces it. */
   subject: string
   roles: readonly string[]
+  /** Shown to people: see `nameOf`. */
+  name?: string
   /** The users that a sender may name; left out: none if the claim is configured, else all. */
   senderUsers?: readonly number[] | '*'
   /** At least 1. */
@@ -27,6 +29,7 @@ export async function mintToken(request: TokenRequest): Promise<string> {
   const issuedAt = Math.floor(request.now / 1_000)
   const token = new SignJWT({
     sub: subject,
+    ...(request.name === undefined ? {} : { name: request.name }),
     ...(userId === null ? {} : { [userClaim]: userClaim === 'sub' ? String(userId) : userId }),
     // The standard defines `scope` as a single string.
     [rolesClaim]: rolesClaim === 'scope' ? roles.join(' ') : roles,

@@ -19,6 +19,8 @@ interface Forecast {
   isSoon: boolean
   dailyRate: number
   left: number | null
+  /** Of `left`, what would still be unused then: the units end before they run out. 0 if that is less than a day's. */
+  unused: number
 }
 
 /** Caps that reset within the 7 days: a user that only they stop can go on before the week is over. */
@@ -75,13 +77,16 @@ function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
   const end = isCapped ? units_run_out_at : runs_out_at
   if (end === null || end <= as_of) return []
   if (Date.parse(end) > Date.parse(as_of) + DAYS * DAY_MS) return []
+  const left = isCapped ? remaining : available
+  const unused = Math.floor((left ?? 0) - (daily_rate * (Date.parse(end) - Date.parse(as_of))) / DAY_MS)
   return [
     {
       user_id,
       runsOutAt: end,
       isSoon: isWithinMinutes(end, as_of),
       dailyRate: daily_rate,
-      left: isCapped ? remaining : available,
+      left,
+      unused: unused > daily_rate ? unused : 0,
     },
   ]
 }
@@ -105,7 +110,7 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left }) => (
+          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left, unused }) => (
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
@@ -113,7 +118,10 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
                 </Anchor>
               </Table.Th>
               <Table.Td data-label={columns.runsOut}>
-                {isSoon ? overviewPartTexts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
+                <div>
+                  {isSoon ? overviewPartTexts.runningOut.soon : <LongDate at={runsOutAt} dateOnly />}
+                  {unused > 0 && <div className={classes.about}>{overviewPartTexts.runningOut.unused(unused)}</div>}
+                </div>
               </Table.Td>
               <Table.Td data-label={columns.rate} className={classes.number ?? ''}>
                 {formatRate(dailyRate)}

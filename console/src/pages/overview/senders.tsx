@@ -15,6 +15,7 @@ import { lastDay } from '../../queries/time-ranges.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { BlockAll } from './block-all.tsx'
 
 interface SendersProps {
   group: DestinationGroup
@@ -25,6 +26,7 @@ interface SendersProps {
 /** The users who send to a destination, most first, and the way to a cap for each. Loaded when it is opened. */
 export default function Senders({ group, destination }: SendersProps) {
   const users = useUsersOfDestination(group, destination)
+  const blocks = useBlocksOfDestination(group, destination)
   const { about, none, table, columns } = overviewPartTexts.senders
   const mayCap = changesQuotas(useCaller())
   return (
@@ -57,6 +59,14 @@ export default function Senders({ group, destination }: SendersProps) {
         }
       </Loaded>
       <p className={classes.more}>{about}</p>
+      {mayCap && users.data !== undefined && blocks.data !== undefined && (
+        <BlockAll
+          group={group}
+          destination={destination}
+          name={nameOf(group, destination)}
+          users={users.data.map(({ user_id }) => user_id).filter(user_id => !blocks.data.has(user_id))}
+        />
+      )}
     </>
   )
 }
@@ -97,7 +107,7 @@ function Row({ user, group, destination, mayCap }: SendersProps & { user: Destin
 function CapLink({ user_id, group, destination }: SendersProps & { user_id: number }) {
   const blocks = useBlocksOfDestination(group, destination)
   const { cap, capFor, blocked, blockedFor } = overviewPartTexts.senders
-  const name = group === 'country' ? countryName(destination) : destination
+  const name = nameOf(group, destination)
   const block = blocks.data?.get(user_id)
   if (blocks.isPending) return null
   if (block !== undefined)
@@ -116,6 +126,10 @@ function CapLink({ user_id, group, destination }: SendersProps & { user_id: numb
       {cap(name)}
     </Button>
   )
+}
+
+function nameOf(group: DestinationGroup, destination: string): string {
+  return group === 'country' ? countryName(destination) : destination
 }
 
 /** The form of a new cap that blocks what a user sends to a destination, until it is changed or deleted. */

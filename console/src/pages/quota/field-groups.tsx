@@ -24,12 +24,16 @@ type Quota = Api['SmsQuota']
 const TEXTS = quotaTexts.form
 const NONE = quotaTexts.settings.none
 
-/**
- * The fields of a quota: user, kind, limit and period in view, the others in collapsed groups.
- *
- * @param original the edited quota, whose fixed settings are shown as text; null for a new one
- */
-export function QuotaFields({ form, original }: { form: QuotaFormState; original: Quota | null }) {
+interface QuotaFieldsProps {
+  form: QuotaFormState
+  /** The edited quota, whose fixed settings are shown as text; null for a new one. */
+  original: Quota | null
+  /** Whether it is a cap that lets nothing pass: what it is, when it resets and its alerts are left out. */
+  isOnlyBlock: boolean
+}
+
+/** The fields of a quota: user, kind, limit and period in view, the others in collapsed groups. */
+export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
   const name = <TextField {...fieldProps(form, 'name')} label={SETTING_LABELS.name} about={TEXTS.nameAbout} />
   return (
     <div className={classes.fields}>
@@ -42,14 +46,18 @@ export function QuotaFields({ form, original }: { form: QuotaFormState; original
             isRequired
             isNumber
           />
-          <KindField form={form} />
-          <div className={classes.pair}>
-            <LimitField form={form} />
-            <PeriodField form={form} />
-          </div>
+          {!isOnlyBlock && (
+            <>
+              <KindField form={form} />
+              <div className={classes.pair}>
+                <LimitField form={form} />
+                <PeriodField form={form} />
+              </div>
+            </>
+          )}
           <div className={classes.pair}>
             {name}
-            {form.values.period !== null && (
+            {form.values.period !== null && !isOnlyBlock && (
               <TimeZoneField
                 {...fieldProps(form, 'time_zone')}
                 label={SETTING_LABELS.time_zone}
@@ -72,7 +80,7 @@ export function QuotaFields({ form, original }: { form: QuotaFormState; original
         <RolloverGroup form={form} />
         <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />
         <ScopeGroup form={form} />
-        <AlertsGroup form={form} />
+        {!isOnlyBlock && <AlertsGroup form={form} />}
         <MoreGroup form={form} isNew={original === null} />
       </div>
     </div>

@@ -1,10 +1,11 @@
 import { Anchor, Button, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
+import { MAX_REASON } from '../../components/extra-grant.ts'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
@@ -19,8 +20,6 @@ import { Presets } from './presets.tsx'
 import { QuotaForm } from './quota-form.tsx'
 
 const TEXTS = quotaTexts.form
-/** The API accepts no longer values of metadata. */
-const MAX_REASON = 500
 const URL_STATE = {
   user_id: uint,
   copy: uint,
@@ -39,7 +38,10 @@ const URL_STATE = {
 export default function NewQuotaPage() {
   const [state] = useUrlState(URL_STATE)
   if (state.copy !== null) return <CopyOf key={state.copy} id={state.copy} />
-  return <NewQuota initial={linkedFormValues(state)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
+  const initial = linkedFormValues(state)
+  return (
+    <NewQuota initial={initial} isBlock={isBlocking(initial)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
+  )
 }
 
 function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
@@ -80,16 +82,21 @@ function CopyOf({ id }: { id: number }) {
 interface NewQuotaProps {
   /** The first render decides. */
   initial: FormValues
+  /** Whether a link that blocks leads here: then the form has only what matters for a block. The first render decides. */
+  isBlock?: boolean
   about: ReactNode
   /** Where "Cancel" leads. */
   back: string
 }
 
-function NewQuota({ initial, about, back }: NewQuotaProps) {
+function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuotaProps) {
   const [, navigate] = useLocation()
   const [first] = useState(initial)
   const [values, setValues] = useState(first)
+  const [onlyBlock] = useState(isOnlyBlock)
   const [reason, setReason] = useState('')
+  const [isReasonMissing, setReasonMissing] = useState(false)
+  const reasonField = useRef<HTMLInputElement>(null)
   const body = () => createBodyOf(values, reason.trim())
   // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
@@ -101,6 +108,12 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
   const isBlock = isBlocking(values)
   const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
+  function submit() {
+    if (isBlock && reason.trim() === '') {
+      setReasonMissing(true)
+      reasonField.current?.focus()
+    } else creation.mutate({ body: body(), key })
+  }
   function createAnother() {
     const next = newIdempotencyKey()
     setKey(next)
@@ -112,12 +125,14 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
         title={isBlock ? TEXTS.blockTitle(blockedMessages(values), values.user_id) : TEXTS.newTitle}
         about={isBlock ? aboutBlock(values) : about}
       />
-      {/* Who follows a link that blocks has chosen already. */}
-      {!isBlocking(first) && <Presets values={values} onChange={setValues} />}
+      {!onlyBlock && <Presets values={values} onChange={setValues} />}
       {isBlock && (
         <TextInput
           label={TEXTS.blockReason}
           description={TEXTS.blockReasonAbout}
+          ref={reasonField}
+          required
+          error={isReasonMissing && reason.trim() === '' && TEXTS.blockReasonMissing}
           maxLength={MAX_REASON}
           maw="40rem"
           mb="md"
@@ -131,7 +146,8 @@ function NewQuota({ initial, about, back }: NewQuotaProps) {
         original={null}
         error={creation.error}
         isBusy={creation.isPending}
-        onSubmit={() => creation.mutate({ body: body(), key })}
+        onSubmit={submit}
+        isOnlyBlock={onlyBlock}
         submitLabel={isBlock ? TEXTS.block : TEXTS.create}
         onCancel={() => navigate(back)}
         remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}

@@ -32,13 +32,15 @@ interface QuotaFormProps {
   onSubmit: () => void
   submitLabel: string
   onCancel: () => void
+  /** Whether only the fields are shown that matter for a cap that lets nothing pass. */
+  isOnlyBlock?: boolean
   /** Explanation and actions for `error`. */
   remedy?: ReactNode
 }
 
 /** The quota form with a preview beside it. */
 export function QuotaForm({ values, onChange, original, error, isBusy, onSubmit, ...more }: QuotaFormProps) {
-  const { submitLabel, onCancel, remedy } = more
+  const { submitLabel, onCancel, isOnlyBlock = false, remedy } = more
   const element = useRef<HTMLFormElement>(null)
   useFocusFirstError(element, error)
   const duplicateKey = duplicateMetadataKey(values)
@@ -58,7 +60,11 @@ export function QuotaForm({ values, onChange, original, error, isBusy, onSubmit,
             {remedy}
           </ErrorNotice>
         )}
-        <QuotaFields form={{ values, change: part => onChange({ ...values, ...part }), errors }} original={original} />
+        <QuotaFields
+          form={{ values, change: part => onChange({ ...values, ...part }), errors }}
+          original={original}
+          isOnlyBlock={isOnlyBlock}
+        />
       </div>
       <div className={classes.aside}>
         <QuotaPreview

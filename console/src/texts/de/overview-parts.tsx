@@ -7,13 +7,14 @@ export const overviewParts: typeof english = {
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:
-      'In den nächsten 7 Tagen, bei gleichbleibendem Tagesverbrauch. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird.',
+      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
     all: count => `Geprüft: ${formatUnits(count)} Benutzer, alle, die in den letzten 7 Tagen gesendet haben.`,
     bound: count =>
       `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
     tooMany: 'Es sind zu viele Benutzer, um hier alle zu prüfen.',
     checkAll: 'Alle prüfen',
     soon: 'In wenigen Minuten',
+    unused: units => `Endet mit etwa ${formatUnits(units)} ungenutzten`,
     none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
     noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
     columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
@@ -40,12 +41,12 @@ export const overviewParts: typeof english = {
     about: 'In den nächsten 7 Tagen, die mit den meisten übrigen Einheiten zuerst.',
     all: 'Alle, die in 7 Tagen enden',
     none: 'Kein Kontingent endet in 7 Tagen',
-    noOther: 'Kein anderes Kontingent endet in 7 Tagen',
+    noOther: 'Nur zusätzliche Einheiten enden in 7 Tagen',
     columns: { quota: 'Kontingent', left: 'Übrig', usage: 'Verbrauch', ends: 'Endet' },
     extra: count =>
       count === 1
-        ? 'Dazu 1 zusätzliches Paket, das nur für seinen Zeitraum vergeben wurde.'
-        : `Dazu ${formatUnits(count)} zusätzliche Pakete, die nur für ihren Zeitraum vergeben wurden.`,
+        ? '1 zusätzliches Paket, das nur für seinen Zeitraum vergeben wurde.'
+        : `${formatUnits(count)} zusätzliche Pakete, die nur für ihren Zeitraum vergeben wurden.`,
     bound: count => `Von den ${formatUnits(count)}, die zuerst enden.`,
   },
   senders: {
@@ -56,6 +57,12 @@ export const overviewParts: typeof english = {
     columns: { user: 'Benutzer', sent: 'Verbrauchte Einheiten', denied: 'Abgelehnte Einheiten', action: 'Aktion' },
     cap: name => `${name} sperren …`,
     capFor: (name, user) => `${name} für Benutzer ${user} sperren`,
+    blockAll: {
+      open: (name, count) => `${name} für alle ${formatUnits(count)} Benutzer sperren …`,
+      about: (name, count) =>
+        `Jeder dieser ${formatUnits(count)} Benutzer erhält eine Obergrenze von 0 für ${name}, die einzeln aufgehoben werden kann. Wer hier nicht steht, etwa weil noch nichts dorthin gesendet wurde, wird nicht gesperrt.`,
+      confirm: count => `Für ${formatUnits(count)} Benutzer sperren`,
+    },
     blocked: 'Gesperrt',
     blockedFor: (name, user) => `Gesperrt: ${name} für Benutzer ${user}`,
   },

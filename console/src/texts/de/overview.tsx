@@ -88,10 +88,10 @@ export const overview: typeof english = {
     less: share => `${formatPercent(share)} weniger als gestern`,
     compared: (comparison, time, before) => (
       <>
-        {comparison} bis etwa jetzt ({time}): {formatUnits(before)}
+        {comparison} bis {time}: {formatUnits(before)}
       </>
     ),
-    noneYesterday: time => <>Gestern bis etwa jetzt ({time}): 0</>,
+    noneYesterday: time => <>Gestern bis {time}: 0</>,
     today: 'Heute',
     yesterday: 'Gestern',
     chart: (busiest, units) =>

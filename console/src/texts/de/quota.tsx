@@ -124,7 +124,8 @@ export const quota: typeof english = {
     block: 'Sperren',
     allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',
-    blockReasonAbout: 'Optional. Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
+    blockReasonAbout: 'Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
+    blockReasonMissing: 'Ein Grund fehlt, für alle, die später auf die Sperre stoßen.',
     presets: 'Vorlagen',
     preset: {
       monthly: { name: 'Monatspaket', about: 'Ein Paket, das jeden Monat zurückgesetzt wird' },

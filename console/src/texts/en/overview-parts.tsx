@@ -8,7 +8,7 @@ export const overviewParts = {
   runningOut: {
     title: 'Running out this week',
     about:
-      'In the next 7 days, at their present daily rate. Users are left out if only a cap stops them that resets within that time.',
+      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. Users are left out if only a cap stops them that resets within that time. Users who can send nothing now are under “Blocked now”.',
     all: (count: number) =>
       `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
     bound: (count: number) =>
@@ -16,6 +16,7 @@ export const overviewParts = {
     tooMany: 'There are too many users to check all of them here.',
     checkAll: 'Check all',
     soon: 'Within minutes',
+    unused: (units: number) => `Ends with about ${formatUnits(units)} unused`,
     none: 'No user runs out within 7 days',
     noneAbout: 'A forecast needs a week of usage.',
     columns: { user: 'User', runsOut: 'Runs out around', rate: 'Units per day', left: 'Left now' },
@@ -42,12 +43,12 @@ export const overviewParts = {
     about: 'In the next 7 days, most units left first.',
     all: 'All that end within 7 days',
     none: 'No quota ends within 7 days',
-    noOther: 'No other quota ends within 7 days',
+    noOther: 'Only extra units end within 7 days',
     columns: { quota: 'Quota', left: 'Left', usage: 'Usage', ends: 'Ends' },
     extra: (count: number) =>
       count === 1
-        ? 'And 1 extra grant, which was given for its period only.'
-        : `And ${formatUnits(count)} extra grants, which were given for their period only.`,
+        ? '1 extra grant, which was given for its period only.'
+        : `${formatUnits(count)} extra grants, which were given for their period only.`,
     bound: (count: number) => `Of the ${formatUnits(count)} that end first.`,
   },
   senders: {
@@ -57,6 +58,12 @@ export const overviewParts = {
     columns: { user: 'User', sent: 'Units used', denied: 'Units denied', action: 'Action' },
     cap: (name: string) => `Block ${name}…`,
     capFor: (name: string, user: number) => `Block ${name} for user ${user}`,
+    blockAll: {
+      open: (name: string, count: number) => `Block ${name} for all ${formatUnits(count)} users…`,
+      about: (name: string, count: number) =>
+        `Each of these ${formatUnits(count)} users gets a cap of 0 for ${name}, which can be lifted one by one. Users who are not listed here, such as those who have not sent there yet, are not blocked.`,
+      confirm: (count: number) => `Block for ${formatUnits(count)} users`,
+    },
     blocked: 'Blocked',
     blockedFor: (name: string, user: number) => `Blocked: ${name} for user ${user}`,
   },

@@ -92,10 +92,10 @@ export const overview = {
     less: (share: number) => `${formatPercent(share)} less than yesterday`,
     compared: (comparison: string, time: ReactNode, before: number) => (
       <>
-        {comparison} until about now ({time}): {formatUnits(before)}
+        {comparison} until {time}: {formatUnits(before)}
       </>
     ),
-    noneYesterday: (time: ReactNode) => <>Yesterday until about now ({time}): 0</>,
+    noneYesterday: (time: ReactNode) => <>Yesterday until {time}: 0</>,
     today: 'Today',
     yesterday: 'Yesterday',
     chart: (busiest: string | null, units: number) =>

@@ -119,7 +119,8 @@ export const quota = {
     block: 'Block',
     allOfUser: 'all messages',
     blockReason: 'Reason for the block',
-    blockReasonAbout: 'Optional. The history of the cap and explanations of denials show it.',
+    blockReasonAbout: 'The history of the cap and explanations of denials show it.',
+    blockReasonMissing: 'Give a reason, for those who meet the block later.',
     presets: 'Start from',
     preset: {
       monthly: { name: 'Monthly package', about: 'A grant that resets each month' },

@@ -1,0 +1,92 @@
+import { Button, Group, TextInput } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { newIdempotencyKey } from '../../api/http.ts'
+import { MAX_REASON } from '../../components/extra-grant.ts'
+import classes from '../../components/panel-table.module.css'
+import { type ImportLine, importJob } from '../../queries/jobs.ts'
+import type { DestinationGroup } from '../../queries/overview.ts'
+import { refetchDependents } from '../../queries/quota.ts'
+import { overviewPartTexts } from '../../texts/overview-parts.ts'
+import { quotaTexts } from '../../texts/quota.ts'
+import { JobView } from '../quotas/jobs/job-view.tsx'
+
+interface BlockAllProps {
+  group: DestinationGroup
+  /** A country or a message type, and its name. */
+  destination: string
+  name: string
+  /** Users who are not blocked there. */
+  users: readonly number[]
+}
+
+/** Blocks a destination for several users at once: a cap of 0 for each, with one reason. */
+export function BlockAll({ group, destination, name, users }: BlockAllProps) {
+  const [isOpen, setOpen] = useState(false)
+  const [reason, setReason] = useState('')
+  const [isMissing, setMissing] = useState(false)
+  const [lines, setLines] = useState<readonly ImportLine[] | null>(null)
+  // Names the caps, so that one is made for each user however often the job is continued.
+  const [reference] = useState(() => `block-${destination}-${newIdempotencyKey()}`)
+  const queryClient = useQueryClient()
+  const { blockAll } = overviewPartTexts.senders
+  const text = reason.trim()
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    setMissing(text === '')
+    if (text === '') return
+    const scope = group === 'country' ? { countries: [destination] } : { message_types: [destination] }
+    const cap = { kind: 'cap', limit: 0, name: quotaTexts.form.blockName(name), external_ref: reference, ...scope }
+    setLines(
+      users.map(user_id => {
+        const json = JSON.stringify({ ...cap, user_id, metadata: { reason: text } })
+        return { json, place: overviewPartTexts.user(user_id) }
+      }),
+    )
+  }
+
+  if (lines !== null) {
+    return (
+      <JobView
+        job={importJob(lines, { isDryRun: false })}
+        total={lines.length}
+        reportName={`sms-quota-block-${destination}`}
+        onEnd={() => void refetchDependents(queryClient)}
+      >
+        {() => null}
+      </JobView>
+    )
+  }
+  if (users.length < 2) return null
+  if (!isOpen) {
+    return (
+      <Button size="xs" color="red" mt="sm" onClick={() => setOpen(true)}>
+        {blockAll.open(name, users.length)}
+      </Button>
+    )
+  }
+  return (
+    <form onSubmit={submit} noValidate>
+      <TextInput
+        label={quotaTexts.form.blockReason}
+        required
+        data-autofocus
+        mt="sm"
+        maxLength={MAX_REASON}
+        value={reason}
+        onChange={event => setReason(event.currentTarget.value)}
+        error={isMissing && text === '' && quotaTexts.form.blockReasonMissing}
+      />
+      <p className={classes.more}>{blockAll.about(name, users.length)}</p>
+      <Group gap="xs">
+        <Button type="submit" color="red" size="xs">
+          {blockAll.confirm(users.length)}
+        </Button>
+        <Button variant="default" size="xs" onClick={() => setOpen(false)}>
+          {quotaTexts.form.cancel}
+        </Button>
+      </Group>
+    </form>
+  )
+}
