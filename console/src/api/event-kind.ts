@@ -1,3 +1,4 @@
+import { isExtra } from '../components/extra-grant.ts'
 import { dayOf } from '../local-time.ts'
 import type { Api } from './types.ts'
 
@@ -6,9 +7,9 @@ type Event = Api['Event']
 /** What a new quota is for: a cap of 0 blocks, and an extra grant adds to another one for a time. */
 export type Purpose = 'grant' | 'cap' | 'block' | 'extra'
 
-export function purposeOf({ kind, limit, metadata }: Api['SmsQuota']): Purpose {
-  if (kind === 'cap') return limit === 0 ? 'block' : 'cap'
-  return 'extends_quota' in metadata ? 'extra' : 'grant'
+export function purposeOf(quota: Api['SmsQuota']): Purpose {
+  if (quota.kind === 'cap') return quota.limit === 0 ? 'block' : 'cap'
+  return isExtra(quota) ? 'extra' : 'grant'
 }
 
 /** What the activity feed counts events by: the day, what happened, and who did it. */

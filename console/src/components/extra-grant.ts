@@ -5,6 +5,9 @@ type Quota = Api['SmsQuota']
 /** The API accepts no longer values of metadata. */
 export const MAX_REASON = 500
 
+/** Whether a grant gives units to another one for a time. */
+export const isExtra = ({ metadata }: Pick<Quota, 'metadata'>) => 'extends_quota' in metadata
+
 /** Units that do not last: a limit has no end of its own, so they are a grant of their own. */
 export interface Extra {
   /** The grant that gets the units. */

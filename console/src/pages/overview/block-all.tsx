@@ -1,8 +1,8 @@
-import { Button, Group, TextInput } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { MAX_REASON } from '../../components/extra-grant.ts'
+import { BlockReason } from '../../components/block-reason.tsx'
 import classes from '../../components/panel-table.module.css'
 import { type ImportLine, importJob } from '../../queries/jobs.ts'
 import type { DestinationGroup } from '../../queries/overview.ts'
@@ -24,7 +24,7 @@ interface BlockAllProps {
 export function BlockAll({ group, destination, name, users }: BlockAllProps) {
   const [isOpen, setOpen] = useState(false)
   const [reason, setReason] = useState('')
-  const [isMissing, setMissing] = useState(false)
+  const [isTried, setTried] = useState(false)
   const [lines, setLines] = useState<readonly ImportLine[] | null>(null)
   // Names the caps, so that one is made for each user however often the job is continued.
   const [reference] = useState(() => `block-${destination}-${newIdempotencyKey()}`)
@@ -34,7 +34,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
 
   function submit(event: FormEvent) {
     event.preventDefault()
-    setMissing(text === '')
+    setTried(true)
     if (text === '') return
     const scope = group === 'country' ? { countries: [destination] } : { message_types: [destination] }
     const cap = { kind: 'cap', limit: 0, name: quotaTexts.form.blockName(name), external_ref: reference, ...scope }
@@ -68,16 +68,7 @@ export function BlockAll({ group, destination, name, users }: BlockAllProps) {
   }
   return (
     <form onSubmit={submit} noValidate>
-      <TextInput
-        label={quotaTexts.form.blockReason}
-        required
-        data-autofocus
-        mt="sm"
-        maxLength={MAX_REASON}
-        value={reason}
-        onChange={event => setReason(event.currentTarget.value)}
-        error={isMissing && text === '' && quotaTexts.form.blockReasonMissing}
-      />
+      <BlockReason value={reason} onChange={setReason} isTried={isTried} />
       <p className={classes.more}>{blockAll.about(name, users.length)}</p>
       <Group gap="xs">
         <Button type="submit" color="red" size="xs">

@@ -62,7 +62,7 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
     found.map(({ user_id }) => user_id),
   )
   const { blocked } = overviewTexts
-  // Without the summaries, those who can send again or are blocked on purpose would stand among the others for a moment.
+  // Until summaries are read, users who can send again or are blocked on purpose would be shown as blocked by mistake.
   if (summaries.isPending) return <Loading rows={5} height={44} />
   const read = found.filter(({ user_id }) => !summaries.loading.has(user_id))
   const users = read.map((user): ShownUser => {

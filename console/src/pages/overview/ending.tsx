@@ -1,6 +1,7 @@
 import { Anchor, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import type { Api } from '../../api/types.ts'
+import { isExtra } from '../../components/extra-grant.ts'
 import { QuotaName } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
@@ -13,9 +14,6 @@ import { overviewPartTexts } from '../../texts/overview-parts.ts'
 import { useFirstRows } from './parts.tsx'
 
 type Quota = Api['SmsQuota']
-
-/** Units that were given for a period only: that they end with it needs no decision, and a gift to hundreds would hide the rest. */
-const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
 
 /** Quotas in use that end this week, those with most units left first, and how many extra grants end. */
 export function Ending() {
@@ -33,7 +31,7 @@ export function Ending() {
     >
       <Loaded query={list} loading={<Loading rows={3} height={44} />}>
         {({ items, next_cursor }) => {
-          // A raised cap is followed by one with the old limit.
+          // A raised cap is followed by one with the old limit. That extra units end needs no decision, and a gift to hundreds would hide the rest.
           const quotas = items.filter(quota => !isExtra(quota) && currentRaise(quota) === null)
           const extra = items.filter(isExtra).length
           return (

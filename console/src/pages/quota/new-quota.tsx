@@ -1,11 +1,11 @@
-import { Anchor, Button, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
 import { ApiProblem } from '../../api/problem.ts'
 import type { Api } from '../../api/types.ts'
-import { MAX_REASON } from '../../components/extra-grant.ts'
+import { BlockReason } from '../../components/block-reason.tsx'
 import { Loaded, Loading } from '../../components/loaded.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { quotaName } from '../../components/quota-labels.ts'
@@ -95,7 +95,7 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
   const [values, setValues] = useState(first)
   const [onlyBlock] = useState(isOnlyBlock)
   const [reason, setReason] = useState('')
-  const [isReasonMissing, setReasonMissing] = useState(false)
+  const [isTried, setTried] = useState(false)
   const reasonField = useRef<HTMLInputElement>(null)
   const body = () => createBodyOf(values, reason.trim())
   // One key per form, so that repeated requests create one quota.
@@ -110,7 +110,7 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
 
   function submit() {
     if (isBlock && reason.trim() === '') {
-      setReasonMissing(true)
+      setTried(true)
       reasonField.current?.focus()
     } else creation.mutate({ body: body(), key })
   }
@@ -126,20 +126,7 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
         about={isBlock ? aboutBlock(values) : about}
       />
       {!onlyBlock && <Presets values={values} onChange={setValues} />}
-      {isBlock && (
-        <TextInput
-          label={TEXTS.blockReason}
-          description={TEXTS.blockReasonAbout}
-          ref={reasonField}
-          required
-          error={isReasonMissing && reason.trim() === '' && TEXTS.blockReasonMissing}
-          maxLength={MAX_REASON}
-          maw="40rem"
-          mb="md"
-          value={reason}
-          onChange={event => setReason(event.currentTarget.value)}
-        />
-      )}
+      {isBlock && <BlockReason value={reason} onChange={setReason} isTried={isTried} ref={reasonField} />}
       <QuotaForm
         values={values}
         onChange={setValues}

@@ -1,6 +1,6 @@
 import type { Api } from '../../../api/types.ts'
 import { STATUS_LABELS } from '../../../components/badge.tsx'
-import type { Extra } from '../../../components/extra-grant.ts'
+import { type Extra, isExtra } from '../../../components/extra-grant.ts'
 import { isLive } from '../../../components/quota-dialogs/sendable.ts'
 import { quotaName } from '../../../components/quota-labels.ts'
 import { wholeNumber } from '../../../components/text-field.tsx'
@@ -20,7 +20,6 @@ type Quota = Api['SmsQuota']
 const { topUp, jobs } = manyTexts
 
 export const periodOf = ({ period }: Quota): Which => period ?? 'once'
-const isExtra = ({ metadata }: Quota) => 'extends_quota' in metadata
 
 /** What of a user's quotas matters. */
 interface UserGrants {
