@@ -22,8 +22,11 @@ export interface FreshDatabase {
  */
 export async function freshDatabase(options: Partial<DatabaseOptions> = {}): Promise<FreshDatabase> {
   const [nodes, template] = [inject('nodes'), inject('templateName')]
+  // Copying the files takes half the time of logging the pages.
   const create = (name: string) =>
-    nodes === null ? administer(`create database ${name} template ${template}`) : createCopy(nodes, name, template)
+    nodes === null
+      ? administer(`create database ${name} template ${template} strategy file_copy`)
+      : createCopy(nodes, name, template)
   return makeDatabase(create, options)
 }
 
