@@ -142,6 +142,7 @@ async function tokenOf(
     secret: await ownSecret(dataDir),
     userId: isUser ? owner : null,
     subject: String(owner),
+    ...(isUser ? { name: 'Demo administrator' } : {}),
     roles: roles.map(role => (role === 'admin' ? auth.adminRole : auth.senderRole)),
     ttlSeconds: (MAX_PAST_MS + DAY_MS) / 1_000,
     now: at - MAX_PAST_MS,

@@ -57,7 +57,7 @@ async function verdicts(page: Page): Promise<string[]> {
 }
 
 test('an administrator sees the denials of a user with reason, quota and when to try again', async () => {
-  const page = await site.visit('/users/7?measure=denied')
+  const page = await site.visit('/users/7?days=90&measure=denied')
   // The usage of the user leads to the denials of each reason in its period.
   expect(await page.getByRole('link', { name: 'a cap 700' }).getAttribute('href')).toMatch(
     /^\/console\/users\/7\/denials\?reason=cap_reached&from=2025-12-1\dT.*&to=2026-03-15T/,

@@ -46,12 +46,14 @@ test('a CSV file gives its users more units for this window, and names users wit
   await page.getByText(/^1 user gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
   await page.getByRole('row', { name: /^140 Bundle 1,000 1,500/ }).waitFor()
   await page
-    .getByRole('row', { name: 'Line 3: User 141 Prepaid: no hour, day, week, month or year to end with. “Bundle”' })
+    .getByRole('row', {
+      name: 'Line 3: User 141 Has only a one-time grant (prepaid pack), which does not reset. “Bundle”',
+    })
     .waitFor()
   await page.getByRole('row', { name: 'Line 4: User 999 Has no quota at all' }).waitFor()
   // Who is left out stands first, with what can be done for them.
   expect(await page.getByRole('table').first().getAttribute('aria-label')).toBe('Who is left out')
-  await page.getByLabel('Also give units to 1 user: the one-time grant (prepaid pack)').waitFor()
+  await page.getByLabel('Also give units to 1 user with another grant: the one-time grant (prepaid pack)').waitFor()
   await expectAccessible(page)
   await page.getByText(/^The units last until .+ \(Europe\/Berlin\)\.$/).waitFor()
   await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
@@ -66,7 +68,7 @@ test('a CSV file gives its users more units for this window, and names users wit
   expect(await downloadReport(page)).toEqual([
     'line,user,result,why,grant,units,units end,time zone,result code,reference of the units',
     `2,140,received,,Bundle,500,2026-04-01T00:00:00+02:00,Europe/Berlin,received,${items[0].external_ref}`,
-    expect.stringMatching(/^3,141,left out,"Prepaid: no hour/),
+    expect.stringMatching(/^3,141,left out,"Has only a one-time grant/),
     expect.stringMatching(/^4,999,left out,"Has no quota at all, or/),
     '5,ada,left out,Not a user id: “ada”,,,,,left,',
     '6,140,left out,Is there twice: User 140,,,,,left,',
@@ -162,9 +164,13 @@ test('users who are left out get units in the same run, in German', async () => 
   await page.getByRole('button', { name: 'Vorschau (ändert nichts)' }).click()
   await page.getByText('1 Benutzer bekommt je 500 Einheiten, ab jetzt dauerhaft.').waitFor()
   await page.getByText('2 Zeilen bleiben außen vor.').waitFor()
-  await page.getByLabel('Auch 1 Benutzer Einheiten geben: Das einmalige Paket (Prepaid)').check()
+  await page
+    .getByLabel('Auch 1 Benutzer mit einem anderen Paket Einheiten geben: Das einmalige Paket (Prepaid)')
+    .check()
   await page.getByText('1 Zeile bleibt außen vor.').waitFor()
-  await page.getByText('2 Benutzer bekommen je 500 Einheiten, teils ab jetzt dauerhaft, teils ohne Ende.').waitFor()
+  await page
+    .getByText('2 Benutzer bekommen je 500 Einheiten (zusammen 1.000), teils ab jetzt dauerhaft, teils ohne Ende.')
+    .waitFor()
   await page.getByText('Die Einheiten enden nie: Sie gelten, bis sie verbraucht sind. Für 1 der Benutzer').waitFor()
   await expectAccessibleInEachLayout(page)
   await page.getByRole('button', { name: '2 Benutzern die Einheiten geben' }).click()
@@ -199,9 +205,9 @@ test('the preview shows all users of a file, and when their units end', async ()
   const ends =
     'the first ends on 10 Jan 2027, 01:00, the last on 19 Jan 2027, 01:00 (Europe/Berlin). For 15 of the users they never end, because the grant does not.'
   await page.getByText('No user gets units.').waitFor()
-  await page.getByLabel('Also give units to 45 users: the one-time grant').check()
+  await page.getByLabel('Also give units to 45 users with another grant: the one-time grant').check()
   await page.getByText('This is the end of the month in the time zone UTC.').first().waitFor()
-  await page.getByText(/^45 users get 500 units each, until 1 Apr 2026, 02:00/).waitFor()
+  await page.getByText(/^45 users get 500 units each \(22,500 in all\), until 1 Apr 2026, 02:00/).waitFor()
   await page.getByRole('button', { name: 'Back', exact: true }).click()
   await page.getByLabel('Which grant of each user').selectOption('The one-time grant (prepaid pack)')
   expect(await page.getByLabel('Until the end of this month').isChecked()).toBe(true)
@@ -243,15 +249,17 @@ test('the preview says how many units caps let each user send, those who can sen
   await page.getByLabel('Units for each user').fill('500')
   await page.getByLabel('Reason').fill('Outage')
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
-  await page.getByText('Please note: 3 of 5 users have a cap that stops some of the units, or all.').waitFor()
+  await page
+    .getByText('3 of 5 users have a cap that stops some of the units; for 3 of them they add nothing.')
+    .waitFor()
   const notes = page.getByRole('table', { name: 'Please note' }).locator('tbody').getByRole('row')
-  const short =
-    'Has a daily cap of 20 units: of these units and those that are left, it lets only part pass before they end.'
+  const short = (capacity: number) =>
+    `Has a daily cap of 20 units, which stops some of the units. It lets about ${capacity} pass before they end, and 1,000 are left until then without them: the 500 add nothing.`
   // 16 days more, and what is left today.
   expect(await notes.allTextContents()).toEqual([
-    'Line 6: User 184Has reached a monthly cap of 20 units: the new units cannot be used before it resets or is raised. None of the 500 can be used before they end.',
-    `Line 5: User 183${short} At most about 338 of the 500 can be used before they end.`,
-    `Line 3: User 181${short} At most about 420 of the 500 can be used before they end.`,
+    `Line 3: User 181${short(420)}`,
+    `Line 5: User 183${short(338)}`,
+    'Line 6: User 184Has reached a monthly cap of 20 units: the new units cannot be used before it resets or is raised. It lets none pass before they end, and 1,000 are left until then without them: the 500 add nothing.',
     'Line 2: User 180Has several fitting grants: the one that pays first gets the units. “Bundle”',
   ])
   await expectAccessibleInEachLayout(page)
@@ -303,17 +311,20 @@ test('a file that is given again for another reason asks first, and caps in the 
   await capped.waitFor()
   const [, ...rows] = await downloadReport(page)
   const why =
-    '"Has a yearly cap of 1,200 units: of these units and those that are left, it lets only part pass before they end."'
+    '"Has a yearly cap of 1,200 units, which stops some of the units. It lets about 1,200 pass before they end, and 1,000 are left until then without them: at most about 200 of the 500 can be used."'
   expect(rows[0]).toContain(`2,150,received,${why},`)
 
   await page.getByRole('button', { name: 'Choose another file' }).click()
   await preview('customer\n150\n151\n152\n153\n154\n', 'Excuse')
   const warning = page.getByRole('alert')
   await warning.getByText(/^4 of these users already got units this year: 500 units on .+, for “Outage”\.$/).waitFor()
-  await page.getByText(/^5 users get 500 units each, .+ 4 of them get units again\.$/).waitFor()
+  await page.getByText(/^5 users get 500 units each \(2,500 in all\), .+ Reason: Excuse$/).waitFor()
+  await page.getByText('First choose above what happens to those who already got units.').waitFor()
+  await page.getByRole('row', { name: /^150 Bundle 1,500 2,000/ }).waitFor()
   expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isDisabled()).toBe(true)
   await expectAccessibleInEachLayout(page)
   await warning.getByLabel('Give units to these 4 again').check()
+  await page.getByText(/ 4 of them get units again\.$/).waitFor()
   expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isEnabled()).toBe(true)
   await warning.getByLabel('Leave these 4 out').check()
   await page.getByRole('row').filter({ hasText: '4 entriesAlready got units.' }).waitFor()

@@ -86,7 +86,7 @@ test.each<[string, Partial<Terms>]>([
   ['At most 1,000 units in total to Germany; across all grants', { ...CAP, countries: ['DE'] }],
   // Dates
   ['1,000 units in total; from 2026-04-01', { starts_at: '2026-04-01T00:00:00.000Z' }],
-  ['1,000 units in total; until 2026-05-01', { expires_at: '2026-05-01T00:00:00.000Z' }],
+  ['1,000 units in total; until 2026-05-01, when unused units expire', { expires_at: '2026-05-01T00:00:00.000Z' }],
   [
     'At most 1,000 units in total; across all grants; from 2026-04-01 until 2026-05-01',
     { ...CAP, starts_at: '2026-04-01T00:00:00.000Z', expires_at: '2026-05-01T00:00:00.000Z' },

@@ -43,7 +43,7 @@ test('a blocked user gets what was asked for, for today only, and the page says 
   expect(await dialog.getByLabel('Remove units').count()).toBe(0)
   await dialog.getByRole('button', { name: '+100', exact: true }).click()
   await dialog.getByRole('button', { name: '+240 covers what was denied' }).click()
-  expect(await dialog.getByRole('textbox', { name: 'Units' }).inputValue()).toBe('240')
+  expect(await dialog.getByRole('textbox', { name: 'Units to add' }).inputValue()).toBe('240')
   await dialog.getByText('The limit is 340 until 16 March 2026').waitFor()
   await dialog.getByRole('button', { name: 'Cap too low' }).click()
   await expectAccessible(page)
@@ -88,6 +88,8 @@ test('a used-up grant says what was asked for this month, and gets units for thi
   await dialog.getByRole('button', { name: 'Goodwill' }).click()
   await dialog.getByRole('button', { name: 'Add units' }).click()
   await page.getByText('Can send: 30 units now').waitFor()
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Changes' }).click()
+  await page.getByRole('row').filter({ hasText: 'Created: 30 units · Version 1Goodwill' }).waitFor()
 })
 
 test('the forecast says which cap stops sending after the raise', async () => {
@@ -118,6 +120,8 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 43' })
   const demand = '126 units were asked for: 100 granted, 26 denied because of a cap. Each attempt counts.'
   await dialog.getByText(`Today, ${demand} On the busiest of the last 7 days it was 210.`).waitFor()
+  await dialog.getByText('Units were denied on 1 of the last 7 days, too.').waitFor()
+  expect(await dialog.getByLabel('Today only').isChecked()).toBe(true)
   await dialog.getByRole('button', { name: '+26 covers what was denied' }).waitFor()
   await dialog.getByRole('button', { name: '+110 covers the busiest of the last 7 days' }).click()
   await expectAccessible(page)
@@ -131,4 +135,26 @@ test('early in the day a raise is proposed that lasts for a day as busy as the l
   const said = page.getByRole('list', { name: 'What each quota says' }).getByRole('listitem')
   await said.filter({ hasText: 'Cap CeilingHas room, and counts 1 unit' }).waitFor()
   await said.filter({ hasText: 'Cap CeilingDoes not count yet: follows the raised cap on' }).waitFor()
+})
+
+test('a cap that is too low on most days is raised for good, unless the user chooses otherwise', async () => {
+  const user_id = 44
+  await allow({ user_id, limit: 5_000 })
+  await allow({ user_id, ...DAILY, limit: 100, name: 'Ceiling' })
+  for (let day = 0; day < 5; day++, clock.now += DAY_MS) {
+    await ask({ user_id, units: 100 }, true)
+    await ask({ user_id, units: 30 }, false)
+  }
+  await ask({ user_id, units: 100 }, true)
+  await ask({ user_id, units: 10 }, false)
+
+  const page = await site.visit(`/users/${user_id}`, { now: clock.now })
+  await page.getByRole('button', { name: 'Raise “Ceiling”' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Raise the daily cap of user 44' })
+  await dialog.getByText('Units were denied on 5 of the last 7 days, too.').waitFor()
+  expect(await dialog.getByLabel('Every day from now on').isChecked()).toBe(true)
+  await dialog.getByRole('button', { name: '+30 covers the busiest of the last 7 days' }).click()
+  await dialog.getByText('The limit goes from 100 to 130. It counts today and on every later day.').waitFor()
+  await dialog.getByLabel('Today only').check()
+  await dialog.getByText('The limit is 130 until').waitFor()
 })

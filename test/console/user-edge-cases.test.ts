@@ -190,7 +190,7 @@ test('shows hostile text as text, without horizontal scrolling', async () => {
   await page.getByText(longest(200)).first().waitFor()
   await expectAccessible(page)
   await page.goto(`${site.url}/console/users/66?days=${encodeURIComponent(HOSTILE)}&from=2026-02-30&measure=x&page=0`)
-  await page.getByText('Last 90 days').waitFor({ state: 'attached' })
+  await page.getByText('Last 30 days').waitFor({ state: 'attached' })
   await page.goto(`${site.url}/console/users/66/reservations?cursor=bm90IG91cnM`)
   await page.getByRole('alert').filter({ hasText: 'cursor' }).waitFor()
   await page.goto(`${site.url}/console/users/66/reservations?state=odd`)
@@ -211,7 +211,7 @@ test('shows an outage where data was requested, and keeps the other sections', a
 })
 
 test('is accessible and fits 1280 and 360 px', async () => {
-  const page = await site.visit('/users/7?group_by=country')
+  const page = await site.visit('/users/7?days=90&group_by=country')
   const bars = page.locator('.recharts-bar-rectangle')
   const table = page.getByRole('region', { name: 'Units by day' })
   await expect.poll(() => bars.count()).toBe(4 * DAYS)

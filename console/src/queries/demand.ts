@@ -17,6 +17,8 @@ export interface Demand {
   denied: number
   /** The most that was asked for in one of the windows before, as many as `WINDOWS_BEFORE` says; null without such windows. */
   busiest: number | null
+  /** In how many of those windows something was denied for that reason; 0 without such windows. */
+  deniedBefore: number
 }
 
 /** So many windows before the current one show what is usual. */
@@ -41,11 +43,15 @@ export function demandQuery(quota: Quota) {
       }
       const now = sumOf(quota, await read(windowOf(quota), 'month'))
       const { period, window_start } = quota
-      if (period === null || period === 'year') return { ...now, busiest: null }
+      if (period === null || period === 'year') return { ...now, busiest: null, deniedBefore: 0 }
       const from = new Date(Date.parse(window_start) - WINDOWS_BEFORE[period] * WINDOW_MS[period]).toISOString()
       const before = Map.groupBy(await read(wholeQuarters(from, window_start), period), ({ start }) => start)
       const sums = [...before.values()].map(groups => sumOf(quota, groups))
-      return { ...now, busiest: Math.max(0, ...sums.map(({ committed, denied }) => committed + denied)) }
+      return {
+        ...now,
+        busiest: Math.max(0, ...sums.map(({ committed, denied }) => committed + denied)),
+        deniedBefore: sums.filter(({ denied }) => denied > 0).length,
+      }
     },
     staleTime: 0,
   })
@@ -65,7 +71,7 @@ function isCounted(quota: Quota, { country = null, message_type = null }: Group)
   return counts(quota, { country, message_type })
 }
 
-function sumOf({ kind }: Quota, groups: readonly Group[]): Omit<Demand, 'busiest'> {
+function sumOf({ kind }: Quota, groups: readonly Group[]): Pick<Demand, 'committed' | 'denied'> {
   const reason = kind === 'cap' ? 'cap_reached' : 'quota_exhausted'
   const sum = (of: (group: Group) => number) => groups.reduce((total, group) => total + of(group), 0)
   return {

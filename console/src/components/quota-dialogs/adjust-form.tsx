@@ -1,7 +1,9 @@
 import { Anchor, Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
+import { demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -27,12 +29,13 @@ type Quota = QuotaFormProps['quota']
 /** What the user has entered. */
 interface Input extends Amount {
   reason: string
-  isThisWindowOnly: boolean
+  /** Null until the user chooses. */
+  isThisWindowOnly: boolean | null
 }
 
-/** Changes a limit by a number of units, for good or for the current window only. To help a blocked user, the latter comes first. */
+/** Changes a limit by a number of units, for good or for the current window only. */
 export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }: QuotaFormProps) {
-  const [input, setInput] = useState<Input>({ units: '', isDecrease: false, reason: '', isThisWindowOnly: isRemedy })
+  const [input, setInput] = useState<Input>({ units: '', isDecrease: false, reason: '', isThisWindowOnly: null })
   // Raising a cap takes several steps: after a break they go on with the cap as it was.
   const [begun, setBegun] = useState<Quota | null>(null)
   const quota = begun ?? latest
@@ -42,7 +45,8 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
   const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease
-  const isThisWindowOnly = canBeThisWindowOnly && input.isThisWindowOnly
+  const isSingleWindow = useIsSingleWindow(quota) && isRemedy
+  const isThisWindowOnly = canBeThisWindowOnly && (input.isThisWindowOnly ?? isSingleWindow)
   const saving = useSaving(quota, (message: string) => {
     releaseInput()
     onDone(message)
@@ -134,6 +138,14 @@ function useCanBeThisWindowOnly(quota: Quota): boolean {
   const caller = useCaller()
   const fits = quota.kind === 'grant' ? quota.period !== null : canRaiseForWindow(quota)
   return fits && isLive(quota) && changesQuotas(caller)
+}
+
+/** Whether too little in the current window is an exception: in most of the windows before nothing was denied. */
+function useIsSingleWindow(quota: Quota): boolean {
+  const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
+  const { period } = quota
+  if (demand == null || period === null || period === 'year') return true
+  return demand.deniedBefore <= WINDOWS_BEFORE[period] / 2
 }
 
 function useSaving(quota: Quota, onSaved: (message: string) => void) {

@@ -54,7 +54,7 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
       )}
       <div>
         <TextField
-          label={TEXTS.units}
+          label={isRemedy ? TEXTS.unitsToAdd : TEXTS.units}
           about={bound === null ? undefined : TEXTS.bound(bound)}
           value={units}
           onChange={text => onChange({ units: text })}
@@ -116,9 +116,13 @@ function proposalsOf(quota: Quota, { denied, busiest }: Demand): Proposal[] {
 function demandText(quota: Quota, demand: Demand): string {
   const { period, limit, rolled_over, kind } = quota
   const text = TEXTS.demand(TEXTS.demandIn[period ?? 'none'], grantedOf(quota, demand), demand.denied, kind)
-  const busiest = demand.busiest ?? 0
-  if (limit === null || period === null || period === 'year' || busiest <= limit + rolled_over) return text
-  return `${text} ${TEXTS.busiest[period](WINDOWS_BEFORE[period], busiest)}`
+  if (limit === null || period === null || period === 'year') return text
+  const [windows, busiest] = [WINDOWS_BEFORE[period], demand.busiest ?? 0]
+  return [
+    text,
+    ...(busiest > limit + rolled_over ? [TEXTS.busiest[period](windows, busiest)] : []),
+    ...(demand.deniedBefore > 0 ? [TEXTS.deniedBefore[period](demand.deniedBefore, windows)] : []),
+  ].join(' ')
 }
 
 /** Amounts add up: "+100" pressed twice is 200. What is no number counts as nothing. @param bound of the caller's role */

@@ -97,23 +97,25 @@ export function maxOf(rows: readonly DayRow[]): number {
 const FORECAST_SHARE = 0.25
 
 /**
- * Adds days after today at the daily rate, until the units run out.
- * @param today a timestamp in the day of the last row
+ * The days after today that a forecast shows, until the units run out.
+ * @param shown how many days there are before
+ * @param today a timestamp in the last of them
  */
-export function withForecast(
-  rows: readonly DayRow[],
-  forecast: NonNullable<Api['QuotaSummary']['forecast']>,
+export function daysAhead(
+  shown: number,
+  { runs_out_at }: NonNullable<Api['QuotaSummary']['forecast']>,
   today: string,
-): DayRow[] {
-  const { daily_rate, runs_out_at } = forecast
-  const first = dayOf(today)
-  const end = runs_out_at === null ? null : dayOf(runs_out_at)
-  const ahead = Array.from({ length: Math.ceil(rows.length * FORECAST_SHARE) }, (_, index) => addDays(first, index + 1))
+): string[] {
+  const [first, end] = [dayOf(today), runs_out_at === null ? null : dayOf(runs_out_at)]
+  const days = Array.from({ length: Math.ceil(shown * FORECAST_SHARE) }, (_, index) => addDays(first, index + 1))
+  return days.filter(day => end === null || day <= end)
+}
+
+/** Adds the days ahead at the daily rate, from the last row on. */
+export function withForecast(rows: readonly DayRow[], dailyRate: number, ahead: readonly string[]): DayRow[] {
   return [
-    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, forecast: daily_rate } : row)),
-    ...ahead
-      .filter(day => end === null || day <= end)
-      // At noon, which exists on every day.
-      .map(day => ({ at: new Date(`${day}T12:00:00`).toISOString(), forecast: daily_rate })),
+    ...rows.map((row, index) => (index === rows.length - 1 ? { ...row, forecast: dailyRate } : row)),
+    // At noon, which exists on every day.
+    ...ahead.map(day => ({ at: new Date(`${day}T12:00:00`).toISOString(), forecast: dailyRate })),
   ]
 }

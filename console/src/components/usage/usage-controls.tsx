@@ -17,7 +17,7 @@ const DAYS = ['7', '30', '90'] as const
 
 /** URL state of the usage report. A custom period (`from`, `to`) takes precedence over `days`. */
 export const USAGE_STATE = {
-  days: oneOf(DAYS, '90'),
+  days: oneOf(DAYS, '30'),
   from: day,
   to: day,
   measure: oneOf(MEASURES, 'committed'),
@@ -65,7 +65,7 @@ export function UsageControls({ state, period, errors, onChange }: ControlsProps
         onChange={({ currentTarget: { value } }) =>
           value === CUSTOM
             ? onChange({ from: period.first, to: period.last })
-            : onChange({ days: DAYS.find(known => known === value) ?? '90', from: null, to: null })
+            : onChange({ days: DAYS.find(known => known === value) ?? '30', from: null, to: null })
         }
         error={errors.at('interval')}
       />

@@ -4,7 +4,7 @@ import { Fragment, lazy, Suspense } from 'react'
 import { Link } from 'wouter'
 import { DENIAL_REASONS } from '../../../../src/domain/reservation.ts'
 import type { Api } from '../../api/types.ts'
-import { countryLabel, formatUnits, formatWeekday } from '../../formats.ts'
+import { countryLabel, formatUnits, formatWeekday, LOCAL_ZONE } from '../../formats.ts'
 import { dayOf } from '../../local-time.ts'
 import { usageQuery } from '../../queries/usage.ts'
 import { summaryQuery, useQuotaNames, type ViewedUser } from '../../queries/user.ts'
@@ -16,7 +16,7 @@ import { EmptyState, Loading } from '../loaded.tsx'
 import { Section } from '../section.tsx'
 import { useUrlState } from '../url-state.ts'
 import { Units } from '../values.tsx'
-import { chartDataOf, type Series, seriesColor, withForecast } from './chart-data.ts'
+import { chartDataOf, daysAhead, type Series, seriesColor, withForecast } from './chart-data.ts'
 import classes from './usage.module.css'
 import {
   type Group,
@@ -178,18 +178,24 @@ function ChartOrTable({ user, summary, usage, state, last }: ChartOrTableProps) 
   }
   // The forecast is of committed units, from today.
   const isAhead = measure === 'committed' && last === dayOf(summary.as_of)
-  const forecast = isAhead && summary.forecast !== null && summary.forecast.daily_rate > 0 ? summary.forecast : null
+  const daily = isAhead && summary.forecast !== null && summary.forecast.daily_rate > 0 ? summary.forecast : null
+  const ahead = daily === null ? [] : daysAhead(rows.length, daily, summary.as_of)
+  // Where units run out today, there is nothing to draw.
+  const forecast = ahead.length > 0 ? daily : null
   return (
     <>
       <div className={classes.chart}>
         <Suspense fallback={<Loading rows={1} height={280} />}>
           <Chart
             series={series}
-            rows={forecast === null ? rows : withForecast(rows, forecast, summary.as_of)}
+            rows={forecast === null ? rows : withForecast(rows, forecast.daily_rate, ahead)}
             label={texts.usage.chart(measuresOf(user)[measure].label)}
           />
         </Suspense>
       </div>
+      <Text size="xs" c="dimmed">
+        {texts.usage.days(LOCAL_ZONE)}
+      </Text>
       <Legend series={series} forecast={forecast && texts.usage.forecast(forecast.daily_rate)} />
     </>
   )

@@ -7,7 +7,7 @@ import { texts } from '../../texts/texts.ts'
 import { ReservationBadge } from '../badge.tsx'
 import { MessageLink, QuotaLink } from '../links.tsx'
 import classes from '../record-table.module.css'
-import { ExactTime, Timestamp, Units } from '../values.tsx'
+import { ExactTime, PrincipalName, Timestamp, Units } from '../values.tsx'
 
 type Reservation = Api['ReservationRecord']
 
@@ -57,7 +57,9 @@ function Row({ reservation, user }: RowProps) {
         <div className={classes.name}>
           <MessageLink user={user} id={id} />
         </div>
-        <div className={classes.about}>{methodText(reservation)}</div>
+        <div className={classes.about}>
+          <Origin reservation={reservation} />
+        </div>
       </Table.Th>
       <Table.Td data-label={columns.state}>
         <div>
@@ -91,12 +93,18 @@ function Row({ reservation, user }: RowProps) {
   )
 }
 
-function methodText({ op, force, id }: Reservation): string {
-  const { opening, reserved, consumed, forced } = texts.user.reservations
+/** Who asked for the message, where the viewer may see that, and whether it went past all limits. */
+function Origin({ reservation: { id, force, made_by = null } }: Pick<RowProps, 'reservation'>) {
+  const { opening, by, forced } = texts.user.reservations
   // Ids of senders do not start with an underscore.
   if (id.startsWith('_')) return opening
-  const how = op === 'reserve' ? reserved : consumed
-  return force ? forced(how) : how
+  return (
+    <>
+      {made_by !== null && by(<PrincipalName subject={made_by} />)}
+      {made_by !== null && force && ' · '}
+      {force && forced}
+    </>
+  )
 }
 
 /** Partial amounts that the state alone does not show. */

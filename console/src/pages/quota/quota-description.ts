@@ -61,10 +61,12 @@ function rolloverTexts(terms: Terms, words: Words, { units }: Formatters): strin
   return [...(period === null ? [] : [rollover]), ...(overage_limit > 0 ? [words.overage(units(overage_limit))] : [])]
 }
 
-function lifetimeTexts({ starts_at, expires_at }: Terms, words: Words, { timestamp }: Formatters): string[] {
+function lifetimeTexts(terms: Terms, words: Words, { timestamp }: Formatters): string[] {
+  const { kind, limit, period, starts_at, expires_at } = terms
+  const losesUnits = kind === 'grant' && limit !== null && period === null
   const parts = [
     ...(starts_at === null ? [] : [words.from(timestamp(starts_at))]),
-    ...(expires_at === null ? [] : [words.until(timestamp(expires_at))]),
+    ...(expires_at === null ? [] : [(losesUnits ? words.untilLost : words.until)(timestamp(expires_at))]),
   ]
   return parts.length === 0 ? [] : [parts.join(' ')]
 }

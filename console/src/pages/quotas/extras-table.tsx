@@ -7,15 +7,25 @@ import { texts } from '../../texts/texts.ts'
 import { FIRST_SHOWN } from './jobs/job-view.tsx'
 import { PreviewTable } from './jobs/preview-table.tsx'
 
+interface Row extends Extra {
+  /** Units that the grant got before, as grants of their own. */
+  earlier?: readonly Pick<Extra['quota'], 'limit'>[]
+}
+
+/** The limit of a grant, with the units that were added to it. */
+function limitOf({ quota, earlier = [] }: Row): number {
+  return [quota, ...earlier].reduce((sum, { limit }) => sum + (limit ?? 0), 0)
+}
+
 /** Who would get units, and until when. */
-export function ExtrasTable({ extras }: { extras: readonly Extra[] }) {
+export function ExtrasTable({ extras }: { extras: readonly Row[] }) {
   const [count, setCount] = useState(FIRST_SHOWN)
   const { user, grant, limit, total, end } = manyTexts.topUp.gift
   const columns = [
-    { label: user, cell: ({ quota }: Extra) => quota.user_id },
-    { label: grant, cell: ({ quota }: Extra) => <bdi>{quotaName(quota)}</bdi> },
-    { label: limit, cell: ({ quota }: Extra) => formatUnits(quota.limit ?? 0) },
-    { label: total, cell: ({ quota, units }: Extra) => formatUnits((quota.limit ?? 0) + units) },
+    { label: user, cell: ({ quota }: Row) => quota.user_id },
+    { label: grant, cell: ({ quota }: Row) => <bdi>{quotaName(quota)}</bdi> },
+    { label: limit, cell: (row: Row) => formatUnits(limitOf(row)) },
+    { label: total, cell: (row: Row) => formatUnits(limitOf(row) + row.units) },
   ]
   const ends = {
     label: end,

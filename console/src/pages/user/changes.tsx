@@ -88,7 +88,7 @@ interface RowProps {
 }
 
 function Row({ change, others, names }: RowProps) {
-  const { quota_id, reason, actor, at } = change
+  const { quota_id, actor, at } = change
   const { columns } = texts.user.changes
   const { kind } = recordedQuota(change)
   return (
@@ -120,7 +120,7 @@ function Row({ change, others, names }: RowProps) {
         </div>
       </Table.Td>
       <Table.Td data-label={columns.reason} className={classes.name ?? ''}>
-        <bdi>{reason ?? '–'}</bdi>
+        <bdi>{reasonOf(change) ?? '–'}</bdi>
       </Table.Td>
       <Table.Td data-label={columns.by} className={classes.name ?? ''}>
         <Actor subject={actor} />
@@ -132,6 +132,12 @@ function Row({ change, others, names }: RowProps) {
   )
 }
 
+/** Of a created quota it is among the metadata: the API takes none beside it. */
+function reasonOf({ action, reason, after }: Change): string | null {
+  const shown: Api['QuotaAsShown'] = after ?? {}
+  return reason ?? (action === 'created' ? (shown.metadata?.reason ?? null) : null)
+}
+
 function WhatChanged({ change }: { change: Change }) {
   const { action, version, reason, after } = change
   const raise = reason === null ? null : raiseOf(after ?? {})
@@ -140,6 +146,7 @@ function WhatChanged({ change }: { change: Change }) {
   return (
     <>
       {labelOf(action)}
+      {action === 'created' && after !== null && `: ${settingText('limit', after)}`}
       {version !== null && <span className={classes.about}> · {texts.user.changes.version(version)}</span>}
       {action === 'updated' && <ChangedSettings change={change} />}
     </>

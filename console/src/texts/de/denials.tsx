@@ -140,9 +140,10 @@ export const denials: typeof english = {
     notFoundAbout:
       'Kein Versender hat unter dieser ID und diesem Benutzer nach ihr gefragt, oder es ist so lange her, dass sie nicht mehr aufbewahrt wird.',
     outcomes: {
-      denied: 'Sie wurde abgelehnt, nichts wurde berechnet. Der Versender kann unter derselben ID noch einmal fragen.',
+      denied:
+        'Sie wurde abgelehnt, nichts wurde berechnet. Von selbst wird sie nicht später gesendet: das sendende System muss noch einmal fragen.',
       reserved: 'Ihre Einheiten sind zurückgelegt. Der Versender hat noch nicht gesagt, ob sie gesendet wurde.',
-      committed: 'Sie wurde erlaubt und berechnet. Ob sie das Telefon erreicht hat, weiß nur der Versender.',
+      committed: 'Sie wurde erlaubt und berechnet. Ob sie das Telefon erreicht hat, ist hier nicht bekannt.',
       refunded: 'Sie wurde berechnet und vollständig erstattet.',
       released: 'Ihre Einheiten wurden vor dem Senden freigegeben. Nichts wurde berechnet.',
       expired:
@@ -156,7 +157,7 @@ export const denials: typeof english = {
         {sendable !== null && `: ${sendable === 0 ? 'keine' : formatUnits(sendable)} hätten gesendet werden können`}
       </>
     ),
-    retryAt: time => <>Neuer Versuch ab {time}</>,
+    retryAt: time => <>Nach den Kontingenten von damals kann sie ab {time} gehen</>,
     explain: 'Warum?',
     earlier: 'Frühere Ablehnungen dieser ID stehen im Protokoll.',
     reserved: units => `Reserviert: ${units}`,

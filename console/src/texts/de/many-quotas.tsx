@@ -33,7 +33,7 @@ export const manyQuotas: typeof english = {
       year: 'Nur in diesem Jahr',
     },
     thisWindowAbout:
-      'Jeder Benutzer erhält ein Paket mit diesen Einheiten für dieselben Nachrichten. Es endet, wenn das Kontingent das nächste Mal zurückgesetzt wird.',
+      'Jeder Benutzer erhält diese Einheiten neben dem Paket, für dieselben Nachrichten. Was nicht verbraucht ist, wenn das Paket das nächste Mal zurückgesetzt wird, verfällt.',
     reason: 'Grund',
     reasonAbout: 'Erscheint im Verlauf.',
     end: 'Wie das Ende verschoben wird',
@@ -141,9 +141,9 @@ export const manyQuotas: typeof english = {
     drop: 'Eine CSV-Datei hier ablegen oder auswählen',
     choose: 'Datei auswählen',
     quotasHint:
-      'Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent: Eine bekannte Referenz wird aktualisiert, eine andere angelegt.',
+      'Um Kontingente anzulegen und zu ändern: Mit den Spalten user_id, external_ref und limit ist jede Zeile ein Kontingent. Eine bekannte Referenz wird aktualisiert, eine andere angelegt. Vorher wird geprüft.',
     usersHint: (users, units) =>
-      `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Zum Beispiel:`,
+      `Um Benutzern mehr Einheiten zu geben, heißt die Spalte ihrer Nummern wie eines von ${users}. Für unterschiedliche Einheiten kommt eine Spalte dazu, die wie eines von ${units} heißt. Andere Spalten zählen nicht. Wie viele Einheiten, wie lange und warum, wird danach gefragt, und vor jeder Änderung kommt eine Vorschau. Zum Beispiel:`,
     tooLarge: megabytes => `Die Datei ist größer als ${megabytes} MB. Dafür gibt es den Befehl sms-quota import.`,
     notUtf8: 'Die Datei ist nicht UTF-8. Als „CSV UTF-8“ speichern.',
     unclosedQuote: line => `Zeile ${line}: Ein Anführungszeichen ist nicht geschlossen.`,
@@ -159,6 +159,7 @@ export const manyQuotas: typeof english = {
     importRest: rows => `Die anderen ${formatUnits(rows)} importieren`,
     nothing: 'Alle Kontingente sind schon so, wie die Datei sagt.',
     toQuotas: 'Zur Liste der Kontingente',
+    toExtras: 'Diese Pakete zeigen',
   },
   topUp: {
     heading: users => `Mehr Einheiten für ${formatUnits(users)} Benutzer`,
@@ -182,13 +183,13 @@ export const manyQuotas: typeof english = {
     },
     repeatable: 'Dasselbe noch einmal mit derselben Datei würde die Limits noch einmal erhöhen.',
     repeatSafe:
-      'Dieselben Einheiten aus demselben Grund gibt es je Zeitraum nur einmal, auch wenn die Datei noch einmal gewählt wird.',
+      'Dieselben Einheiten aus demselben Grund gibt es je Zeitraum nur einmal, auch wenn die Datei noch einmal gewählt wird. Bei einem anderen Grund wird erst gefragt.',
     find: 'Vorschau (ändert nichts)',
     finding: (done, of) => `Suche: ${formatUnits(done)} von ${formatUnits(of)} Benutzern`,
     why: {
       noQuota: 'Hat gar kein Kontingent oder ist dem Dienst unbekannt. Die Nummer prüfen.',
       onlyCaps: 'Hat nur Obergrenzen, kein Paket.',
-      onlyOneTime: 'Prepaid: ohne Stunde, Tag, Woche, Monat oder Jahr, womit die Einheiten enden könnten.',
+      onlyOneTime: 'Hat nur ein einmaliges Paket (Prepaid), das nicht zurückgesetzt wird.',
       unlimited: 'Hat schon ein unbegrenztes Paket.',
       notLive: (status, toDo = '') => `Das Paket zählt zurzeit nicht: ${status}.${toDo}`,
       toDo: {
@@ -203,7 +204,8 @@ export const manyQuotas: typeof english = {
       on: at => `(am ${at})`,
     },
     offer: (users, which) =>
-      `Auch ${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} Einheiten geben: ${which}`,
+      `Auch ${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} mit einem anderen Paket Einheiten geben: ${which}`,
+    stays: 'Sie kommen neben dieses Paket, das bleibt, wie es ist.',
     previewOthers: (users, which) => `Vorschau für die ${formatUnits(users)} außen vor: ${which}`,
     lasting: {
       forGood: 'Die Einheiten kommen in jedem Zeitraum wieder, bis das Limit gesenkt wird.',
@@ -234,6 +236,7 @@ export const manyQuotas: typeof english = {
       `${formatUnits(users)} Benutzer: ${given}${reason === '' ? '' : `, Grund: „${reason}“`}`,
     moreEarlier: count => `und ${formatUnits(count)} weitere`,
     decide: 'Was soll mit ihnen geschehen?',
+    decideFirst: 'Oben erst wählen, was mit denen geschieht, die schon Einheiten bekommen haben.',
     leaveThem: users => (users === 1 ? 'Diesen Benutzer auslassen' : `Diese ${formatUnits(users)} auslassen`),
     giveAgain: users =>
       users === 1 ? 'Diesem Benutzer noch einmal geben' : `Diesen ${formatUnits(users)} noch einmal geben`,
@@ -243,10 +246,10 @@ export const manyQuotas: typeof english = {
       hasExtra: 'Hat schon zusätzliche Einheiten.',
       capReached: cap =>
         `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.`,
-      capShort: cap =>
-        `Hat ${cap}: Von diesen und den übrigen Einheiten lässt sie nur einen Teil durch, bevor sie enden.`,
-      usableOf: (usable, units) =>
-        `${usable === 0 ? 'Keine' : `Höchstens etwa ${formatUnits(usable)}`} der ${formatUnits(units)} ${usable === 1 ? 'kann' : 'können'} verbraucht werden, bevor sie enden.`,
+      capShort: cap => `Hat ${cap}, die einen Teil der Einheiten aufhält.`,
+      usableOf: (capacity, ending, usable, units) =>
+        `Sie lässt ${capacity === 0 ? 'nichts' : `etwa ${formatUnits(capacity)}`} durch, bevor sie enden${ending === 0 ? '' : `, und ${formatUnits(ending)} sind bis dahin auch ohne sie übrig`}: ${usable === 0 ? `die ${formatUnits(units)} bringen nichts` : `höchstens etwa ${formatUnits(usable)} der ${formatUnits(units)} lassen sich verbrauchen`}.`,
+      unlimitedBefore: 'Ein anderes Paket ist unbegrenzt: Sie bringen nichts.',
       caps: {
         hour: units => `eine stündliche Obergrenze von ${units} Einheiten`,
         day: units => `eine tägliche Obergrenze von ${units} Einheiten`,
@@ -260,6 +263,7 @@ export const manyQuotas: typeof english = {
     notUnits: 'Keine Anzahl von Einheiten ab 1:',
     twice: 'Steht zweimal darin:',
     unitsEach: units => `je ${formatUnits(units)} Einheiten`,
+    withSum: (each, sum) => `${each} (zusammen ${formatUnits(sum)})`,
     unitsInAll: units => `zusammen ${formatUnits(units)} Einheiten`,
     until: (at, zone) => `bis ${at} (${zone})`,
     untilOwnEnd: 'bis zum Ende des Zeitraums jedes Benutzers',
@@ -277,7 +281,13 @@ export const manyQuotas: typeof english = {
       shown === of
         ? 'Wer Einheiten bekommt'
         : `Wer Einheiten bekommt: die ersten ${formatUnits(shown)} von ${formatUnits(of)}`,
-    gift: { user: 'Benutzer', grant: 'Paket', limit: 'Limit', total: 'Mit den Einheiten', end: 'Ende der Einheiten' },
+    gift: {
+      user: 'Benutzer',
+      grant: 'Paket',
+      limit: 'Limit jetzt',
+      total: 'Mit den Einheiten',
+      end: 'Ende der Einheiten',
+    },
     report: {
       columns: [
         'Zeile',
@@ -305,10 +315,12 @@ export const manyQuotas: typeof english = {
     leftOut: 'Wer außen vor bleibt',
     user: user => `Benutzer ${user}`,
     notes: 'Bitte beachten',
-    capped: (users, of) =>
-      `${formatUnits(users)} von ${formatUnits(of)} ${of === 1 ? 'Benutzer' : 'Benutzern'} ${users === 1 ? 'hat' : 'haben'} eine Obergrenze, die einen Teil der Einheiten aufhält, oder alle.`,
+    capped: (users, of, none) =>
+      `${formatUnits(users)} von ${formatUnits(of)} ${of === 1 ? 'Benutzer' : 'Benutzern'} ${users === 1 ? 'hat' : 'haben'} eine Obergrenze, die einen Teil der Einheiten aufhält${none === 0 ? '' : `; für ${formatUnits(none)} davon bringen sie nichts`}. Die Liste steht unten.`,
     confirm: users => `${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} die Einheiten geben`,
     undo: {
+      later: name =>
+        `Später stehen die Pakete in der Liste der Kontingente unter ihrem Namen, „${name}…“. Unverbrauchte lassen sich dort löschen.`,
       title: 'Diesen Import rückgängig machen',
       stayRaised: users =>
         `Die erhöhten Limits von ${formatUnits(users)} ${users === 1 ? 'Benutzer' : 'Benutzern'} bleiben, wie sie sind.`,

@@ -36,4 +36,5 @@ export const description: typeof english = {
   overage: units => `Überziehung bis zu ${units}`,
   from: at => `ab ${at}`,
   until: at => `bis ${at}`,
+  untilLost: at => `bis ${at}, dann verfallen ungenutzte Einheiten`,
 }

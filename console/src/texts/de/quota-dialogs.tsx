@@ -30,6 +30,7 @@ export const dialogs: typeof english = {
     add: 'Einheiten hinzufügen',
     remove: 'Einheiten abziehen',
     units: 'Einheiten',
+    unitsToAdd: 'Einheiten mehr',
     quickAmounts: 'Häufige Mengen',
     covers: change => `${change} reicht für das Abgelehnte`,
     coversBusiest: {
@@ -43,6 +44,12 @@ export const dialogs: typeof english = {
       day: (days, units) => `Am stärksten der letzten ${days} Tage waren es ${formatUnits(units)}.`,
       week: (weeks, units) => `In der stärksten der letzten ${weeks} Wochen waren es ${formatUnits(units)}.`,
       month: (months, units) => `Im stärksten der letzten ${months} Monate waren es ${formatUnits(units)}.`,
+    },
+    deniedBefore: {
+      hour: (denied, hours) => `Auch in ${denied} der letzten ${hours} Stunden wurden Einheiten abgelehnt.`,
+      day: (denied, days) => `Auch an ${denied} der letzten ${days} Tage wurden Einheiten abgelehnt.`,
+      week: (denied, weeks) => `Auch in ${denied} der letzten ${weeks} Wochen wurden Einheiten abgelehnt.`,
+      month: (denied, months) => `Auch in ${denied} der letzten ${months} Monate wurden Einheiten abgelehnt.`,
     },
     demand: (when, granted, denied, kind) =>
       `${when} ${granted + denied === 1 ? 'wurde' : 'wurden'} ${values.units(granted + denied)} angefragt: ${formatUnits(granted)} gewährt, ${formatUnits(denied)} wegen ${kind === 'cap' ? 'einer Obergrenze' : 'zu weniger Einheiten'} abgelehnt. Jeder Versuch zählt.`,

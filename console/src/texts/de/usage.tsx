@@ -71,6 +71,7 @@ export const usage: Texts['usage'] = {
   day: 'Tag',
   dailyRate: rate => `Verbrauch etwa ${perDay(rate)}`,
   forecast: rate => `Prognose: etwa ${perDay(rate)}`,
+  days: zone => `Tage der Zeitzone ${zone}.`,
   forecastDay: units => `Etwa ${formatUnits(units)} Einheiten vorhergesagt`,
   bar: {
     used: units => `${units} verbraucht`,

@@ -149,9 +149,10 @@ export const denials = {
       'No sender has asked for it under this id and user, or it was so long ago that it is not kept any more.',
     /** What became of it, in one sentence. */
     outcomes: {
-      denied: 'It was denied, and nothing was charged. The sender may ask again under the same id.',
+      denied:
+        'It was denied, and nothing was charged. It is not sent later by itself: the system that sends has to ask again.',
       reserved: 'Its units are set aside. The sender has not said yet whether it was sent.',
-      committed: 'It was allowed and charged. Whether it reached the phone, only the sender knows.',
+      committed: 'It was allowed and charged. Whether it reached the phone is not known here.',
       refunded: 'It was charged, and all of it was given back.',
       released: 'Its units were given back before it was sent. Nothing was charged.',
       expired: 'The sender never said that it was sent, so its units were given back. Nothing was charged.',
@@ -164,7 +165,7 @@ export const denials = {
         {sendable !== null && `: ${sendable === 0 ? 'none' : formatUnits(sendable)} could have been sent`}
       </>
     ),
-    retryAt: (time: ReactNode) => <>Try again from {time}</>,
+    retryAt: (time: ReactNode) => <>By the quotas of that time, it can go from {time}</>,
     explain: 'Why?',
     earlier: 'Earlier denials of this id are in the log.',
     reserved: (units: string) => `Reserved: ${units}`,

@@ -28,7 +28,8 @@ export const manyQuotas = {
       month: 'This month only',
       year: 'This year only',
     },
-    thisWindowAbout: 'Each user gets a grant of these units for the same messages. It ends when the quota next resets.',
+    thisWindowAbout:
+      'Each user gets these units beside the grant, for the same messages. What is not used when the grant next resets expires.',
     reason: 'Reason',
     reasonAbout: 'Shown in the history.',
     end: 'How to move the end',
@@ -136,9 +137,9 @@ export const manyQuotas = {
     drop: 'Drop a CSV file here, or choose one',
     choose: 'Choose a file',
     quotasHint:
-      'With the columns user_id, external_ref and limit, each line is a quota: a known reference is updated, another one created.',
+      'To create and update quotas, use the columns user_id, external_ref and limit: each line is a quota. A known reference is updated, another one created. A check comes first.',
     usersHint: (users: string, units: string) =>
-      `To give users more units, give a column of user ids one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. For example:`,
+      `To give users more units, use a column of user ids with one of the names ${users}. If the units differ, add a column with one of the names ${units}. Other columns are ignored. How many units, for how long and why is asked next, and a preview comes before anything changes. For example:`,
     tooLarge: (megabytes: number) => `The file is larger than ${megabytes} MB. Use the command sms-quota import.`,
     notUtf8: 'The file is not UTF-8. Save it as “CSV UTF-8”.',
     unclosedQuote: (line: number) => `Line ${line}: a quotation mark is not closed.`,
@@ -154,6 +155,7 @@ export const manyQuotas = {
     importRest: (rows: number) => `Import the other ${formatUnits(rows)}`,
     nothing: 'All quotas already are as the file says.',
     toQuotas: 'To the list of quotas',
+    toExtras: 'Show these grants',
   },
   topUp: {
     heading: (users: number) => `More units for ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
@@ -176,13 +178,14 @@ export const manyQuotas = {
       month: 'The month ends in the time zone of most monthly grants of the file; without any, in UTC.',
     },
     repeatable: 'To do this again with the same file would raise the limits again.',
-    repeatSafe: 'The same units for the same reason are given once in each period, also if the file is chosen again.',
+    repeatSafe:
+      'The same units for the same reason are given once in each period, also if the file is chosen again. With another reason you are asked first.',
     find: 'Preview (changes nothing)',
     finding: (done: number, of: number) => `Searching: ${formatUnits(done)} of ${formatUnits(of)} users`,
     why: {
       noQuota: 'Has no quota at all, or is unknown to the service. Check the id.',
       onlyCaps: 'Has only caps, no grant.',
-      onlyOneTime: 'Prepaid: no hour, day, week, month or year to end with.',
+      onlyOneTime: 'Has only a one-time grant (prepaid pack), which does not reset.',
       unlimited: 'Has an unlimited grant already.',
       notLive: (status: string, toDo = '') => `The grant does not count now: ${status}.${toDo}`,
       toDo: { suspended: ' Resume the grant first.', scheduled: ' Give the units when it has started.' },
@@ -194,7 +197,9 @@ export const manyQuotas = {
       on: (at: string) => `(${at})`,
     },
     offer: (users: number, which: string) =>
-      `Also give units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
+      `Also give units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'} with another grant: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
+    /** Beside an offer of units that are grants of their own. */
+    stays: 'They are added beside that grant, which stays as it is.',
     previewOthers: (users: number, which: string) =>
       `Preview for the ${formatUnits(users)} left out: ${which.charAt(0).toLowerCase()}${which.slice(1)}`,
     /** How long the units last, beside the button that gives them. */
@@ -227,6 +232,7 @@ export const manyQuotas = {
       `${formatUnits(users)} ${users === 1 ? 'user' : 'users'}: ${given}${reason === '' ? '' : `, for “${reason}”`}`,
     moreEarlier: (count: number) => `and ${formatUnits(count)} more`,
     decide: 'What about them?',
+    decideFirst: 'First choose above what happens to those who already got units.',
     leaveThem: (users: number) => `Leave ${users === 1 ? 'this user' : `these ${formatUnits(users)}`} out`,
     giveAgain: (users: number) => `Give units to ${users === 1 ? 'this user' : `these ${formatUnits(users)}`} again`,
     again: (users: number) => `${formatUnits(users)} of them ${users === 1 ? 'gets' : 'get'} units again.`,
@@ -234,11 +240,11 @@ export const manyQuotas = {
       several: 'Has several fitting grants: the one that pays first gets the units.',
       hasExtra: 'Already has extra units.',
       capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it resets or is raised.`,
-      capShort: (cap: string) =>
-        `Has ${cap}: of these units and those that are left, it lets only part pass before they end.`,
-      /** Of the added units. */
-      usableOf: (usable: number, units: number) =>
-        `${usable === 0 ? 'None' : `At most about ${formatUnits(usable)}`} of the ${formatUnits(units)} can be used before they end.`,
+      capShort: (cap: string) => `Has ${cap}, which stops some of the units.`,
+      /** What a cap lets pass before the added units end, what else ends by then, and how many of the added ones that leaves. */
+      usableOf: (capacity: number, ending: number, usable: number, units: number) =>
+        `It lets ${capacity === 0 ? 'none' : `about ${formatUnits(capacity)}`} pass before they end${ending === 0 ? '' : `, and ${formatUnits(ending)} are left until then without them`}: ${usable === 0 ? `the ${formatUnits(units)} add nothing` : `at most about ${formatUnits(usable)} of the ${formatUnits(units)} can be used`}.`,
+      unlimitedBefore: 'Another grant is unlimited: they add nothing.',
       caps: {
         hour: (units: string) => `an hourly cap of ${units} units`,
         day: (units: string) => `a daily cap of ${units} units`,
@@ -252,6 +258,8 @@ export const manyQuotas = {
     notUnits: 'Not a number of units from 1:',
     twice: 'Is there twice:',
     unitsEach: (units: number) => `${formatUnits(units)} units each`,
+    /** What each of several users gets, and the sum. */
+    withSum: (each: string, sum: number) => `${each} (${formatUnits(sum)} in all)`,
     unitsInAll: (units: number) => `${formatUnits(units)} units in all`,
     until: (at: string, zone: string) => `until ${at} (${zone})`,
     untilOwnEnd: 'until each user’s own period ends',
@@ -267,7 +275,8 @@ export const manyQuotas = {
     outcome: (failed: number, left: number) => `${formatUnits(failed)} failed, ${formatUnits(left)} left out.`,
     gifts: (shown: number, of: number) =>
       shown === of ? 'Who gets units' : `Who gets units: the first ${formatUnits(shown)} of ${formatUnits(of)}`,
-    gift: { user: 'User', grant: 'Grant', limit: 'Limit', total: 'With the units', end: 'Units end' },
+    /** The limit with units that were added before, and with those that would be. */
+    gift: { user: 'User', grant: 'Grant', limit: 'Limit now', total: 'With the units', end: 'Units end' },
     report: {
       columns: [
         'line',
@@ -295,10 +304,12 @@ export const manyQuotas = {
     leftOut: 'Who is left out',
     user: (user: number) => `User ${user}`,
     notes: 'Please note',
-    capped: (users: number, of: number) =>
-      `${formatUnits(users)} of ${formatUnits(of)} ${of === 1 ? 'user' : 'users'} ${users === 1 ? 'has' : 'have'} a cap that stops some of the units, or all.`,
+    capped: (users: number, of: number, none: number) =>
+      `${formatUnits(users)} of ${formatUnits(of)} ${of === 1 ? 'user' : 'users'} ${users === 1 ? 'has' : 'have'} a cap that stops some of the units${none === 0 ? '' : `; for ${formatUnits(none)} of them they add nothing`}. The list is below.`,
     confirm: (users: number) => `Give the units to ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
     undo: {
+      later: (name: string) =>
+        `Later, the grants are found in the list of quotas by their name, “${name}…”. Those that are not used can be deleted there.`,
       title: 'Undo this import',
       stayRaised: (users: number) =>
         `The limits of ${formatUnits(users)} ${users === 1 ? 'user' : 'users'} that were raised stay as they are.`,

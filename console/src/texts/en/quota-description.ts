@@ -29,4 +29,6 @@ export const description = {
   overage: (units: string) => `overage of up to ${units}`,
   from: (at: string) => `from ${at}`,
   until: (at: string) => `until ${at}`,
+  /** Of a one-time grant. */
+  untilLost: (at: string) => `until ${at}, when unused units expire`,
 }

@@ -26,6 +26,8 @@ export const dialogs = {
     add: 'Add units',
     remove: 'Remove units',
     units: 'Units',
+    /** Where units are only added. */
+    unitsToAdd: 'Units to add',
     quickAmounts: 'Quick amounts',
     covers: (change: string) => `${change} covers what was denied`,
     /** Up to as much as was asked for in the busiest of some windows before. */
@@ -41,6 +43,13 @@ export const dialogs = {
       week: (weeks: number, units: number) => `In the busiest of the last ${weeks} weeks it was ${formatUnits(units)}.`,
       month: (months: number, units: number) =>
         `In the busiest of the last ${months} months it was ${formatUnits(units)}.`,
+    },
+    /** In how many of some windows before something was denied. */
+    deniedBefore: {
+      hour: (denied: number, hours: number) => `Units were denied in ${denied} of the last ${hours} hours, too.`,
+      day: (denied: number, days: number) => `Units were denied on ${denied} of the last ${days} days, too.`,
+      week: (denied: number, weeks: number) => `Units were denied in ${denied} of the last ${weeks} weeks, too.`,
+      month: (denied: number, months: number) => `Units were denied in ${denied} of the last ${months} months, too.`,
     },
     /** What was asked for in a time, beside the quota. */
     demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>

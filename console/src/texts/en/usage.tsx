@@ -72,6 +72,8 @@ export const usage = {
     const text = formatRate(rate)
     return `Forecast: about ${text} ${text === '1' ? 'unit' : 'units'} per day`
   },
+  /** By which days a chart counts. */
+  days: (zone: string) => `Days of the time zone ${zone}.`,
   forecastDay: (units: number) => `About ${formatUnits(units)} units forecast`,
   /** The line below a bar. */
   bar: {

@@ -209,10 +209,8 @@ export const user = {
     noQuota: 'No quota',
     countedBy: (caps: ReactNode) => <>counted by {caps}</>,
     opening: 'Opening balance',
-    /** How a message was charged, whatever its state. */
-    reserved: 'Set aside before sending',
-    consumed: 'Charged at once',
-    forced: (how: string) => `${how}, past any limit`,
+    by: (sender: ReactNode) => <>by {sender}</>,
+    forced: 'Past all limits',
     requested: (units: number) => `${formatUnits(units)} requested`,
     committed: (units: number) => `${formatUnits(units)} committed`,
     released: (units: number) => `${formatUnits(units)} released`,

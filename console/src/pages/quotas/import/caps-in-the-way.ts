@@ -14,7 +14,11 @@ export interface CapInTheWay {
   cap: Quota
   /** Whether nothing can be sent under it now; otherwise not all can be sent until the units end. */
   isReached: boolean
-  /** How many of the added units it lets pass before they end, at most: the user may send those that are left first. */
+  /** How many units it lets pass before the added ones end, whatever pays for them. */
+  capacity: number
+  /** How many units that end by then the user has without the added ones; null: unlimited. */
+  ending: number | null
+  /** How many of the added units can be sent in addition to those, at most. */
   usable: number
 }
 
@@ -29,8 +33,10 @@ export function capsInTheWay(
 ): CapInTheWay[] {
   const kind = messageKindOf(quota)
   const live = quotas.filter(isLive)
-  const left = sendableUnits(
-    live.filter(({ kind }) => kind === 'grant'),
+  const grants = live.filter(({ kind }) => kind === 'grant')
+  const left = sendableUnits(grants, kind)
+  const ending = sendableUnits(
+    grants.filter(grant => endsBy(end, grant)),
     kind,
   )
   return live
@@ -40,7 +46,9 @@ export function capsInTheWay(
       const later = laterCap(cap, quotas)
       const capacity = capacityUntil(end, cap, later)
       const isInTheWay = isReached || (left !== null && capacity < left + units)
-      return isInTheWay ? [{ cap: isReached ? cap : later, isReached, usable: Math.min(units, capacity) }] : []
+      if (!isInTheWay) return []
+      const usable = ending === null ? 0 : Math.max(0, Math.min(units, capacity - ending))
+      return [{ cap: isReached ? cap : later, isReached, capacity, ending, usable }]
     })
 }
 
@@ -48,6 +56,12 @@ export function capsInTheWay(
 function laterCap(cap: Quota, quotas: readonly Quota[]): Quota {
   const next = cap.metadata[CONTINUED_BY]
   return quotas.find(({ id, status }) => String(id) === next && status === 'scheduled') ?? cap
+}
+
+/** Whether what a grant has left is gone at a time: the user would send it before, or lose it. */
+function endsBy(end: string | null, { window_end, expires_at, rollover_limit }: Quota): boolean {
+  const ends = window_end === null || rollover_limit > 0 ? expires_at : window_end
+  return end !== null && ends !== null && Date.parse(ends) <= Date.parse(end)
 }
 
 /** How many units a cap lets pass until a time. The lengths of periods are averages: a note does not need more. */

@@ -90,14 +90,14 @@ function FileField({ problem, onFile }: FileFieldProps) {
       </FileButton>
       <div role="alert">{problem !== null && <Text c="var(--mantine-color-error)">{problem}</Text>}</div>
       <Text size="sm" c="dimmed">
-        {importing.quotasHint}
-      </Text>
-      <Text size="sm" c="dimmed">
         {importing.usersHint(USER_NAMES.join(', '), UNIT_NAMES.join(', '))}
       </Text>
       <Code block ta="start">
         {EXAMPLE}
       </Code>
+      <Text size="sm" c="dimmed">
+        {importing.quotasHint}
+      </Text>
     </section>
   )
 }

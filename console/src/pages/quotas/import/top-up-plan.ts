@@ -194,11 +194,12 @@ function notesOf(
   return { notes, usable: caps.length === 0 ? null : Math.min(...caps.map(({ usable }) => usable)) }
 }
 
-function capNote({ cap, isReached, usable }: CapInTheWay, { units, end }: Extra): Note {
-  const { capReached, capShort, caps, usableOf } = topUp.note
+function capNote({ cap, isReached, capacity, ending, usable }: CapInTheWay, { units, end }: Extra): Note {
+  const { capReached, capShort, caps, usableOf, unlimitedBefore } = topUp.note
   const reason = (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0)))
   // Units without an end can be used later, however long that takes.
-  return end === null || usable === units ? { reason } : { reason, detail: usableOf(usable, units) }
+  if (end === null || usable === units) return { reason }
+  return { reason, detail: ending === null ? unlimitedBefore : usableOf(capacity, ending, usable, units) }
 }
 
 /** For example "500 units on 1 March 2026". */

@@ -13,6 +13,7 @@ import type { LineFailure, UserLine } from './rows.ts'
 import { addsGrant, type TopUpInput, type Which } from './top-up-input.ts'
 import {
   earlierGifts,
+  extrasOf,
   type Gift,
   inOrder,
   type Plan,
@@ -21,7 +22,7 @@ import {
   withGiftsOf,
   withoutEarlier,
 } from './top-up-plan.ts'
-import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
+import { lastingText, notesOn, reportOf, unitsAndSum, untilText } from './top-up-report.ts'
 
 const { topUp, bulk, jobs } = manyTexts
 
@@ -71,20 +72,20 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       <Text size="sm" fw={600} role="status">
         {gifts.length === 0
           ? topUp.noUser
-          : topUp.would(gifts.length, unitsText(gifts), untilText(gifts), input.reason)}
-        {repeated > 0 && again !== 'leave' && ` · ${topUp.again(repeated)}`}
+          : topUp.would(gifts.length, unitsAndSum(gifts), untilText(gifts), input.reason)}
+        {again === 'give' && ` · ${topUp.again(repeated)}`}
       </Text>
       <LeftOut left={plan.left}>
         <Offers offers={first.offers} taken={taken} onChange={take} />
       </LeftOut>
       {!addsGrant(input) && <Text size="sm">{`${bulk.everyWindowAbout} ${topUp.repeatable}`}</Text>}
-      <Notes gifts={gifts} />
-      <ExtrasTable extras={gifts} />
+      <CapsInTheWay gifts={gifts} />
       {gifts.length > 0 && (
         <Text size="sm" fw={600}>
           {lastingText(gifts)}
         </Text>
       )}
+      {!isDecided && <Text size="sm">{topUp.decideFirst}</Text>}
       <Group gap="xs">
         {gifts.length > 0 && (
           <Button disabled={!isDecided} onClick={() => onConfirm(plan)}>
@@ -101,6 +102,9 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
           {bulk.back}
         </Button>
       </Group>
+      {/* Long lists come last: the button is seen without them. */}
+      <Notes gifts={gifts} />
+      <ExtrasTable extras={gifts} />
     </Stack>
   )
 }
@@ -130,16 +134,20 @@ export function LeftOut({ left, children }: LeftOutProps) {
 export function Notes({ gifts }: { gifts: readonly Gift[] }) {
   const notes = notesOn(gifts)
   if (notes.length === 0) return null
-  const capped = gifts.filter(({ usable }) => usable !== null).length
   return (
     <>
-      <Text size="sm">
-        {topUp.notes}
-        {capped > 0 && `: ${topUp.capped(capped, gifts.length)}`}
-      </Text>
+      <Text size="sm">{topUp.notes}</Text>
       <Failures failures={notes} failed={notes.length} label={topUp.notes} />
     </>
   )
+}
+
+/** How many cannot use all of their units. */
+export function CapsInTheWay({ gifts }: { gifts: readonly Gift[] }) {
+  const capped = gifts.filter(({ usable }) => usable !== null)
+  if (capped.length === 0) return null
+  const none = capped.filter(({ usable }) => usable === 0).length
+  return <Text size="sm">{topUp.capped(capped.length, gifts.length, none)}</Text>
 }
 
 interface OffersProps extends Pick<Plan, 'offers'> {
@@ -153,7 +161,7 @@ function Offers({ offers, taken, onChange }: OffersProps) {
     <Checkbox
       key={which}
       label={topUp.offer(gifts.length, topUp.periods[which])}
-      description={lastingText(gifts)}
+      description={extrasOf(gifts).length > 0 ? `${lastingText(gifts)} ${topUp.stays}` : lastingText(gifts)}
       checked={taken.includes(which)}
       onChange={event =>
         onChange(event.currentTarget.checked ? [...taken, which] : taken.filter(other => other !== which))

@@ -26,6 +26,13 @@ export function unitsText(gifts: readonly Gift[]): string {
   return topUp.unitsEach(first.units)
 }
 
+/** For example "500 units each (1,500 in all)". */
+export function unitsAndSum(gifts: readonly Gift[]): string {
+  const sum = gifts.reduce((total, { units }) => total + units, 0)
+  const isEach = gifts.length > 1 && gifts.every(({ units }) => units === gifts[0]?.units)
+  return isEach ? topUp.withSum(unitsText(gifts), sum) : unitsText(gifts)
+}
+
 /** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
 export function untilText(gifts: readonly Gift[]): string {
   const extras = extrasOf(gifts)

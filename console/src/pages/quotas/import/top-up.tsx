@@ -10,16 +10,20 @@ import { manyTexts } from '../../../texts/many-quotas.ts'
 import { extraLine } from '../extra-grants.ts'
 import { type Job, NOTHING_DONE, type Progress } from '../jobs/job.ts'
 import { JobView } from '../jobs/job-view.tsx'
+import { searchOf } from '../list-state.ts'
 import classes from './import.module.css'
 import type { LineFailure, UserLine } from './rows.ts'
 import { TopUpFields } from './top-up-fields.tsx'
 import { inputFor, type TopUpInput } from './top-up-input.ts'
 import { extrasOf, type Gift, type Offer, type Plan } from './top-up-plan.ts'
-import { LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
+import { CapsInTheWay, LeftOut, Notes, TopUpPreview } from './top-up-preview.tsx'
 import { giftsOf, lastingText, leftOf, type Run, reportOf, summaryOf } from './top-up-report.ts'
 import { Undo } from './undo.tsx'
 
 const { topUp, importing, bulk } = manyTexts
+
+/** The list of the grants that imports have added. */
+const EXTRAS = `/quotas?${searchOf({ name: manyTexts.extra.name('').trim() })}`
 
 interface TopUpProps {
   users: readonly UserLine[]
@@ -111,6 +115,7 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
   const runsWith = (progress: Progress): readonly Run[] => [...earlier, { plan, progress }]
   const runs = runsWith(NOTHING_DONE)
   const given = giftsOf(runs)
+  const extras = extrasOf(given)
   return (
     <>
       <JobView
@@ -137,13 +142,13 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
                 }}
               />
             ))}
-            <Button component={Link} href="/quotas">
-              {importing.toQuotas}
+            <Button component={Link} href={extras.length > 0 ? EXTRAS : '/quotas'}>
+              {extras.length > 0 ? importing.toExtras : importing.toQuotas}
             </Button>
             <Button variant="default" onClick={onBack}>
               {bulk.back}
             </Button>
-            {!isUndoing && extrasOf(given).length > 0 && (
+            {!isUndoing && extras.length > 0 && (
               <Button variant="default" onClick={() => setUndoing(true)}>
                 {topUp.undo.title}
               </Button>
@@ -151,8 +156,10 @@ function Giving({ plan, users, input, earlier, onPart, onBack }: GivingProps) {
           </>
         )}
       </JobView>
+      {extras.length > 0 && <Text size="sm">{topUp.undo.later(manyTexts.extra.name(''))}</Text>}
       {isUndoing && <Undo gifts={given} onClose={() => setUndoing(false)} />}
       <LeftOut left={leftOf(runs)} />
+      <CapsInTheWay gifts={given} />
       <Notes gifts={given} />
     </>
   )
