@@ -263,7 +263,7 @@ test('users see their own denials, and ask for nothing else', async () => {
 test('pages through denials, and says how many the log left out', async () => {
   const page = await site.visit('/users/8/denials')
   const first = () => table(page).getByRole('rowheader').first().textContent()
-  await soon(first).toBe('later3 more before it were only counted: at most 60 per user and hour are logged')
+  await soon(first).toBe('later3 earlier ones are counted, but not listed: the list has at most 60 per user and hour')
   expect(await ids(page)).toHaveLength(25)
   await page.getByRole('button', { name: 'Older' }).click()
   await soon(() => ids(page)).toEqual(['burst-5', 'burst-4', 'burst-3', 'burst-2', 'burst-1', 'burst-0'])

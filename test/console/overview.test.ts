@@ -263,7 +263,7 @@ test('shows what needs a decision, and leads to it', async () => {
   // The form says what it does.
   await page.getByRole('heading', { level: 1, name: 'Block Nigeria for user 1042' }).waitFor()
   expect(await page.getByRole('group', { name: 'Start from' }).count()).toBe(0)
-  await page.getByText('NG', { exact: true }).waitFor()
+  await page.getByText('Nigeria (NG, +234)', { exact: true }).waitFor()
   expect(await page.getByLabel('User id').inputValue()).toBe('1042')
   await expectAccessibleInEachLayout(page)
   await page.getByText('or ends. Messages to other countries go on.').waitFor()
@@ -281,6 +281,7 @@ test('shows what needs a decision, and leads to it', async () => {
   await page.goto(`${site.url}/console/overview?who=NG`)
   const blockedLink = who.getByRole('link', { name: 'Blocked: Nigeria for user 1042' })
   expect(await blockedLink.getAttribute('href')).toBe(cap)
+  await page.getByText('Blocked for 1 user', { exact: true }).waitFor()
   expect(await who.getByRole('link', { name: /^Block / }).count()).toBe(0)
   await expectAccessible(page)
 })
@@ -306,7 +307,9 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   expect(await rows.filter({ hasText: 'User 61' }).count()).toBe(0)
   await blocked.getByText(/users? blocked on purpose, by a cap of 0$/).click()
   const onPurpose = blocked.getByRole('table', { name: 'Blocked on purpose' }).getByRole('row')
-  await onPurpose.nth(1).filter({ hasText: 'User 61' }).getByText('Blocked: Nigeria (NG)').waitFor()
+  await onPurpose.nth(1).filter({ hasText: 'User 61' }).getByText('Blocked', { exact: true }).waitFor()
+  await onPurpose.nth(1).getByText('Other messages can be sent: ').waitFor()
+  await onPurpose.nth(1).getByText('Until lifted').waitFor()
   await onPurpose.nth(1).getByRole('link', { name: 'Pumped codes' }).waitFor()
   await expectAccessibleInEachLayout(page)
 
@@ -325,8 +328,27 @@ test('users who are blocked on purpose stand apart from those who are not', asyn
   await settled(page)
   expect(await blocked.getByText('User 64').count()).toBe(0)
   known.resolve()
-  await onPurpose.filter({ hasText: 'User 64' }).getByText('Blocked: Nigeria (NG)').waitFor()
+  await onPurpose.filter({ hasText: 'User 64' }).getByText('Blocked', { exact: true }).waitFor()
   expect(await rows.filter({ hasText: 'User 64' }).count()).toBe(0)
+})
+
+test('no user who can send again is shown as blocked, however many there are', async () => {
+  goTo(67)
+  const users = Array.from({ length: 25 }, (_, index) => 600 + index)
+  for (const user_id of users) {
+    const quota = await allow({ user_id, limit: 1, alert_at: [] })
+    await ask('consume', { user_id, id: 'denied', units: 2 })
+    await call('POST', `/api/sms/admin/quota/${quota}/adjust`, { body: { delta: 10, reason: 'More' } })
+  }
+  const page = await openOverview()
+  const blocked = panel(page, 'Blocked now')
+  await blocked.getByText('25 users can send again').waitFor()
+  expect(
+    await blocked
+      .getByRole('row')
+      .filter({ hasText: /User 6\d\d/ })
+      .count(),
+  ).toBe(0)
 })
 
 test('shows who sends, and marks a sender with far more than usual', async () => {
@@ -542,4 +564,16 @@ test('the activity feed counts what is done to many at once, more than it lists,
   await activity.getByText(/^Users .* and others$/).waitFor()
   expect(await activity.getByText('Some events were skipped').count()).toBe(0)
   await expectAccessible(page)
+
+  // What was read stays known on other pages, and the last events are counted by a page that is loaded anew.
+  const pages = page.getByRole('navigation', { name: 'Pages' })
+  await pages.getByRole('link', { name: 'Denials' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Denials' }).waitFor()
+  await page.clock.fastForward(HOUR_MS)
+  await pages.getByRole('link', { name: 'Overview' }).click()
+  await activity.getByText('450 × extra units given by you').waitFor()
+  await page.reload()
+  // Of events at the same time, the feed has no order.
+  await activity.getByText(/^(197|198|199|200) × extra units given by you$/).waitFor()
+  await activity.getByText('; numbers are of the latest 200, of which 50 are listed').waitFor()
 })

@@ -84,6 +84,17 @@ test.each<[string, Partial<Terms>]>([
     { ...UNLIMITED, ...MONTHLY, countries: ['DE'] },
   ],
   ['At most 1,000 units in total to Germany; across all grants', { ...CAP, countries: ['DE'] }],
+  // Blocks
+  ['Blocks all messages', { ...CAP, ...MONTHLY, limit: 0 }],
+  ['Blocks all units for otp messages to Germany', { ...CAP, limit: 0, message_types: ['otp'], countries: ['DE'] }],
+  [
+    'Blocks all units to Germany; until 2026-05-01',
+    { ...CAP, limit: 0, countries: ['DE'], expires_at: '2026-05-01T00:00:00.000Z' },
+  ],
+  [
+    '0 units in total; until 2026-05-01, when unused units expire',
+    { limit: 0, expires_at: '2026-05-01T00:00:00.000Z' },
+  ],
   // Dates
   ['1,000 units in total; from 2026-04-01', { starts_at: '2026-04-01T00:00:00.000Z' }],
   ['1,000 units in total; until 2026-05-01, when unused units expire', { expires_at: '2026-05-01T00:00:00.000Z' }],
@@ -130,6 +141,8 @@ const german: Formatters = {
 test.each<[string, Partial<Terms>]>([
   ['1.000 Einheiten insgesamt', {}],
   ['1 Einheit insgesamt', { limit: 1 }],
+  ['Sperrt alle Einheiten mit Ziel Deutschland', { ...CAP, limit: 0, countries: ['DE'] }],
+  ['Sperrt alle Nachrichten', { ...CAP, limit: 0 }],
   [
     'Unbegrenzt viele Einheiten, gezählt pro Tag, zurückgesetzt um 00:00 Uhr Europe/Berlin',
     { ...UNLIMITED, period: 'day' },

@@ -229,10 +229,17 @@ test('says that a cap blocks a user, until when, and what helps, to each who may
   // Would this message go? Number and text stay in the browser.
   const asked: string[] = []
   page.on('request', request => asked.push(`${request.url()} ${request.postData() ?? ''}`))
-  await page.getByLabel('Phone number or country').fill('+234 803 123 4567')
-  await page.getByText('Nigeria (NG, +234)').waitFor()
   await page.getByRole('textbox', { name: 'Text' }).fill('It’s due')
+  // Pressed before the numbering plan is loaded, which tells the country.
+  const isLoaded = Promise.withResolvers<void>()
+  await page.route(/\/assets\/destination-/, async route => {
+    await isLoaded.promise
+    await route.continue()
+  })
+  await page.getByLabel('Phone number or country').fill('+234 803 123 4567')
   await page.getByRole('button', { name: 'Check' }).click()
+  isLoaded.resolve()
+  await page.getByText('Nigeria (NG, +234)').waitFor()
   await page.getByText('No: a cap has too little room.').waitFor()
   await page.getByText('It costs 1 unit: one segment in UCS-2.').waitFor()
   await page.getByText('Waiting does not help. This was a check: nothing was reserved.').waitFor()

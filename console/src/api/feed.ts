@@ -11,12 +11,14 @@ type Event = Api['Event']
 export interface Feed {
   /** When the console began to follow the feed. */
   since: string
-  /** Newest first, at most `MAX_KEPT`; up to `INITIAL_EVENTS` are older than `since`. */
+  /** Newest first, at most `MAX_KEPT`. */
   events: readonly Event[]
   /** How many older events there were of the kinds of these, by kind. */
   older: ReadonlyMap<string, number>
   /** Number of events since `since`. */
   count: number
+  /** How many events were read, those before `since` included. */
+  read: number
   /** Whether events were skipped: too many arrived at once, or the cursor is not accepted any more. */
   hasGap: boolean
   /** The cursor of the next request. */
@@ -24,8 +26,6 @@ export interface Feed {
 }
 
 const MAX_KEPT = 50
-/** Older events shown at the start. */
-const INITIAL_EVENTS = 20
 /** Full pages that are read after each other. What is still further on is skipped. */
 const MAX_PAGES = 10
 
@@ -63,6 +63,8 @@ export function useFeed(): UseQueryResult<Feed> {
     queryFn: ({ signal }) => follow(queryClient.getQueryData<Feed>(KEY), signal),
     refetchInterval: ({ state: { error } }) => (error === null ? PAUSE_MS : (retryDelayOf(error) ?? 10_000)),
     staleTime: 0,
+    // It is small, and what was read before cannot be read again.
+    gcTime: Number.POSITIVE_INFINITY,
   })
 }
 
@@ -72,8 +74,10 @@ async function follow(before: Feed | undefined, signal: AbortSignal): Promise<Fe
 
 async function readFirst(signal: AbortSignal): Promise<Feed> {
   const since = new Date().toISOString()
-  const { items, next } = await read({ last: INITIAL_EVENTS, limit: MAX_PAGE_SIZE }, signal)
-  return { since, events: items.toReversed(), older: new Map(), count: 0, hasGap: false, next }
+  // What is done to many at once is one line with its number, also after the page was loaded anew.
+  const { items, next } = await read({ last: MAX_PAGE_SIZE, limit: MAX_PAGE_SIZE }, signal)
+  const before = { events: [], older: new Map<string, number>(), count: 0, read: 0 }
+  return { since, hasGap: false, next, ...withNew(before, items), count: 0 }
 }
 
 async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
@@ -97,14 +101,18 @@ async function readNext(before: Feed, signal: AbortSignal): Promise<Feed> {
   }
 }
 
+type Known = Pick<Feed, 'events' | 'older' | 'count' | 'read'>
+
 /** @param items oldest first */
-function withNew({ events, older, count }: Feed, items: readonly Event[]): Pick<Feed, 'events' | 'older' | 'count'> {
+function withNew(feed: Known, items: readonly Event[]): Known {
+  const { events, older, count, read } = feed
   const all = [...items.toReversed(), ...events]
   const kept = all.slice(0, MAX_KEPT)
   const counts = new Map(older)
   for (const event of all.slice(MAX_KEPT)) counts.set(kindOf(event), (counts.get(kindOf(event)) ?? 0) + 1)
   const kinds = new Set(kept.map(kindOf))
-  return { events: kept, older: new Map([...counts].filter(([kind]) => kinds.has(kind))), count: count + items.length }
+  const ofShown = new Map([...counts].filter(([kind]) => kinds.has(kind)))
+  return { events: kept, older: ofShown, count: count + items.length, read: read + items.length }
 }
 
 function read(query: Record<string, string | number>, signal: AbortSignal): Promise<Api['EventPage']> {

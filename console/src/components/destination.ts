@@ -9,21 +9,31 @@ export interface Destination {
   country: string | null | undefined
   /** The error of the number; null if it is valid or incomplete. */
   error: string | null
+  /** Whether the country is being looked up. */
+  isPending: boolean
 }
 
-/** The country of a typed number. The numbering plan is large, so it is loaded with the first valid number. */
+/** Users group digits with spaces and punctuation. */
+const withoutGroups = (text: string) => text.replace(/[\s()./-]/g, '')
+
+/** The country of a typed number, null if it belongs to none. The numbering plan is large, so it is loaded with the first number. */
+export async function countryOfNumber(text: string): Promise<string | null> {
+  const { countryOf } = await import('../../../src/domain/destination.ts')
+  return countryOf(withoutGroups(text))
+}
+
+/** The country of a typed number. */
 export function useDestination(text: string): Destination {
-  // Users group digits with spaces and punctuation.
-  const number = text.replace(/[\s()./-]/g, '')
+  const number = withoutGroups(text)
   const isNumber = E164.test(number)
   const [found, setFound] = useState<{ number: string; country: string | null } | null>(null)
 
   useEffect(() => {
     if (!isNumber) return
     let isStale = false
-    import('../../../src/domain/destination.ts').then(
-      ({ countryOf }) => {
-        if (!isStale) setFound({ number, country: countryOf(number) })
+    countryOfNumber(number).then(
+      country => {
+        if (!isStale) setFound({ number, country })
       },
       () => {},
     )
@@ -32,9 +42,10 @@ export function useDestination(text: string): Destination {
     }
   }, [number, isNumber])
 
-  if (text === '') return { country: undefined, error: null }
-  if (!isNumber) return { country: undefined, error: formatErrorOf(number) }
-  return { country: found?.number === number ? found.country : undefined, error: null }
+  if (text === '') return { country: undefined, error: null, isPending: false }
+  if (!isNumber) return { country: undefined, error: formatErrorOf(number), isPending: false }
+  const isFound = found?.number === number
+  return { country: isFound ? found.country : undefined, error: null, isPending: !isFound }
 }
 
 function formatErrorOf(number: string): string | null {

@@ -11,8 +11,6 @@ const INTERVAL_MS = 300_000
 /** As many as the API names at once. */
 const MAX_FORECAST_ALERTS = 100
 const MAX_FORECAST_USERS = 100
-/** Summaries that are read at a time. */
-const LANES = 4
 
 /** Beyond, reading the summary of each user would take minutes. */
 const MAX_ALL_USERS = 2_000
@@ -35,10 +33,9 @@ export function useForecasts(isAll: boolean) {
     const all = isAll ? await readSenders(signal) : null
     const senders = all ?? (await readTopSenders(signal))
     const ids = [...new Set([...near.items.map(({ quota }) => quota.user_id), ...senders])]
-    const lanes = Array.from({ length: LANES }, (_, lane) => ids.filter((_id, index) => index % LANES === lane))
-    const summaries = await Promise.all(lanes.map(lane => readSummaries(lane, signal)))
+    const summaries = await readSummaries(ids, signal)
     const isComplete = all !== null || senders.length < MAX_FORECAST_USERS
-    return { summaries: summaries.flat(), coverage: isComplete ? 'all' : isAll ? 'too many' : 'top' }
+    return { summaries, coverage: isComplete ? 'all' : isAll ? 'too many' : 'top' }
   }
   return useLive(['forecasts', isAll], read, INTERVAL_MS)
 }

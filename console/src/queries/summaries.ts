@@ -3,27 +3,28 @@ import { request } from '../api/client.ts'
 import type { Api } from '../api/types.ts'
 import { SLOW_INTERVAL_MS, useLive } from './overview.ts'
 
-const MAX_SUMMARIES = 20
+/** A list that grows by so many users is read anew. */
+const STEP = 20
+/** Summaries that are read at the same time. */
+const LANES = 4
 
 /**
- * The summaries of the first of these users, by user, read one after the other. A user who is new to the list is read at once, and
- * `loading` until then. The keys are none that events invalidate.
+ * The summaries of these users, by user. A user who is new to the list is read at once, and `loading` until then. The keys are none that events invalidate.
  *
  * @param list whose users they are
  */
-export function useSummaries(list: 'blocked' | 'near', ids: readonly number[], max = MAX_SUMMARIES) {
-  const first = ids.slice(0, max)
+export function useSummaries(list: 'blocked' | 'near', ids: readonly number[]) {
   const read = async (signal: AbortSignal) => {
-    const summaries = await readSummaries(first, signal)
+    const summaries = await readSummaries(ids, signal)
     return new Map(summaries.map(summary => [summary.user_id, summary]))
   }
   // A list that has become longer by a page is read anew.
   const { data, isPending, isPlaceholderData } = useLive(
-    ['sending', list, Math.ceil(first.length / MAX_SUMMARIES)],
+    ['sending', list, Math.ceil(ids.length / STEP)],
     read,
     SLOW_INTERVAL_MS,
   )
-  const added = isPlaceholderData ? [] : first.filter(user_id => data?.has(user_id) === false)
+  const added = isPlaceholderData ? [] : ids.filter(user_id => data?.has(user_id) === false)
   const further = useQueries({
     queries: added.map(user_id => ({
       queryKey: ['sending', list, 'added', user_id],
@@ -40,10 +41,14 @@ export function useSummaries(list: 'blocked' | 'near', ids: readonly number[], m
   }
 }
 
-export async function readSummaries(ids: Iterable<number>, signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
+/** In the order in which the service answers. */
+export async function readSummaries(ids: readonly number[], signal: AbortSignal): Promise<Api['QuotaSummary'][]> {
   const summaries: Api['QuotaSummary'][] = []
-  for (const user_id of ids) {
-    summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
+  const rest = ids.values()
+  const lane = async () => {
+    for (const user_id of rest)
+      summaries.push(await request<Api['QuotaSummary']>('/admin/quota/summary', { query: { user_id }, signal }))
   }
+  await Promise.all(Array.from({ length: LANES }, lane))
   return summaries
 }

@@ -14,7 +14,7 @@ import {
   type ViewedUser,
 } from '../../queries/user.ts'
 import { checkTexts } from '../../texts/message-check.ts'
-import { useDestination } from '../destination.ts'
+import { countryOfNumber, useDestination } from '../destination.ts'
 import { ErrorNotice } from '../error-notice.tsx'
 import { QuotaLink } from '../links.tsx'
 import { Section } from '../section.tsx'
@@ -78,21 +78,27 @@ function MessageForm({ user, isPending, onAsk }: MessageFormProps) {
   const cost = counted === null ? unitsOf(units) : counted.segments
   const isType = type === '' || MESSAGE_TYPE.test(type)
 
-  function submit(event: FormEvent) {
+  async function submit(event: FormEvent) {
     event.preventDefault()
     setSubmitted(true)
-    if (destination.country === undefined || cost === null || !isType) return onAsk(null)
+    const country = destination.isPending ? await countryOfNumber(to) : destination.country
+    if (country === undefined || cost === null || !isType) return onAsk(null)
     const { user_id } = user
     const message_type = type === '' ? null : type
     const costText =
       by === 'text' && text === ''
         ? checkTexts.costsWithoutText(cost)
         : checkTexts.costs(cost, counted?.encoding ?? null)
-    onAsk({ user_id, units: cost, country: destination.country, message_type, cost: costText })
+    onAsk({ user_id, units: cost, country, message_type, cost: costText })
   }
   return (
     // A field is not called wrong while it is being typed.
-    <form onSubmit={submit} onChange={() => setSubmitted(false)} noValidate className={classes.form}>
+    <form
+      onSubmit={event => void submit(event)}
+      onChange={() => setSubmitted(false)}
+      noValidate
+      className={classes.form}
+    >
       <TextInput
         label={checkTexts.to}
         description={destination.hint ?? checkTexts.toAbout}
@@ -191,21 +197,23 @@ interface Country {
   error: string | null
   /** What was recognized. */
   hint: string | null
+  isPending: boolean
 }
 
 /** The country of a typed number, code, calling code or name. */
 function useCountry(text: string): Country {
   const named = countryOfText(text)
   const isNumber = named === null && /^[+\d]/.test(text)
-  const { country, error } = useDestination(isNumber ? text : '')
+  const { country, error, isPending } = useDestination(isNumber ? text : '')
   const { toError, unknownCountry } = checkTexts
-  if (text === '') return { country: null, error: null, hint: null }
-  if (named !== null) return { country: named, error: null, hint: dialedCountryLabel(named) }
+  const known = { error: null, hint: null, isPending }
+  if (text === '') return { ...known, country: null }
+  if (named !== null) return { ...known, country: named, hint: dialedCountryLabel(named) }
   if (isNumber) {
     const hint = country === null ? unknownCountry : country === undefined ? null : dialedCountryLabel(country)
-    return { country, error: country === undefined ? (error ?? toError) : null, hint }
+    return { country, error: country === undefined && !isPending ? (error ?? toError) : null, hint, isPending }
   }
-  return { country: undefined, error: toError, hint: null }
+  return { ...known, country: undefined, error: toError }
 }
 
 interface AnswerProps {

@@ -24,7 +24,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
   return (
     <Section isFramed title={activity.title}>
       <Loaded query={feed} loading={<Loading rows={3} height={40} />}>
-        {({ since, events, older, count, hasGap }) => (
+        {({ since, events, older, count, read, hasGap }) => (
           <>
             {events.length === 0 ? (
               <EmptyState title={activity.none}>{activity.noneAbout}</EmptyState>
@@ -38,7 +38,7 @@ export default function ActivityFeed({ feed }: { feed: UseQueryResult<Feed> }) {
             {events.length > 0 && (
               <p className={classes.about}>
                 {activity.since(count, <TimeOfDay at={since} />)}
-                {count > events.length && activity.showing(events.length)}
+                {read > events.length && activity.counted(read, events.length)}
                 {hasGap && activity.skipped}.
               </p>
             )}

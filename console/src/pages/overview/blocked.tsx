@@ -26,6 +26,7 @@ type Quota = Api['SmsQuota']
 /** A user with what still blocks. */
 interface ShownUser extends BlockedUser {
   blocking: Blocking
+  summary: Api['QuotaSummary'] | undefined
 }
 
 /** Users whose messages are denied at present, those with most denials first; apart, those blocked on purpose or able to send again. */
@@ -66,7 +67,8 @@ function Content({ blocks, actions }: { blocks: Blocks; actions: Actions }) {
   if (summaries.isPending) return <Loading rows={5} height={44} />
   const read = found.filter(({ user_id }) => !summaries.loading.has(user_id))
   const users = read.map((user): ShownUser => {
-    return { ...user, blocking: stillBlocking(user, summaries.data.get(user.user_id)) }
+    const summary = summaries.data.get(user.user_id)
+    return { ...user, summary, blocking: stillBlocking(user, summary) }
   })
   const isBlocked = ({ blocking: { denials, usedUp } }: ShownUser) => denials.length + usedUp.length > 0
   const again = users.filter(user => !isBlocked(user))
@@ -158,8 +160,8 @@ function CanSendAgain({ users, from }: { users: readonly BlockedUser[]; from: st
 }
 
 function Row({ user, from, actions }: { user: ShownUser; from: string; actions: Actions }) {
-  const { user_id, blocking } = user
-  const { columns, latest: latestOf } = overviewTexts.blocked
+  const { user_id, blocking, summary } = user
+  const { columns, latest: latestOf, others } = overviewTexts.blocked
   const [latest = null] = blocking.denials
   const viewed = { user_id, isOwn: false }
   return (
@@ -183,12 +185,13 @@ function Row({ user, from, actions }: { user: ShownUser; from: string; actions: 
           {blocking.blocks.map(quota => (
             <QuotaName key={quota.id} quota={quota} />
           ))}
+          {summary?.denial === null && <div className={classes.about}>{others(summary.available)}</div>}
         </div>
       </Table.Td>
       <Table.Td data-label={columns.denied} className={classes.number ?? ''}>
         <Denied user={user} from={from} />
       </Table.Td>
-      <Table.Td data-label={columns.until}>{untilOf(latest, blocking.usedUp)}</Table.Td>
+      <Table.Td data-label={columns.until}>{untilOf(latest, blocking)}</Table.Td>
     </Table.Tr>
   )
 }
@@ -214,14 +217,17 @@ function Denied({ user, from }: { user: BlockedUser; from: string }) {
 function whyOf(denial: Denial | null, { usedUp, isByBlock }: Blocking): string {
   if (denial === null) return usedUp.every(isBlock) ? texts.components.blocked : STATUS_LABELS.exhausted
   const { reason, message_type, country } = denial
+  // Its cap, which stands below, may block more than the latest message.
+  if (isByBlock(denial)) return texts.components.blocked
   const what = [message_type, country === null ? null : countryLabel(country)].filter(part => part !== null)
-  const label = isByBlock(denial) ? texts.components.blocked : texts.values.denialReasons[reason]
+  const label = texts.values.denialReasons[reason]
   return what.length === 0 ? label : `${label}: ${what.join(', ')}`
 }
 
 /** When the latest denied message could be sent, or when the first used-up quota has units again. */
-function untilOf(latest: Denial | null, usedUp: readonly Quota[]): ReactNode {
+function untilOf(latest: Denial | null, { usedUp, isOnPurpose }: Blocking): ReactNode {
   const ends = usedUp.map(({ window_end }) => window_end).filter(end => end !== null)
   const at = latest === null ? (ends.toSorted()[0] ?? null) : latest.retry_at
-  return <Timestamp at={at} none={overviewTexts.blocked.waitingDoesNotHelp} />
+  const { untilLifted, waitingDoesNotHelp } = overviewTexts.blocked
+  return <Timestamp at={at} none={isOnPurpose ? untilLifted : waitingDoesNotHelp} />
 }

@@ -16,6 +16,7 @@ import {
   type GroupSums,
   TRAFFIC_GROUPS,
   type TrafficGroup,
+  useBlocksOfDestination,
   useDestinations,
   useLastHour,
 } from '../../queries/overview.ts'
@@ -174,6 +175,13 @@ function Unusual({ group, destination: { key, asked, usual } }: UnusualProps) {
   return times(asked / usual, pace)
 }
 
+/** For how many users the destination is blocked already: what it sent before is unusual still. */
+function BlockedFor({ group, destination }: { group: DestinationGroup; destination: string }) {
+  const { data } = useBlocksOfDestination(group, destination)
+  if (data === undefined || data.size === 0) return null
+  return <div className={classes.about}>{overviewTexts.destinations.blockedFor(data.size)}</div>
+}
+
 interface RowProps {
   group: TrafficGroup
   destination: Destination
@@ -194,6 +202,7 @@ function Row({ group, destination, onWho }: RowProps) {
                 <Unusual group={group} destination={{ ...destination, usual }} />
               </strong>
             </Badge>
+            {key !== null && group !== 'sender' && <BlockedFor group={group} destination={key} />}
           </div>
         )}
       </Table.Th>

@@ -9,7 +9,7 @@ import classes from '../../components/panel-table.module.css'
 import { useRowActions } from '../../components/row-actions.tsx'
 import { Section } from '../../components/section.tsx'
 import { UsageBar } from '../../components/usage-bar.tsx'
-import { Timestamp, Units } from '../../components/values.tsx'
+import { TimeOrDate, Timestamp, Units } from '../../components/values.tsx'
 import { formatPercent } from '../../formats.ts'
 import { MAX_ALERTS, useNearLimit } from '../../queries/overview.ts'
 import { useSummaries } from '../../queries/summaries.ts'
@@ -67,7 +67,7 @@ interface QuotasProps {
 function Quotas({ quotas, actions, onMore }: QuotasProps) {
   const [shown, buttons] = useFirstRows('near', quotas, onMore)
   const users = new Set(quotas.map(({ user_id }) => user_id))
-  const summaries = useSummaries('near', [...users], users.size)
+  const summaries = useSummaries('near', [...users])
   const { title, columns } = overviewPartTexts.near
   return (
     <>
@@ -90,6 +90,21 @@ function Quotas({ quotas, actions, onMore }: QuotasProps) {
         </Table.Tbody>
       </Table>
       {buttons}
+    </>
+  )
+}
+
+/** What the user can send now and, where a cap resets, until the grants end or reset. */
+function Sendable({ quota, summary }: { quota: Quota; summary: Api['QuotaSummary'] }) {
+  const units = sendableBeside(quota, summary)
+  const until = summary.available_until
+  const isMore = units === summary.available && until !== null && until.units !== units
+  return (
+    <>
+      <Units value={units} />
+      {isMore && (
+        <div className={classes.about}>{overviewPartTexts.near.until(until.units, <TimeOrDate at={until.at} />)}</div>
+      )}
     </>
   )
 }
@@ -120,7 +135,7 @@ function Row({ quota, summary, actions }: RowProps) {
         <UsageBar {...quota} />
       </Table.Td>
       <Table.Td data-label={columns.sendable} className={classes.number ?? ''}>
-        {summary === undefined ? '–' : <Units value={sendableBeside(quota, summary)} />}
+        {summary === undefined ? '–' : <Sendable quota={quota} summary={summary} />}
       </Table.Td>
       <Table.Td data-label={quota.period === null ? columns.ends : columns.resets}>
         <Timestamp at={quota.window_end} none={never} />

@@ -28,7 +28,7 @@ interface QuotaFieldsProps {
   form: QuotaFormState
   /** The edited quota, whose fixed settings are shown as text; null for a new one. */
   original: Quota | null
-  /** Whether it is a cap that lets nothing pass: what it is, when it resets and its alerts are left out. */
+  /** Whether it is a cap that lets nothing pass: what it is, when it resets and its alerts are left out, and what it blocks is in view. */
   isOnlyBlock: boolean
 }
 
@@ -46,7 +46,9 @@ export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
             isRequired
             isNumber
           />
-          {!isOnlyBlock && (
+          {isOnlyBlock ? (
+            <ScopeFields form={form} />
+          ) : (
             <>
               <KindField form={form} />
               <div className={classes.pair}>
@@ -79,8 +81,12 @@ export function QuotaFields({ form, original, isOnlyBlock }: QuotaFieldsProps) {
         <p className={classes.optional}>{TEXTS.optional}</p>
         <RolloverGroup form={form} />
         <ScheduleGroup form={form} canEditStart={original === null || !hasStarted(original)} />
-        <ScopeGroup form={form} />
-        {!isOnlyBlock && <AlertsGroup form={form} />}
+        {!isOnlyBlock && (
+          <>
+            <ScopeGroup form={form} />
+            <AlertsGroup form={form} />
+          </>
+        )}
         <MoreGroup form={form} isNew={original === null} />
       </div>
     </div>
@@ -271,6 +277,14 @@ function ScopeGroup({ form }: GroupProps) {
   const summary = [...countries, ...message_types]
   return (
     <FieldGroup title={TEXTS.scopeGroup} summary={summary.length === 0 ? TEXTS.allMessages : summary.join(', ')}>
+      <ScopeFields form={form} />
+    </FieldGroup>
+  )
+}
+
+function ScopeFields({ form }: GroupProps) {
+  return (
+    <>
       <CountriesField
         {...fieldProps(form, 'countries')}
         label={SETTING_LABELS.countries}
@@ -281,7 +295,7 @@ function ScopeGroup({ form }: GroupProps) {
         label={SETTING_LABELS.message_types}
         about={TEXTS.typesAbout}
       />
-    </FieldGroup>
+    </>
   )
 }
 

@@ -46,7 +46,7 @@ export default function NewQuotaPage() {
 
 function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
   const { user_id, kind, limit, period, countries, message_types } = state
-  const values = {
+  return {
     ...emptyFormValues(user_id),
     kind,
     limit: limit === null ? '' : String(limit),
@@ -54,8 +54,6 @@ function linkedFormValues(state: StateOf<typeof URL_STATE>): FormValues {
     countries: countries?.split(',') ?? [],
     message_types: message_types?.split(',') ?? [],
   }
-  const isCountryBlock = isBlocking(values) && values.countries.length > 0 && values.message_types.length === 0
-  return isCountryBlock ? { ...values, name: TEXTS.blockName(blockedMessages(values)) } : values
 }
 
 /** The page that leads here. */
@@ -97,7 +95,9 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
   const reasonField = useRef<HTMLInputElement>(null)
-  const body = () => createBodyOf(values, reason.trim())
+  const isBlock = isBlocking(values)
+  const name = values.name === '' && isBlock ? TEXTS.blockName(blockedMessages(values)) : values.name
+  const body = () => createBodyOf({ ...values, name }, reason.trim())
   // One key per form, so that repeated requests create one quota.
   const [key, setKey] = useState(newIdempotencyKey)
   useUnsavedInput(!isSame(values, first) || reason !== '')
@@ -105,7 +105,6 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
     releaseInput()
     navigate(`/quotas/${quota.id}`)
   })
-  const isBlock = isBlocking(values)
   const isEarlierRequest = creation.error instanceof ApiProblem && creation.error.code === 'idempotency_mismatch'
 
   function submit() {

@@ -37,11 +37,19 @@ export interface Formatters {
  * @param words the texts of a language
  */
 export function describeQuota(terms: Terms, words: Words, formatters: Formatters): string {
+  if (terms.kind === 'cap' && terms.limit === 0) return blockText(terms, words, formatters)
   return [
     allowanceText(terms, words, formatters),
     ...(terms.kind === 'cap' ? [words.acrossGrants] : rolloverTexts(terms, words, formatters)),
     ...lifetimeTexts(terms, words, formatters),
   ].join('; ')
+}
+
+/** A cap of 0 lets nothing pass, whenever it resets. */
+function blockText(terms: Terms, words: Words, formatters: Formatters): string {
+  const isScoped = terms.countries !== null || terms.message_types !== null
+  const blocked = isScoped ? `${words.blocks}${scopeText(terms, words, formatters)}` : words.blocksAll
+  return [blocked, ...lifetimeTexts(terms, words, formatters)].join('; ')
 }
 
 function allowanceText(terms: Terms, words: Words, formatters: Formatters): string {

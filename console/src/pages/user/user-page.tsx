@@ -17,7 +17,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
   const [location] = useLocation()
   const user_id = uint(id)
   if (user_id === null) return <NotFound />
-  const { title, tabs: labels, newQuota, sections } = texts.user
+  const { title, tabs: labels, newQuota, block, sections } = texts.user
   const tabs = [
     { label: labels.overview, href: `/users/${user_id}` },
     { label: labels.reservations, href: `/users/${user_id}/reservations` },
@@ -28,9 +28,19 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
     <>
       <PageTitle title={title(user_id)}>
         {may(caller, 'change') && (
-          <Button component={Link} href={`/quotas/new?user_id=${user_id}`} size="xs">
-            {newQuota}
-          </Button>
+          <>
+            <Button
+              component={Link}
+              href={`/quotas/new?kind=cap&limit=0&user_id=${user_id}`}
+              variant="default"
+              size="xs"
+            >
+              {block}
+            </Button>
+            <Button component={Link} href={`/quotas/new?user_id=${user_id}`} size="xs">
+              {newQuota}
+            </Button>
+          </>
         )}
       </PageTitle>
       <TabNav label={sections} tabs={tabs} />

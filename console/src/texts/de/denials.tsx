@@ -19,7 +19,7 @@ export const denials: typeof english = {
   explain: 'Erklären',
   explainMessage: id => `Erklären: ${id}`,
   skipped: count =>
-    `davor ${formatUnits(count)} weitere, nur gezählt: höchstens 60 je Benutzer und Stunde stehen im Protokoll`,
+    `${formatUnits(count)} frühere sind gezählt, aber nicht aufgeführt: höchstens 60 je Benutzer und Stunde`,
   noCountry: 'Kein Land',
   without: { country: 'Kein Land', message_type: 'Kein Typ', sender: 'Versender nicht bekannt' },
   noQuota: 'Keines',

@@ -7,7 +7,7 @@ export const overviewParts: typeof english = {
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:
-      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
+      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Obergrenzen für bestimmte Länder oder Nachrichtentypen sind nicht berücksichtigt. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
     all: count => `Geprüft: ${formatUnits(count)} Benutzer, alle, die in den letzten 7 Tagen gesendet haben.`,
     bound: count =>
       `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
@@ -23,6 +23,11 @@ export const overviewParts: typeof english = {
     title: 'Kurz vor dem Limit',
     about:
       'Kontingente, die eine Warnschwelle erreicht haben, normalerweise 80 %. Was der Benutzer noch senden kann, zählt andere Pakete, etwa Zusatzeinheiten, und Obergrenzen mit.',
+    until: (units, at) => (
+      <>
+        {formatUnits(units)} bis {at}
+      </>
+    ),
     more: 'Weitere Kontingente haben eine Warnschwelle erreicht.',
     none: 'Kein Kontingent ist kurz vor dem Limit',
     noneAbout: 'Kontingente erscheinen hier, wenn sie eine Warnschwelle erreichen, normalerweise 80 %.',
@@ -83,7 +88,8 @@ export const overviewParts: typeof english = {
         {count === 0 ? 'Keine neuen Ereignisse' : `${formatUnits(count)} neue`} seit {time}
       </>
     ),
-    showing: count => `; die letzten ${formatUnits(count)} sind gezeigt`,
+    counted: (read, listed) =>
+      `; gezählt sind die letzten ${formatUnits(read)}, davon ${formatUnits(listed)} aufgeführt`,
     skipped: '. Einige Ereignisse wurden übersprungen',
     announcement: (count, latest) =>
       `${formatUnits(count)} ${count === 1 ? 'neues Ereignis' : 'neue Ereignisse'}${latest === null ? '' : `, zuletzt: ${latest}`}`,

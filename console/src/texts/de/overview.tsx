@@ -22,7 +22,7 @@ export const overview: typeof english = {
   blocked: {
     title: 'Jetzt blockiert',
     about:
-      'Benutzer mit einer abgelehnten Nachricht in der letzten Stunde und Benutzer mit einem aufgebrauchten Kontingent. Ihre anderen Nachrichten werden vielleicht noch gesendet: siehe Benutzer. Für die ersten 20 Benutzer wird alle 20 Sekunden geprüft, ob sie wieder senden können.',
+      'Benutzer mit einer abgelehnten Nachricht in der letzten Stunde und Benutzer mit einem aufgebrauchten Kontingent. Alle 20 Sekunden wird geprüft, ob sie wieder senden können.',
     bound: 'Unter den letzten 100 Ablehnungen und den letzten 20 aufgebrauchten Kontingenten.',
     exhaustedQuotas: 'Alle aufgebrauchten Kontingente',
     none: 'Niemand ist blockiert',
@@ -31,7 +31,12 @@ export const overview: typeof english = {
     onPurpose: count => `${formatUnits(count)} Benutzer mit Absicht gesperrt, durch eine Obergrenze von 0`,
     noneAbout: 'In der letzten Stunde wurde keine Nachricht abgelehnt, und kein Kontingent ist aufgebraucht.',
     columns: { user: 'Benutzer', why: 'Warum', denied: 'Abgelehnt in der letzten Stunde', until: 'Bis' },
-    latest: message => <>Zuletzt: {message}</>,
+    latest: message => <>Letzte Nachricht: {message}</>,
+    others: units =>
+      units === null
+        ? 'Andere Nachrichten können gesendet werden'
+        : `Andere Nachrichten können gesendet werden: jetzt ${values.units(units)}`,
+    untilLifted: 'Bis zur Aufhebung',
     canSendAgain: count => `${formatUnits(count)} Benutzer ${count === 1 ? 'kann' : 'können'} wieder senden`,
     noDenials: 'Keine',
     atLeast: count => `mindestens ${formatUnits(count)}`,
@@ -73,6 +78,7 @@ export const overview: typeof english = {
       `${formatUnits(Math.round(factor))}-mal so viel wie üblich${pace === null ? '' : `: ${pace}`}`,
     isNew: pace => `Neu: ${pace}`,
     isNewBefore: 'Neu: keine in den 7 Tagen davor',
+    blockedFor: count => `Gesperrt für ${formatUnits(count)} Benutzer`,
     lastHour: units => `${units === 0 ? 'keine' : formatUnits(units)} in der letzten Stunde`,
     who: 'Wer?',
     whoSends: name => `Wer sendet nach ${name}?`,

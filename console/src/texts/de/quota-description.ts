@@ -1,6 +1,8 @@
 import type { description as english } from '../en/quota-description.ts'
 
 export const description: typeof english = {
+  blocksAll: 'Sperrt alle Nachrichten',
+  blocks: 'Sperrt alle Einheiten',
   unlimited: 'Unbegrenzt viele Einheiten',
   units: (count, formatted) => `${formatted} ${count === 1 ? 'Einheit' : 'Einheiten'}`,
   atMost: units => `Höchstens ${units}`,

@@ -124,7 +124,8 @@ export const quota: typeof english = {
     block: 'Sperren',
     allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',
-    blockReasonAbout: 'Der Verlauf der Obergrenze und Erklärungen von Ablehnungen zeigen ihn.',
+    blockReasonAbout:
+      'Für die Verwaltung: Er steht im Verlauf der Obergrenze und bei Ablehnungen. Benutzer sehen ihn nicht.',
     blockReasonMissing: 'Ein Grund fehlt, für alle, die später auf die Sperre stoßen.',
     presets: 'Vorlagen',
     preset: {

@@ -32,6 +32,7 @@ export const user: Texts['user'] = {
   sections: 'Abschnitte',
   tabs: { overview: 'Übersicht', reservations: 'Nachrichten', denials: 'Ablehnungen', changes: 'Änderungen' },
   newQuota: 'Neues Kontingent für diesen Benutzer',
+  block: 'Sperren …',
 
   unnamed: (kind, id, isOwn) =>
     isOwn ? (kind === 'grant' ? 'Paket' : 'Obergrenze') : `${kind === 'grant' ? 'Paket' : 'Obergrenze'} ${id}`,

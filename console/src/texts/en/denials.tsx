@@ -20,7 +20,7 @@ export const denials = {
   explain: 'Explain',
   explainMessage: (id: string) => `Explain: ${id}`,
   skipped: (count: number) =>
-    `${formatUnits(count)} more before it were only counted: at most 60 per user and hour are logged`,
+    `${formatUnits(count)} earlier ones are counted, but not listed: the list has at most 60 per user and hour`,
   noCountry: 'No country',
   /** What a message named none of. */
   without: { country: 'No country', message_type: 'No type', sender: 'Sender not known' },

@@ -8,7 +8,7 @@ export const overviewParts = {
   runningOut: {
     title: 'Running out this week',
     about:
-      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. Users are left out if only a cap stops them that resets within that time. Users who can send nothing now are under “Blocked now”.',
+      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. Users are left out if only a cap stops them that resets within that time. Caps for certain countries or message types are not included. Users who can send nothing now are under “Blocked now”.',
     all: (count: number) =>
       `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
     bound: (count: number) =>
@@ -25,6 +25,12 @@ export const overviewParts = {
     title: 'Near their limit',
     about:
       'Quotas that have reached an alert, by default at 80%. What the user can still send includes other grants, such as extra units, and caps.',
+    /** Beside what can be sent now, which a cap bounds. */
+    until: (units: number, at: ReactNode) => (
+      <>
+        {formatUnits(units)} until {at}
+      </>
+    ),
     more: 'More quotas have reached an alert.',
     none: 'No quota is near its limit',
     noneAbout: 'Quotas appear here when they reach an alert, by default at 80%.',
@@ -84,7 +90,8 @@ export const overviewParts = {
         {count === 0 ? 'No new events' : `${formatUnits(count)} new`} since {time}
       </>
     ),
-    showing: (count: number) => `; showing the latest ${formatUnits(count)}`,
+    counted: (read: number, listed: number) =>
+      `; numbers are of the latest ${formatUnits(read)}, of which ${formatUnits(listed)} are listed`,
     skipped: '. Some events were skipped',
     announcement: (count: number, latest: string | null) =>
       `${formatUnits(count)} new ${count === 1 ? 'event' : 'events'}${latest === null ? '' : `, the latest: ${latest}`}`,

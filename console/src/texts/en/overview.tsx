@@ -25,7 +25,7 @@ export const overview = {
   blocked: {
     title: 'Blocked now',
     about:
-      'Users with a denied message in the last hour, and users with an exhausted quota. Their other messages may still be sent: see the user. For the first 20 users it is checked every 20 seconds whether they can send again.',
+      'Users with a denied message in the last hour, and users with an exhausted quota. Every 20 seconds it is checked whether they can send again.',
     bound: 'Among the latest 100 denials and the latest 20 exhausted quotas.',
     exhaustedQuotas: 'All exhausted quotas',
     none: 'No user is blocked',
@@ -34,7 +34,11 @@ export const overview = {
     onPurpose: (count: number) => `${users(count)} blocked on purpose, by a cap of 0`,
     noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',
     columns: { user: 'User', why: 'Why', denied: 'Denied in the last hour', until: 'Until' },
-    latest: (message: ReactNode) => <>Latest: {message}</>,
+    latest: (message: ReactNode) => <>Latest message: {message}</>,
+    /** Of a user whom only some messages are denied. */
+    others: (units: number | null) =>
+      units === null ? 'Other messages can be sent' : `Other messages can be sent: ${values.units(units)} now`,
+    untilLifted: 'Until lifted',
     canSendAgain: (count: number) => `${users(count)} can send again`,
     noDenials: 'None',
     atLeast: (count: number) => `at least ${formatUnits(count)}`,
@@ -77,6 +81,8 @@ export const overview = {
       `${formatUnits(Math.round(factor))} times as much as usual${pace === null ? '' : `: ${pace}`}`,
     isNew: (pace: string) => `New: ${pace}`,
     isNewBefore: 'New: none in the 7 days before',
+    /** Beside what is unusual. */
+    blockedFor: (count: number) => `Blocked for ${users(count)}`,
     lastHour: (units: number) => `${units === 0 ? 'none' : formatUnits(units)} in the last hour`,
     who: 'Who?',
     whoSends: (name: string) => `Who sends to ${name}?`,

@@ -1,5 +1,8 @@
 /** The parts of a quota's description in one line, in this order: allowance, period, scope, reset; rollover and so on. */
 export const description = {
+  blocksAll: 'Blocks all messages',
+  /** Followed by the messages. */
+  blocks: 'Blocks all units',
   unlimited: 'Unlimited units',
   units: (count: number, formatted: string) => `${formatted} ${count === 1 ? 'unit' : 'units'}`,
   atMost: (units: string) => `At most ${units}`,

@@ -115,11 +115,12 @@ export const quota = {
     blockTitle: (what: string, user: string) => `Block ${what}${user === '' ? '' : ` for user ${user}`}`,
     blockAbout: 'A cap of 0: none of these messages are sent until it is suspended or deleted, or ends.',
     blockOthers: 'Messages to other countries go on.',
-    blockName: (countries: string) => `Block ${countries}`,
+    /** Of a block without one of its own. @param what is blocked */
+    blockName: (what: string) => `Block ${what}`,
     block: 'Block',
     allOfUser: 'all messages',
     blockReason: 'Reason for the block',
-    blockReasonAbout: 'The history of the cap and explanations of denials show it.',
+    blockReasonAbout: 'For administrators: shown in the history of the cap and beside denials. Users do not see it.',
     blockReasonMissing: 'Give a reason, for those who meet the block later.',
     presets: 'Start from',
     preset: {

@@ -22,6 +22,7 @@ export const user = {
   sections: 'Sections',
   tabs: { overview: 'Overview', reservations: 'Messages', denials: 'Denials', changes: 'Changes' },
   newQuota: 'New quota for this user',
+  block: 'Block…',
 
   /** A quota without a name. */
   unnamed: (kind: 'grant' | 'cap', id: number, isOwn: boolean) =>
