@@ -19,7 +19,7 @@ export interface Run {
 }
 
 /** For example "500 units each". */
-export function unitsText(gifts: readonly Gift[]): string {
+function unitsText(gifts: readonly Gift[]): string {
   const [first] = gifts
   const sum = gifts.reduce((total, { units }) => total + units, 0)
   if (first === undefined || gifts.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
