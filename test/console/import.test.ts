@@ -43,7 +43,7 @@ test('a CSV file gives its users more units for this window, and names users wit
   await page.getByLabel('Units for each user').fill('500')
   await page.getByLabel('Reason').fill('Outage in March')
   await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
-  await page.getByText(/^1 user gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
+  await page.getByText(/^1 of 5 users gets 500 units each, until .+ \(.+\)\. Reason: Outage in March$/).waitFor()
   await page.getByRole('row', { name: /^140 Bundle 1,000 1,500/ }).waitFor()
   await page
     .getByRole('row', {
@@ -162,14 +162,16 @@ test('users who are left out get units in the same run, in German', async () => 
   await page.getByLabel('Ab jetzt').check()
   await page.getByLabel('Grund').fill('Ausfall')
   await page.getByRole('button', { name: 'Vorschau (ändert nichts)' }).click()
-  await page.getByText('1 Benutzer bekommt je 500 Einheiten, ab jetzt dauerhaft.').waitFor()
+  await page.getByText('1 von 3 Benutzern bekommt je 500 Einheiten, ab jetzt dauerhaft.').waitFor()
   await page.getByText('2 Zeilen bleiben außen vor.').waitFor()
   await page
     .getByLabel('Auch 1 Benutzer mit einem anderen Paket Einheiten geben: Das einmalige Paket (Prepaid)')
     .check()
   await page.getByText('1 Zeile bleibt außen vor.').waitFor()
   await page
-    .getByText('2 Benutzer bekommen je 500 Einheiten (zusammen 1.000), teils ab jetzt dauerhaft, teils ohne Ende.')
+    .getByText(
+      '2 von 3 Benutzern bekommen je 500 Einheiten (zusammen 1.000), teils ab jetzt dauerhaft, teils ohne Ende.',
+    )
     .waitFor()
   await page.getByText('Die Einheiten enden nie: Sie gelten, bis sie verbraucht sind. Für 1 der Benutzer').waitFor()
   await expectAccessibleInEachLayout(page)
@@ -253,13 +255,14 @@ test('the preview says how many units caps let each user send, those who can sen
     .getByText('3 of 5 users have a cap that stops some of the units; for 3 of them they add nothing.')
     .waitFor()
   const notes = page.getByRole('table', { name: 'Please note' }).locator('tbody').getByRole('row')
+  const none = 'A cap stops all of the units: they add nothing.'
   const short = (capacity: number) =>
-    `Has a daily cap of 20 units, which stops some of the units. It lets about ${capacity} pass before they end, and 1,000 are left until then without them: the 500 add nothing.`
+    `${none} Until the units end, a daily cap of 20 units lets about ${capacity} pass, and 1,000 are there already.`
   // 16 days more, and what is left today.
   expect(await notes.allTextContents()).toEqual([
     `Line 3: User 181${short(420)}`,
     `Line 5: User 183${short(338)}`,
-    'Line 6: User 184Has reached a monthly cap of 20 units: the new units cannot be used before it resets or is raised. It lets none pass before they end, and 1,000 are left until then without them: the 500 add nothing.',
+    `Line 6: User 184${none} Until the units end, a monthly cap of 20 units lets none pass, and 1,000 are there already. It is used up now.`,
     'Line 2: User 180Has several fitting grants: the one that pays first gets the units. “Bundle”',
   ])
   await expectAccessibleInEachLayout(page)
@@ -302,7 +305,7 @@ test('a file that is given again for another reason asks first, and caps in the 
     await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
   }
   await preview('customer\n150\n151\n152\n153\n', 'Outage')
-  const capped = page.getByRole('row').filter({ hasText: 'Has a yearly cap of 1,200 units' })
+  const capped = page.getByRole('row').filter({ hasText: 'A cap stops some of the units.' })
   await capped.getByText('4 entries').click()
   await capped.getByText('Line 3: User 151').waitFor()
   await expectAccessible(page)
@@ -311,7 +314,7 @@ test('a file that is given again for another reason asks first, and caps in the 
   await capped.waitFor()
   const [, ...rows] = await downloadReport(page)
   const why =
-    '"Has a yearly cap of 1,200 units, which stops some of the units. It lets about 1,200 pass before they end, and 1,000 are left until then without them: at most about 200 of the 500 can be used."'
+    '"A cap stops some of the units. Until the units end, a yearly cap of 1,200 units lets about 1,200 pass, and 1,000 are there already: at most about 200 of the 500 can be used."'
   expect(rows[0]).toContain(`2,150,received,${why},`)
 
   await page.getByRole('button', { name: 'Choose another file' }).click()
@@ -328,7 +331,7 @@ test('a file that is given again for another reason asks first, and caps in the 
   expect(await page.getByRole('button', { name: 'Give the units to 5 users' }).isEnabled()).toBe(true)
   await warning.getByLabel('Leave these 4 out').check()
   await page.getByRole('row').filter({ hasText: '4 entriesAlready got units.' }).waitFor()
-  await page.getByRole('table').nth(1).getByText('Has a yearly cap of 1,200 units').waitFor()
+  await page.getByRole('table').nth(1).getByText('A cap stops some of the units.').waitFor()
   await page.getByRole('button', { name: 'Give the units to 1 user' }).click()
   await page.getByText(/^1 user received 500 units each .+ 0 failed, 4 left out\.$/).waitFor()
   expect(await limits(150)).toEqual([1_000, 1_200, 500])

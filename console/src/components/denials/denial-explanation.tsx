@@ -222,7 +222,7 @@ function LimitingQuota({ id, units, onAction }: LimitingQuotaProps) {
           size="xs"
           mt="xs"
           variant={isEnough ? 'default' : 'filled'}
-          onClick={() => onAction({ name: 'adjust', quota })}
+          onClick={() => onAction({ name: 'adjust', quota, isRemedy: kind === 'cap' })}
         >
           {kind === 'cap' ? raiseCap : addUnits}
         </Button>

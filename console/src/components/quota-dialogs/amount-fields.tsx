@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Stack, Text } from '@mantine/core'
+import { Button, Group, Radio, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatChange } from '../../formats.ts'
@@ -36,7 +36,7 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
   const bound = useCaller().adjust_limit
   const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
   const isAllowed = (amount: number) => (bound === null || Math.abs(amount) <= bound) && (amount > 0 || !isRemedy)
-  const proposals = demand == null ? [] : proposalsOf(quota, demand)
+  const proposal = demand == null ? null : proposalOf(quota, demand)
   return (
     <>
       {demand != null && demand.denied > 0 && <Text size="sm">{demandText(quota, demand)}</Text>}
@@ -46,10 +46,10 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
           value={isDecrease ? 'decrease' : 'increase'}
           onChange={value => onChange({ isDecrease: value === 'decrease' })}
         >
-          <Stack gap={6} mt={6}>
+          <Group gap="lg" mt={6}>
             <Radio value="increase" label={TEXTS.add} />
             <Radio value="decrease" label={TEXTS.remove} />
-          </Stack>
+          </Group>
         </Radio.Group>
       )}
       <div>
@@ -63,18 +63,15 @@ export function AmountFields({ quota, input, onChange, isRemedy, error }: Amount
           isNumber
         />
         <Group gap={6} mt={6} role="group" aria-label={TEXTS.quickAmounts}>
-          {proposals
-            .filter(({ amount }) => isAllowed(amount))
-            .map(({ amount, label }) => (
-              <Button
-                key={label}
-                size="compact-sm"
-                variant="outline"
-                onClick={() => onChange({ units: String(amount), isDecrease: false })}
-              >
-                {label}
-              </Button>
-            ))}
+          {proposal !== null && isAllowed(proposal.amount) && (
+            <Button
+              size="compact-sm"
+              variant="outline"
+              onClick={() => onChange({ units: String(proposal.amount), isDecrease: false })}
+            >
+              {proposal.label}
+            </Button>
+          )}
           {QUICK_AMOUNTS.filter(isAllowed).map(amount => (
             <Button
               key={amount}
@@ -101,16 +98,18 @@ interface Proposal {
   label: string
 }
 
-/** What is missing for all that was asked for, and for as much as in the busiest window before, if that is more. */
-function proposalsOf(quota: Quota, { denied, busiest }: Demand): Proposal[] {
+/** As much as in the busiest window before, or what is missing for all that was asked for, if that is more; null: nothing is missing. */
+function proposalOf(quota: Quota, { denied, busiest }: Demand): Proposal | null {
   const { limit, rolled_over, used, reserved, period } = quota
-  if (limit === null) return []
+  if (limit === null) return null
   const missing = denied - (limit + rolled_over - used - reserved)
-  const proposals = missing > 0 ? [{ amount: missing, label: TEXTS.covers(formatChange(missing)) }] : []
   const upToBusiest = (busiest ?? 0) - limit - rolled_over
-  if (period === null || period === 'year' || upToBusiest <= Math.max(0, missing)) return proposals
-  const label = TEXTS.coversBusiest[period](formatChange(upToBusiest), WINDOWS_BEFORE[period])
-  return [{ amount: upToBusiest, label }, ...proposals]
+  if (period !== null && period !== 'year' && upToBusiest > Math.max(0, missing))
+    return {
+      amount: upToBusiest,
+      label: TEXTS.coversBusiest[period](formatChange(upToBusiest), WINDOWS_BEFORE[period]),
+    }
+  return missing > 0 ? { amount: missing, label: TEXTS.covers(formatChange(missing)) } : null
 }
 
 function demandText(quota: Quota, demand: Demand): string {

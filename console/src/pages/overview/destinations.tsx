@@ -170,7 +170,8 @@ interface UnusualProps {
 function Unusual({ group, destination: { key, asked, usual } }: UnusualProps) {
   const { data } = useLastHour(group)
   const { times, isNew, isNewBefore, lastHour } = overviewTexts.destinations
-  const pace = data === undefined ? null : lastHour(data.get(key)?.asked ?? 0)
+  const hour = data?.get(key) ?? { asked: 0, denied: 0 }
+  const pace = data === undefined ? null : lastHour(hour.asked, hour.denied)
   if (usual === 0) return pace === null ? isNewBefore : isNew(pace)
   return times(asked / usual, pace)
 }

@@ -5,7 +5,7 @@ import type { Api } from '../../api/types.ts'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Section } from '../../components/section.tsx'
-import { LongDate, Units } from '../../components/values.tsx'
+import { LongDate, TimeOrDate, Units } from '../../components/values.tsx'
 import { formatRate, isWithinMinutes } from '../../formats.ts'
 import { useForecasts } from '../../queries/forecasts.ts'
 import { overviewPartTexts } from '../../texts/overview-parts.ts'
@@ -21,6 +21,8 @@ interface Forecast {
   left: number | null
   /** Of `left`, what would still be unused then: the units end before they run out. 0 if that is less than a day's. */
   unused: number
+  /** The units that the user would send from then until the next reset, or to the end of the 7 days if that is before. */
+  missing: { units: number; until: string }
 }
 
 /** Caps that reset within the 7 days: a user that only they stop can go on before the week is over. */
@@ -70,14 +72,17 @@ export function RunningOut() {
 
 /** None for a user whose units last longer, and for one who can send nothing now: that one is blocked. */
 function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
-  const { user_id, as_of, forecast, available, remaining, caps } = summary
+  const { user_id, as_of, forecast, available, remaining, caps, next_reset } = summary
   if (forecast === null) return []
   const { runs_out_at, units_run_out_at, daily_rate } = forecast
   const isCapped = caps.some(({ period }) => period !== null && SHORT_PERIODS.includes(period))
   const end = isCapped ? units_run_out_at : runs_out_at
   if (end === null || end <= as_of) return []
-  if (Date.parse(end) > Date.parse(as_of) + DAYS * DAY_MS) return []
+  const horizon = new Date(Date.parse(as_of) + DAYS * DAY_MS).toISOString()
+  if (end > horizon) return []
   const left = isCapped ? remaining : available
+  const until = next_reset !== null && next_reset.at > end && next_reset.at < horizon ? next_reset.at : horizon
+  const missing = Math.ceil((daily_rate * (Date.parse(until) - Date.parse(end))) / DAY_MS)
   const unused = Math.floor((left ?? 0) - (daily_rate * (Date.parse(end) - Date.parse(as_of))) / DAY_MS)
   return [
     {
@@ -87,6 +92,7 @@ function forecastWithinDays(summary: Api['QuotaSummary']): Forecast[] {
       dailyRate: daily_rate,
       left,
       unused: unused > daily_rate ? unused : 0,
+      missing: { units: missing, until },
     },
   ]
 }
@@ -107,10 +113,13 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
             <Table.Th scope="col" className={classes.number ?? ''}>
               {columns.left}
             </Table.Th>
+            <Table.Th scope="col" className={classes.number ?? ''}>
+              {columns.missing}
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left, unused }) => (
+          {shown.map(({ user_id, runsOutAt, isSoon, dailyRate, left, unused, missing }) => (
             <Table.Tr key={user_id}>
               <Table.Th scope="row">
                 <Anchor component={Link} href={`/users/${user_id}`} size="sm" fw={600}>
@@ -128,6 +137,14 @@ function Users({ forecasts }: { forecasts: readonly Forecast[] }) {
               </Table.Td>
               <Table.Td data-label={columns.left} className={classes.number ?? ''}>
                 <Units value={left} />
+              </Table.Td>
+              <Table.Td data-label={columns.missing} className={classes.number ?? ''}>
+                <div>
+                  <Units value={missing.units} />
+                  <div className={classes.about}>
+                    {overviewPartTexts.runningOut.until(<TimeOrDate at={missing.until} />)}
+                  </div>
+                </div>
               </Table.Td>
             </Table.Tr>
           ))}

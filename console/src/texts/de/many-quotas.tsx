@@ -159,7 +159,7 @@ export const manyQuotas: typeof english = {
     importRest: rows => `Die anderen ${formatUnits(rows)} importieren`,
     nothing: 'Alle Kontingente sind schon so, wie die Datei sagt.',
     toQuotas: 'Zur Liste der Kontingente',
-    toExtras: 'Diese Pakete zeigen',
+    toExtras: 'Alle Zusatzeinheiten zeigen',
   },
   topUp: {
     heading: users => `Mehr Einheiten für ${formatUnits(users)} Benutzer`,
@@ -244,12 +244,14 @@ export const manyQuotas: typeof english = {
     note: {
       several: 'Hat mehrere passende Pakete: Das zuerst zahlende bekommt die Einheiten.',
       hasExtra: 'Hat schon zusätzliche Einheiten.',
-      capReached: cap =>
-        `Hat ${cap} erreicht: Die neuen Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.`,
-      capShort: cap => `Hat ${cap}, die einen Teil der Einheiten aufhält.`,
-      usableOf: (capacity, ending, usable, units) =>
-        `Sie lässt ${capacity === 0 ? 'nichts' : `etwa ${formatUnits(capacity)}`} durch, bevor sie enden${ending === 0 ? '' : `, und ${formatUnits(ending)} sind bis dahin auch ohne sie übrig`}: ${usable === 0 ? `die ${formatUnits(units)} bringen nichts` : `höchstens etwa ${formatUnits(usable)} der ${formatUnits(units)} lassen sich verbrauchen`}.`,
-      unlimitedBefore: 'Ein anderes Paket ist unbegrenzt: Sie bringen nichts.',
+      capReached:
+        'Eine Obergrenze ist ausgeschöpft: Die Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.',
+      capSome: 'Eine Obergrenze hält einen Teil der Einheiten auf.',
+      capNone: 'Eine Obergrenze hält alle Einheiten auf: Sie bringen nichts.',
+      passes: (cap, capacity, ending, usable, units) =>
+        `Bis die Einheiten enden, lässt ${cap} ${capacity === 0 ? 'nichts' : `etwa ${formatUnits(capacity)}`} durch${ending === 0 ? '' : `, und ${formatUnits(ending)} sind schon da`}${usable === 0 ? '' : `: höchstens etwa ${formatUnits(usable)} der ${formatUnits(units)} lassen sich verbrauchen`}.`,
+      isUsedUp: 'Sie ist jetzt ausgeschöpft.',
+      anotherUnlimited: 'Ein anderes Paket ist unbegrenzt.',
       caps: {
         hour: units => `eine stündliche Obergrenze von ${units} Einheiten`,
         day: units => `eine tägliche Obergrenze von ${units} Einheiten`,
@@ -272,8 +274,8 @@ export const manyQuotas: typeof english = {
     fromNowOn: 'ab jetzt dauerhaft',
     partlyFromNowOn: until => `teils ab jetzt dauerhaft, teils ${until}`,
     noUser: 'Niemand bekommt Einheiten.',
-    would: (users, units, until, reason) =>
-      `${formatUnits(users)} Benutzer ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
+    would: (users, of, units, until, reason) =>
+      `${formatUnits(users)}${users === of ? '' : ` von ${formatUnits(of)}`} ${of === 1 || users === of ? 'Benutzer' : 'Benutzern'} ${users === 1 ? 'bekommt' : 'bekommen'} ${units}, ${until}. Grund: ${reason}`,
     received: (users, units, until) =>
       `${formatUnits(users)} Benutzer ${users === 1 ? 'hat' : 'haben'} ${units} ${until} bekommen.`,
     outcome: (failed, left) => `${formatUnits(failed)} fehlgeschlagen, ${formatUnits(left)} außen vor.`,

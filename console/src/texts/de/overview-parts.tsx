@@ -7,7 +7,7 @@ export const overviewParts: typeof english = {
   runningOut: {
     title: 'Diese Woche aufgebraucht',
     about:
-      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Obergrenzen für bestimmte Länder oder Nachrichtentypen sind nicht berücksichtigt. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
+      'In den nächsten 7 Tagen, bei ihrem Tagesverbrauch: dem Mittel von bis zu vier Wochen, in dem die letzten mehr zählen. Was fehlt, zählt bis zur nächsten Zurücksetzung oder bis zum Ende der 7 Tage. Ohne Benutzer, die nur eine Obergrenze aufhält, die in dieser Zeit zurückgesetzt wird. Obergrenzen für bestimmte Länder oder Nachrichtentypen sind nicht berücksichtigt. Wer jetzt nichts senden kann, steht unter „Jetzt blockiert“.',
     all: count => `Geprüft: ${formatUnits(count)} Benutzer, alle, die in den letzten 7 Tagen gesendet haben.`,
     bound: count =>
       `Geprüft sind ${formatUnits(count)} Benutzer: die 100, die in den letzten 7 Tagen am meisten gesendet haben, und die der 100 Kontingente am nächsten am Limit. Auch anderen können die Einheiten ausgehen.`,
@@ -17,7 +17,14 @@ export const overviewParts: typeof english = {
     unused: units => `Endet mit etwa ${formatUnits(units)} ungenutzten`,
     none: 'Niemandem gehen in 7 Tagen die Einheiten aus',
     noneAbout: 'Eine Prognose braucht eine Woche Verbrauch.',
-    columns: { user: 'Benutzer', runsOut: 'Aufgebraucht etwa', rate: 'Einheiten pro Tag', left: 'Jetzt übrig' },
+    columns: {
+      user: 'Benutzer',
+      runsOut: 'Aufgebraucht etwa',
+      rate: 'Einheiten pro Tag',
+      left: 'Übrig',
+      missing: 'Fehlen danach',
+    },
+    until: at => <>bis {at}</>,
   },
   near: {
     title: 'Kurz vor dem Limit',

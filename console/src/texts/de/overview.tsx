@@ -79,7 +79,8 @@ export const overview: typeof english = {
     isNew: pace => `Neu: ${pace}`,
     isNewBefore: 'Neu: keine in den 7 Tagen davor',
     blockedFor: count => `Gesperrt für ${formatUnits(count)} Benutzer`,
-    lastHour: units => `${units === 0 ? 'keine' : formatUnits(units)} in der letzten Stunde`,
+    lastHour: (units, denied) =>
+      `${units === 0 ? 'keine' : formatUnits(units)} in der letzten Stunde${denied === 0 ? '' : `, davon ${formatUnits(denied)} abgelehnt`}`,
     who: 'Wer?',
     whoSends: name => `Wer sendet nach ${name}?`,
     whoSendsType: name => `Wer sendet ${name}?`,

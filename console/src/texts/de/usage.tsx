@@ -71,7 +71,8 @@ export const usage: Texts['usage'] = {
   day: 'Tag',
   dailyRate: rate => `Verbrauch etwa ${perDay(rate)}`,
   forecast: rate => `Prognose: etwa ${perDay(rate)}`,
-  days: zone => `Tage der Zeitzone ${zone}.`,
+  days: zone =>
+    `Tage der Zeitzone ${zone}. Ein Kontingent, das in einer anderen zurückgesetzt wird, zählt andere Tage.`,
   forecastDay: units => `Etwa ${formatUnits(units)} Einheiten vorhergesagt`,
   bar: {
     used: units => `${units} verbraucht`,

@@ -155,7 +155,7 @@ export const manyQuotas = {
     importRest: (rows: number) => `Import the other ${formatUnits(rows)}`,
     nothing: 'All quotas already are as the file says.',
     toQuotas: 'To the list of quotas',
-    toExtras: 'Show these grants',
+    toExtras: 'Show all extra units',
   },
   topUp: {
     heading: (users: number) => `More units for ${formatUnits(users)} ${users === 1 ? 'user' : 'users'}`,
@@ -239,12 +239,14 @@ export const manyQuotas = {
     note: {
       several: 'Has several fitting grants: the one that pays first gets the units.',
       hasExtra: 'Already has extra units.',
-      capReached: (cap: string) => `Has reached ${cap}: the new units cannot be used before it resets or is raised.`,
-      capShort: (cap: string) => `Has ${cap}, which stops some of the units.`,
+      capReached: 'A cap is used up: the units cannot be used before it resets or is raised.',
+      capSome: 'A cap stops some of the units.',
+      capNone: 'A cap stops all of the units: they add nothing.',
       /** What a cap lets pass before the added units end, what else ends by then, and how many of the added ones that leaves. */
-      usableOf: (capacity: number, ending: number, usable: number, units: number) =>
-        `It lets ${capacity === 0 ? 'none' : `about ${formatUnits(capacity)}`} pass before they end${ending === 0 ? '' : `, and ${formatUnits(ending)} are left until then without them`}: ${usable === 0 ? `the ${formatUnits(units)} add nothing` : `at most about ${formatUnits(usable)} of the ${formatUnits(units)} can be used`}.`,
-      unlimitedBefore: 'Another grant is unlimited: they add nothing.',
+      passes: (cap: string, capacity: number, ending: number, usable: number, units: number) =>
+        `Until the units end, ${cap} lets ${capacity === 0 ? 'none' : `about ${formatUnits(capacity)}`} pass${ending === 0 ? '' : `, and ${formatUnits(ending)} are there already`}${usable === 0 ? '' : `: at most about ${formatUnits(usable)} of the ${formatUnits(units)} can be used`}.`,
+      isUsedUp: 'It is used up now.',
+      anotherUnlimited: 'Another grant is unlimited.',
       caps: {
         hour: (units: string) => `an hourly cap of ${units} units`,
         day: (units: string) => `a daily cap of ${units} units`,
@@ -268,8 +270,9 @@ export const manyQuotas = {
     fromNowOn: 'from now on',
     partlyFromNowOn: (until: string) => `some from now on, some ${until}`,
     noUser: 'No user gets units.',
-    would: (users: number, units: string, until: string, reason: string) =>
-      `${formatUnits(users)} ${users === 1 ? 'user gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
+    /** @param of how many the file has */
+    would: (users: number, of: number, units: string, until: string, reason: string) =>
+      `${formatUnits(users)}${users === of ? '' : ` of ${formatUnits(of)}`} ${of === 1 ? 'user gets' : users === 1 ? 'users gets' : 'users get'} ${units}, ${until}. Reason: ${reason}`,
     received: (users: number, units: string, until: string) =>
       `${formatUnits(users)} ${users === 1 ? 'user' : 'users'} received ${units} ${until}.`,
     outcome: (failed: number, left: number) => `${formatUnits(failed)} failed, ${formatUnits(left)} left out.`,

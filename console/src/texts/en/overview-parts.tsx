@@ -8,7 +8,7 @@ export const overviewParts = {
   runningOut: {
     title: 'Running out this week',
     about:
-      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. Users are left out if only a cap stops them that resets within that time. Caps for certain countries or message types are not included. Users who can send nothing now are under “Blocked now”.',
+      'In the next 7 days, at their daily rate: the average of up to four weeks, in which recent weeks weigh more. What is missing is counted to the next reset, or to the end of the 7 days. Users are left out if only a cap stops them that resets within that time. Caps for certain countries or message types are not included. Users who can send nothing now are under “Blocked now”.',
     all: (count: number) =>
       `${count === 1 ? '1 user is' : `${formatUnits(count)} users are`} checked: all who sent in the last 7 days.`,
     bound: (count: number) =>
@@ -19,7 +19,15 @@ export const overviewParts = {
     unused: (units: number) => `Ends with about ${formatUnits(units)} unused`,
     none: 'No user runs out within 7 days',
     noneAbout: 'A forecast needs a week of usage.',
-    columns: { user: 'User', runsOut: 'Runs out around', rate: 'Units per day', left: 'Left now' },
+    columns: {
+      user: 'User',
+      runsOut: 'Runs out around',
+      rate: 'Units per day',
+      left: 'Left',
+      missing: 'Missing after that',
+    },
+    /** The next reset, or the end of the 7 days. */
+    until: (at: ReactNode) => <>until {at}</>,
   },
   near: {
     title: 'Near their limit',

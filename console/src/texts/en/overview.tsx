@@ -83,7 +83,8 @@ export const overview = {
     isNewBefore: 'New: none in the 7 days before',
     /** Beside what is unusual. */
     blockedFor: (count: number) => `Blocked for ${users(count)}`,
-    lastHour: (units: number) => `${units === 0 ? 'none' : formatUnits(units)} in the last hour`,
+    lastHour: (units: number, denied: number) =>
+      `${units === 0 ? 'none' : formatUnits(units)} in the last hour${denied === 0 ? '' : `, ${formatUnits(denied)} of them denied`}`,
     who: 'Who?',
     whoSends: (name: string) => `Who sends to ${name}?`,
     whoSendsType: (name: string) => `Who sends ${name}?`,

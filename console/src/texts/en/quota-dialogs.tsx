@@ -46,10 +46,11 @@ export const dialogs = {
     },
     /** In how many of some windows before something was denied. */
     deniedBefore: {
-      hour: (denied: number, hours: number) => `Units were denied in ${denied} of the last ${hours} hours, too.`,
-      day: (denied: number, days: number) => `Units were denied on ${denied} of the last ${days} days, too.`,
-      week: (denied: number, weeks: number) => `Units were denied in ${denied} of the last ${weeks} weeks, too.`,
-      month: (denied: number, months: number) => `Units were denied in ${denied} of the last ${months} months, too.`,
+      hour: (denied: number, hours: number) => `In ${denied} of the last ${hours} hours, units were denied as well.`,
+      day: (denied: number, days: number) => `On ${denied} of the last ${days} days, units were denied as well.`,
+      week: (denied: number, weeks: number) => `In ${denied} of the last ${weeks} weeks, units were denied as well.`,
+      month: (denied: number, months: number) =>
+        `In ${denied} of the last ${months} months, units were denied as well.`,
     },
     /** What was asked for in a time, beside the quota. */
     demand: (when: string, granted: number, denied: number, kind: 'grant' | 'cap') =>

@@ -73,7 +73,7 @@ export const usage = {
     return `Forecast: about ${text} ${text === '1' ? 'unit' : 'units'} per day`
   },
   /** By which days a chart counts. */
-  days: (zone: string) => `Days of the time zone ${zone}.`,
+  days: (zone: string) => `Days of the time zone ${zone}. A quota that resets in another one counts other days.`,
   forecastDay: (units: number) => `About ${formatUnits(units)} units forecast`,
   /** The line below a bar. */
   bar: {

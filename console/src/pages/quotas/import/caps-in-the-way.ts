@@ -33,10 +33,8 @@ export function capsInTheWay(
 ): CapInTheWay[] {
   const kind = messageKindOf(quota)
   const live = quotas.filter(isLive)
-  const grants = live.filter(({ kind }) => kind === 'grant')
-  const left = sendableUnits(grants, kind)
   const ending = sendableUnits(
-    grants.filter(grant => endsBy(end, grant)),
+    live.filter(grant => grant.kind === 'grant' && endsBy(end, grant)),
     kind,
   )
   return live
@@ -45,9 +43,8 @@ export function capsInTheWay(
       const isReached = cap.remaining === 0
       const later = laterCap(cap, quotas)
       const capacity = capacityUntil(end, cap, later)
-      const isInTheWay = isReached || (left !== null && capacity < left + units)
-      if (!isInTheWay) return []
       const usable = ending === null ? 0 : Math.max(0, Math.min(units, capacity - ending))
+      if (!isReached && usable === units) return []
       return [{ cap: isReached ? cap : later, isReached, capacity, ending, usable }]
     })
 }
@@ -61,7 +58,7 @@ function laterCap(cap: Quota, quotas: readonly Quota[]): Quota {
 /** Whether what a grant has left is gone at a time: the user would send it before, or lose it. */
 function endsBy(end: string | null, { window_end, expires_at, rollover_limit }: Quota): boolean {
   const ends = window_end === null || rollover_limit > 0 ? expires_at : window_end
-  return end !== null && ends !== null && Date.parse(ends) <= Date.parse(end)
+  return end === null || (ends !== null && Date.parse(ends) <= Date.parse(end))
 }
 
 /** How many units a cap lets pass until a time. The lengths of periods are averages: a note does not need more. */

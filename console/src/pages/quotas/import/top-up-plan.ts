@@ -194,12 +194,13 @@ function notesOf(
   return { notes, usable: caps.length === 0 ? null : Math.min(...caps.map(({ usable }) => usable)) }
 }
 
-function capNote({ cap, isReached, capacity, ending, usable }: CapInTheWay, { units, end }: Extra): Note {
-  const { capReached, capShort, caps, usableOf, unlimitedBefore } = topUp.note
-  const reason = (isReached ? capReached : capShort)(caps[periodOf(cap)](formatUnits(cap.limit ?? 0)))
-  // Units without an end can be used later, however long that takes.
-  if (end === null || usable === units) return { reason }
-  return { reason, detail: ending === null ? unlimitedBefore : usableOf(capacity, ending, usable, units) }
+function capNote({ cap, isReached, capacity, ending, usable }: CapInTheWay, { units }: Extra): Note {
+  const { capReached, capSome, capNone, caps, passes, isUsedUp, anotherUnlimited } = topUp.note
+  const reason = usable === 0 ? capNone : usable < units ? capSome : capReached
+  const named = caps[periodOf(cap)](formatUnits(cap.limit ?? 0))
+  const parts =
+    usable === units ? [named] : ending === null ? [anotherUnlimited] : [passes(named, capacity, ending, usable, units)]
+  return { reason, detail: [...parts, ...(isReached && usable < units ? [isUsedUp] : [])].join(' ') }
 }
 
 /** For example "500 units on 1 March 2026". */

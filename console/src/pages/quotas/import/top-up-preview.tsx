@@ -72,7 +72,13 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
       <Text size="sm" fw={600} role="status">
         {gifts.length === 0
           ? topUp.noUser
-          : topUp.would(gifts.length, unitsAndSum(gifts), untilText(gifts), input.reason)}
+          : topUp.would(
+              gifts.length,
+              gifts.length + plan.left.length,
+              unitsAndSum(gifts),
+              untilText(gifts),
+              input.reason,
+            )}
         {again === 'give' && ` · ${topUp.again(repeated)}`}
       </Text>
       <LeftOut left={plan.left}>
