@@ -12,6 +12,14 @@ import { createNetwork, type Network } from '../support/network.ts'
 const bench = await createBench()
 const { db, url } = bench
 
+/** For the tests of an engine, which run at the same time: each takes one. */
+const networks = await Promise.all(Array.from({ length: 4 }, () => bench.network()))
+function takeNetwork(): Network {
+  const network = networks.pop()
+  if (network === undefined) throw new RangeError('more tests than networks')
+  return network
+}
+
 /** How long full service may be away. */
 const BOUND_MS = 10_000
 
@@ -36,7 +44,7 @@ describe.concurrent('an engine', () => {
     'answers within 10 s if the server got %s of the last batch of a dead connection',
     { timeout: 30_000 },
     async (delivered, { expect }) => {
-      const network = await bench.network()
+      const network = takeNetwork()
       const { engine, user, quota } = await engineBehind(network)
       const { swallowed } = network.swallowNextCommit(delivered)
       const began = performance.now()
@@ -49,7 +57,7 @@ describe.concurrent('an engine', () => {
   )
 
   test('answers everyone within 10 s if all its connections are dead', { timeout: 60_000 }, async ({ expect }) => {
-    const network = await bench.network()
+    const network = takeNetwork()
     const { engine } = await engineBehind(network)
     const users = Array.from({ length: 40 }, () => someone())
     for (const user of users) await bench.quota({ user_id: user })
@@ -62,9 +70,9 @@ describe.concurrent('an engine', () => {
   })
 })
 
-describe.concurrent('a pool', () => {
+describe.concurrent('a pool', async () => {
+  const network = await createNetwork(url)
   test('serves again within 10 s if all its connections are dead', { timeout: 200_000 }, async ({ expect }) => {
-    const network = await createNetwork(url)
     const pool = openDatabase({ url: network.url })
     const user = someone()
     const author = { now: bench.clock.now, actor: 'ada', requestId: 'test' }
