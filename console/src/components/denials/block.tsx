@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Api } from '../../api/types.ts'
 import { historyQuery } from '../../queries/quota.ts'
@@ -29,8 +29,8 @@ export function Block({ quota, onLift }: BlockProps) {
   return (
     <>
       {/* The start is missing if the block is older than the first page of changes. */}
-      {set !== undefined && <p>{block.by(<Actor subject={set.actor} />, <Timestamp at={set.at} />)}</p>}
-      <p>{reason === undefined ? block.noReason : block.reason(<bdi>{reason}</bdi>)}</p>
+      {set !== undefined && <Text size="sm">{block.by(<Actor subject={set.actor} />, <Timestamp at={set.at} />)}</Text>}
+      <Text size="sm">{reason === undefined ? block.noReason : block.reason(<bdi>{reason}</bdi>)}</Text>
       {mayLift && onLift !== undefined && (
         <Button size="xs" mt="xs" onClick={onLift}>
           {block.lift}
