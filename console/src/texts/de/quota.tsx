@@ -125,7 +125,7 @@ export const quota: typeof english = {
     allOfUser: 'Alle Nachrichten',
     blockReason: 'Grund der Sperre',
     blockReasonAbout:
-      'Für die Verwaltung: Er steht im Verlauf der Obergrenze und bei Ablehnungen. Benutzer sehen ihn nicht.',
+      'Die Verwaltung sieht ihn im Verlauf der Obergrenze und bei Ablehnungen. Die API gibt ihn auch dem Benutzer, mit den Metadaten der Obergrenze.',
     blockReasonMissing: 'Ein Grund fehlt, für alle, die später auf die Sperre stoßen.',
     presets: 'Vorlagen',
     preset: {

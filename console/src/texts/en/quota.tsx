@@ -120,7 +120,8 @@ export const quota = {
     block: 'Block',
     allOfUser: 'all messages',
     blockReason: 'Reason for the block',
-    blockReasonAbout: 'For administrators: shown in the history of the cap and beside denials. Users do not see it.',
+    blockReasonAbout:
+      'Shown to administrators in the history of the cap and beside denials. The API also gives it to the user, with the metadata of the cap.',
     blockReasonMissing: 'Give a reason, for those who meet the block later.',
     presets: 'Start from',
     preset: {
