@@ -268,6 +268,28 @@ test('the preview says how many units caps let each user send, those who can sen
   await expectAccessibleInEachLayout(page)
 })
 
+test('units from now on can be used when a cap resets, but not past a block', async () => {
+  for (const user_id of [185, 186]) {
+    for (const quota of [
+      { name: 'Bundle', limit: 1_000, period: 'month' },
+      { kind: 'cap', limit: user_id === 185 ? 0 : 20, period: 'day', opening_used: user_id === 185 ? 0 : 20 },
+    ])
+      expect((await site.call('POST', '/api/sms/admin/quota', { body: { user_id, ...quota } })).status).toBe(201)
+  }
+  const page = await site.visit('/quotas/import', { now: START })
+  await choose(page, 'customers.csv', 'customer\n185\n186\n')
+  await page.getByLabel('Units for each user').fill('500')
+  await page.getByLabel('From now on').check()
+  await page.getByLabel('Reason').fill('Outage')
+  await page.getByRole('button', { name: 'Preview (changes nothing)' }).click()
+  const notes = page.getByRole('table', { name: 'Please note' }).locator('tbody').getByRole('row')
+  await notes.first().waitFor()
+  expect(await notes.allTextContents()).toEqual([
+    'Line 2: User 185A cap stops all of the units: they add nothing. From now on, a daily cap of 0 units lets none pass, and 1,000 are there already. It is used up now.',
+    'Line 3: User 186A cap is used up: the units cannot be used before it resets or is raised. The user has a daily cap of 20 units.',
+  ])
+})
+
 test('the preview says what to do for users whose grant is suspended or scheduled', async () => {
   const bundle = { name: 'Bundle', limit: 1_000, period: 'month' }
   for (const body of [

@@ -248,8 +248,9 @@ export const manyQuotas: typeof english = {
         'Eine Obergrenze ist ausgeschöpft: Die Einheiten nützen erst, wenn sie zurückgesetzt oder erhöht wird.',
       capSome: 'Eine Obergrenze hält einen Teil der Einheiten auf.',
       capNone: 'Eine Obergrenze hält alle Einheiten auf: Sie bringen nichts.',
-      passes: (cap, capacity, ending, usable, units) =>
-        `Bis die Einheiten enden, lässt ${cap} ${capacity === 0 ? 'nichts' : `etwa ${formatUnits(capacity)}`} durch${ending === 0 ? '' : `, und ${formatUnits(ending)} sind schon da`}${usable === 0 ? '' : `: höchstens etwa ${formatUnits(usable)} der ${formatUnits(units)} lassen sich verbrauchen`}.`,
+      passes: (cap, { isUntilEnd, capacity, ending, usable, units }) =>
+        `${isUntilEnd ? 'Bis die Einheiten enden,' : 'Ab jetzt'} lässt ${cap} ${capacity === 0 ? 'nichts' : `etwa ${formatUnits(capacity)}`} durch${ending === 0 ? '' : `, und ${formatUnits(ending)} sind schon da`}${usable === 0 ? '' : `: höchstens etwa ${formatUnits(usable)} der ${formatUnits(units)} lassen sich verbrauchen`}.`,
+      has: cap => `Der Benutzer hat ${cap}.`,
       isUsedUp: 'Sie ist jetzt ausgeschöpft.',
       anotherUnlimited: 'Ein anderes Paket ist unbegrenzt.',
       caps: {

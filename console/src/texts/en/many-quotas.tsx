@@ -243,8 +243,18 @@ export const manyQuotas = {
       capSome: 'A cap stops some of the units.',
       capNone: 'A cap stops all of the units: they add nothing.',
       /** What a cap lets pass before the added units end, what else ends by then, and how many of the added ones that leaves. */
-      passes: (cap: string, capacity: number, ending: number, usable: number, units: number) =>
-        `Until the units end, ${cap} lets ${capacity === 0 ? 'none' : `about ${formatUnits(capacity)}`} pass${ending === 0 ? '' : `, and ${formatUnits(ending)} are there already`}${usable === 0 ? '' : `: at most about ${formatUnits(usable)} of the ${formatUnits(units)} can be used`}.`,
+      passes: (
+        cap: string,
+        {
+          isUntilEnd,
+          capacity,
+          ending,
+          usable,
+          units,
+        }: { isUntilEnd: boolean; capacity: number; ending: number; usable: number; units: number },
+      ) =>
+        `${isUntilEnd ? 'Until the units end' : 'From now on'}, ${cap} lets ${capacity === 0 ? 'none' : `about ${formatUnits(capacity)}`} pass${ending === 0 ? '' : `, and ${formatUnits(ending)} are there already`}${usable === 0 ? '' : `: at most about ${formatUnits(usable)} of the ${formatUnits(units)} can be used`}.`,
+      has: (cap: string) => `The user has ${cap}.`,
       isUsedUp: 'It is used up now.',
       anotherUnlimited: 'Another grant is unlimited.',
       caps: {

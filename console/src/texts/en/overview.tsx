@@ -35,7 +35,7 @@ export const overview = {
     noneAbout: 'No message was denied in the last hour, and no quota is exhausted.',
     columns: { user: 'User', why: 'Why', denied: 'Denied in the last hour', until: 'Until' },
     latest: (message: ReactNode) => <>Latest message: {message}</>,
-    /** Of a user whom only some messages are denied. */
+    /** Of a user with some messages denied. */
     others: (units: number | null) =>
       units === null ? 'Other messages can be sent' : `Other messages can be sent: ${values.units(units)} now`,
     untilLifted: 'Until lifted',

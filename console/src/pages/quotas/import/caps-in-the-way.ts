@@ -14,7 +14,7 @@ export interface CapInTheWay {
   cap: Quota
   /** Whether nothing can be sent under it now; otherwise not all can be sent until the units end. */
   isReached: boolean
-  /** How many units it lets pass before the added ones end, whatever pays for them. */
+  /** How many units of all grants it lets pass before the added ones end. */
   capacity: number
   /** How many units that end by then the user has without the added ones; null: unlimited. */
   ending: number | null
@@ -69,5 +69,6 @@ function capacityUntil(end: string | null, { period, remaining, window_end }: Qu
   if (period === null || window_end === null) return remaining
   // An hour more or less, where clocks change, is not another day.
   const further = Math.max(0, Math.ceil((ends - Date.parse(window_end)) / PERIOD_MS[period] - 0.06))
-  return remaining + later.limit * further
+  // A cap of 0 lets nothing pass, however long.
+  return later.limit === 0 ? remaining : remaining + later.limit * further
 }

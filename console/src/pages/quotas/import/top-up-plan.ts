@@ -194,12 +194,16 @@ function notesOf(
   return { notes, usable: caps.length === 0 ? null : Math.min(...caps.map(({ usable }) => usable)) }
 }
 
-function capNote({ cap, isReached, capacity, ending, usable }: CapInTheWay, { units }: Extra): Note {
-  const { capReached, capSome, capNone, caps, passes, isUsedUp, anotherUnlimited } = topUp.note
+function capNote({ cap, isReached, capacity, ending, usable }: CapInTheWay, { units, end }: Extra): Note {
+  const { capReached, capSome, capNone, caps, passes, has, isUsedUp, anotherUnlimited } = topUp.note
   const reason = usable === 0 ? capNone : usable < units ? capSome : capReached
   const named = caps[periodOf(cap)](formatUnits(cap.limit ?? 0))
   const parts =
-    usable === units ? [named] : ending === null ? [anotherUnlimited] : [passes(named, capacity, ending, usable, units)]
+    usable === units
+      ? [has(named)]
+      : ending === null
+        ? [anotherUnlimited]
+        : [passes(named, { isUntilEnd: end !== null, capacity, ending, usable, units })]
   return { reason, detail: [...parts, ...(isReached && usable < units ? [isUsedUp] : [])].join(' ') }
 }
 
