@@ -411,3 +411,15 @@ test('shows when the units run out, as text and in the chart', async () => {
   await page.reload()
   await page.getByText('About 10 units used per day, unlimited.').waitFor()
 })
+
+test('a number whose country cannot be found out is refused with what else is accepted', async () => {
+  const page = await site.visit('/users/7', { expectedErrors: /Failed to (load resource|fetch)/ })
+  await page.getByLabel('Phone number or country').waitFor()
+  await page.route(/\/assets\/destination-/, route => route.abort())
+  await page.getByLabel('Phone number or country').fill('+234 803 123 4567')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('Enter a number with + and its country code, or the two letters of a country.').waitFor()
+  await page.getByLabel('Phone number or country').fill('NG')
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('nothing was reserved').waitFor()
+})

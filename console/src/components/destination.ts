@@ -5,7 +5,7 @@ import { costTexts } from '../texts/cost.ts'
 const E164 = new RegExp(E164_PATTERN)
 
 export interface Destination {
-  /** ISO 3166 alpha-2; null if the number belongs to no country; undefined without a number or during the lookup. */
+  /** ISO 3166 alpha-2; null if the number belongs to no country; undefined without a number, during the lookup, and if it fails. */
   country: string | null | undefined
   /** The error of the number; null if it is valid or incomplete. */
   error: string | null
@@ -16,27 +16,29 @@ export interface Destination {
 /** Users group digits with spaces and punctuation. */
 const withoutGroups = (text: string) => text.replace(/[\s()./-]/g, '')
 
-/** The country of a typed number, null if it belongs to none. The numbering plan is large, so it is loaded with the first number. */
-export async function countryOfNumber(text: string): Promise<string | null> {
-  const { countryOf } = await import('../../../src/domain/destination.ts')
-  return countryOf(withoutGroups(text))
+/**
+ * The country of a typed number; null if it belongs to none, undefined if the numbering plan cannot be loaded. That is large, so
+ * it is loaded with the first number.
+ */
+export function countryOfNumber(text: string): Promise<string | null | undefined> {
+  return import('../../../src/domain/destination.ts').then(
+    ({ countryOf }) => countryOf(withoutGroups(text)),
+    () => undefined,
+  )
 }
 
 /** The country of a typed number. */
 export function useDestination(text: string): Destination {
   const number = withoutGroups(text)
   const isNumber = E164.test(number)
-  const [found, setFound] = useState<{ number: string; country: string | null } | null>(null)
+  const [found, setFound] = useState<{ number: string; country: string | null | undefined } | null>(null)
 
   useEffect(() => {
     if (!isNumber) return
     let isStale = false
-    countryOfNumber(number).then(
-      country => {
-        if (!isStale) setFound({ number, country })
-      },
-      () => {},
-    )
+    void countryOfNumber(number).then(country => {
+      if (!isStale) setFound({ number, country })
+    })
     return () => {
       isStale = true
     }
