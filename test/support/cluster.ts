@@ -75,20 +75,19 @@ async function openServer(
   const server = await startEmbedded({ dataDir, log: quiet })
   const db = openDatabase({ url: server.url, maxConnections: 1 })
   await disableAutovacuum(db)
-  await disableFsync(db)
+  // No test crashes the machine; those that kill a server, whose data outlives it, have their own.
+  await alterSystem(db, 'fsync = off')
   await db.close()
   return server
 }
 
-/** For the whole server. No test crashes the machine; those that kill a server, whose data outlives it, have their own. */
-async function disableFsync(db: Database): Promise<void> {
-  await db.query({ text: 'alter system set fsync = off' })
-  await db.query({ text: 'select pg_reload_conf()' })
+/** For the whole server. Autovacuum comes at times of its own: it locks tables that a test analyzes, and changes plans. */
+export function disableAutovacuum(db: Database): Promise<void> {
+  return alterSystem(db, 'autovacuum = off')
 }
 
-/** For the whole server. Autovacuum comes at times of its own: it locks tables that a test analyzes, and changes plans. */
-export async function disableAutovacuum(db: Database): Promise<void> {
-  await db.query({ text: 'alter system set autovacuum = off' })
+async function alterSystem(db: Database, setting: string): Promise<void> {
+  await db.query({ text: `alter system set ${setting}` })
   await db.query({ text: 'select pg_reload_conf()' })
 }
 

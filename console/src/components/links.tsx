@@ -34,6 +34,12 @@ export function QuotaLink({ id, kind, user }: QuotaLinkProps) {
   )
 }
 
+/** The form of a cap of 0, for a user, a destination or both. */
+export function blockUrl(of: { user_id?: number; countries?: string; message_types?: string }): string {
+  const named = Object.entries(of).map(([name, value]) => [name, String(value)])
+  return `/quotas/new?${new URLSearchParams([['kind', 'cap'], ['limit', '0'], ...named])}`
+}
+
 interface QuotaNameProps {
   quota: Pick<Api['SmsQuota'], 'id' | 'kind' | 'name'>
   /** What can be done to the quota. */

@@ -1,5 +1,6 @@
 import { RESERVATION_STATE_LABELS, STATUS_LABELS } from '../components/badge.tsx'
 import type { IconName } from '../components/icon.tsx'
+import { blockUrl } from '../components/links.tsx'
 import { quotaName } from '../components/quota-labels.ts'
 import { countriesLike, dialedCountryLabel } from '../countries.ts'
 import { formatTimestamp } from '../formats.ts'
@@ -106,7 +107,7 @@ function countryOptions(country: string, caller: Caller): Option[] {
     { key: `quotas ${country}`, icon: 'quotas', label: quotasFor(name), target: `/quotas?country=${country}` },
   ]
   if (may(caller, 'change')) {
-    const target = `/quotas/new?kind=cap&limit=0&countries=${country}`
+    const target = blockUrl({ countries: country })
     options.push({ key: `block ${country}`, icon: 'cap', label: block(name), target })
   }
   return options

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { newIdempotencyKey } from '../../api/http.ts'
-import { demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
+import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
 import { isBelowUsage, useAdjustQuota, useCreateQuota, useRaiseCap } from '../../queries/quota.ts'
 import { changesQuotas } from '../../session/rights.ts'
 import { useCaller } from '../../session/session.ts'
@@ -45,8 +45,8 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
   const change = (part: Partial<Input>) => setInput({ ...input, ...part })
   const delta = deltaOf(input)
   const canBeThisWindowOnly = useCanBeThisWindowOnly(quota) && !input.isDecrease
-  const isSingleWindow = useIsSingleWindow(quota) && isRemedy
-  const isThisWindowOnly = canBeThisWindowOnly && (input.isThisWindowOnly ?? isSingleWindow)
+  const { data: demand = null } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
+  const isThisWindowOnly = canBeThisWindowOnly && (input.isThisWindowOnly ?? (isRemedy && isException(quota, demand)))
   const saving = useSaving(quota, (message: string) => {
     releaseInput()
     onDone(message)
@@ -70,7 +70,7 @@ export default function AdjustForm({ quota: latest, isRemedy, onClose, onDone }:
             {isBelowUsage(saving.error) && <BelowUsage onConfirm={() => saving.saveBelowUsage(delta, input.reason)} />}
           </ErrorNotice>
         )}
-        <AmountFields {...{ quota, input, isRemedy }} onChange={change} error={errors.at('delta')} />
+        <AmountFields {...{ quota, demand, input, isRemedy }} onChange={change} error={errors.at('delta')} />
         {canBeThisWindowOnly && quota.period !== null && (
           <Windows
             period={quota.period}
@@ -141,10 +141,8 @@ function useCanBeThisWindowOnly(quota: Quota): boolean {
 }
 
 /** Whether too little in the current window is an exception: in most of the windows before nothing was denied. */
-function useIsSingleWindow(quota: Quota): boolean {
-  const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
-  const { period } = quota
-  if (demand == null || period === null || period === 'year') return true
+function isException({ period }: Quota, demand: Demand | null): boolean {
+  if (demand === null || period === null || period === 'year') return true
   return demand.deniedBefore <= WINDOWS_BEFORE[period] / 2
 }
 

@@ -1,13 +1,11 @@
 import { Button, Group, Radio, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatChange } from '../../formats.ts'
-import { type Demand, demandQuery, WINDOWS_BEFORE } from '../../queries/demand.ts'
+import { type Demand, WINDOWS_BEFORE } from '../../queries/demand.ts'
 import { useCaller } from '../../session/session.ts'
 import { quotaTexts } from '../../texts/quota.ts'
 import { TextField, wholeNumber } from '../text-field.tsx'
 import type { QuotaFormProps } from './effect.tsx'
-import { isLive } from './sendable.ts'
 
 const TEXTS = quotaTexts.adjust
 
@@ -23,6 +21,8 @@ const QUICK_AMOUNTS = [100, 500, 1_000, -100, -500, -1_000]
 
 interface AmountProps {
   quota: Quota
+  /** Null until it is read, and where no report says it. */
+  demand: Demand | null
   input: Amount
   onChange: (part: Partial<Amount>) => void
   /** Whether the dialog only adds units. */
@@ -31,15 +31,14 @@ interface AmountProps {
 }
 
 /** By how many units the limit changes, with amounts that are often chosen and the one that covers what was denied. */
-export function AmountFields({ quota, input, onChange, isRemedy, error }: AmountProps) {
+export function AmountFields({ quota, demand, input, onChange, isRemedy, error }: AmountProps) {
   const { units, isDecrease } = input
   const bound = useCaller().adjust_limit
-  const { data: demand } = useQuery({ ...demandQuery(quota), enabled: isLive(quota) })
   const isAllowed = (amount: number) => (bound === null || Math.abs(amount) <= bound) && (amount > 0 || !isRemedy)
-  const proposal = demand == null ? null : proposalOf(quota, demand)
+  const proposal = demand === null ? null : proposalOf(quota, demand)
   return (
     <>
-      {demand != null && demand.denied > 0 && <Text size="sm">{demandText(quota, demand)}</Text>}
+      {demand !== null && demand.denied > 0 && <Text size="sm">{demandText(quota, demand)}</Text>}
       {!isRemedy && (
         <Radio.Group
           label={TEXTS.direction}

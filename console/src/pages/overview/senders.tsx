@@ -1,6 +1,7 @@
 import { Anchor, Button, Table } from '@mantine/core'
 import { Link } from 'wouter'
 import { denialsUrl } from '../../components/denials/denials-state.ts'
+import { blockUrl } from '../../components/links.tsx'
 import { EmptyState, Loaded, Loading } from '../../components/loaded.tsx'
 import classes from '../../components/panel-table.module.css'
 import { Units } from '../../components/values.tsx'
@@ -119,7 +120,7 @@ function CapLink({ user_id, group, destination }: SendersProps & { user_id: numb
   return (
     <Button
       component={Link}
-      href={capUrl(user_id, group, destination)}
+      href={blockUrl({ user_id, [group === 'country' ? 'countries' : 'message_types']: destination })}
       size="compact-xs"
       aria-label={capFor(name, user_id)}
     >
@@ -130,10 +131,4 @@ function CapLink({ user_id, group, destination }: SendersProps & { user_id: numb
 
 function nameOf(group: DestinationGroup, destination: string): string {
   return group === 'country' ? countryName(destination) : destination
-}
-
-/** The form of a new cap that blocks what a user sends to a destination, until it is changed or deleted. */
-function capUrl(user_id: number, group: DestinationGroup, destination: string): string {
-  const scope = group === 'country' ? 'countries' : 'message_types'
-  return `/quotas/new?${new URLSearchParams({ kind: 'cap', limit: '0', user_id: String(user_id), [scope]: destination })}`
 }

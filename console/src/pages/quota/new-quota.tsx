@@ -40,7 +40,7 @@ export default function NewQuotaPage() {
   if (state.copy !== null) return <CopyOf key={state.copy} id={state.copy} />
   const initial = linkedFormValues(state)
   return (
-    <NewQuota initial={initial} isBlock={isBlocking(initial)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
+    <NewQuota initial={initial} isBlockLink={isBlocking(initial)} about={TEXTS.newAbout} back={backTo(state.user_id)} />
   )
 }
 
@@ -81,17 +81,17 @@ interface NewQuotaProps {
   /** The first render decides. */
   initial: FormValues
   /** Whether a link that blocks leads here: then the form has only what matters for a block. The first render decides. */
-  isBlock?: boolean
+  isBlockLink?: boolean
   about: ReactNode
   /** Where "Cancel" leads. */
   back: string
 }
 
-function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuotaProps) {
+function NewQuota({ initial, isBlockLink = false, about, back }: NewQuotaProps) {
   const [, navigate] = useLocation()
   const [first] = useState(initial)
   const [values, setValues] = useState(first)
-  const [onlyBlock] = useState(isOnlyBlock)
+  const [isOnlyBlock] = useState(isBlockLink)
   const [reason, setReason] = useState('')
   const [isTried, setTried] = useState(false)
   const reasonField = useRef<HTMLInputElement>(null)
@@ -124,7 +124,7 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
         title={isBlock ? TEXTS.blockTitle(blockedMessages(values), values.user_id) : TEXTS.newTitle}
         about={isBlock ? aboutBlock(values) : about}
       />
-      {!onlyBlock && <Presets values={values} onChange={setValues} />}
+      {!isOnlyBlock && <Presets values={values} onChange={setValues} />}
       {isBlock && <BlockReason value={reason} onChange={setReason} isTried={isTried} ref={reasonField} />}
       <QuotaForm
         values={values}
@@ -133,7 +133,7 @@ function NewQuota({ initial, isBlock: isOnlyBlock = false, about, back }: NewQuo
         error={creation.error}
         isBusy={creation.isPending}
         onSubmit={submit}
-        isOnlyBlock={onlyBlock}
+        isOnlyBlock={isOnlyBlock}
         submitLabel={isBlock ? TEXTS.block : TEXTS.create}
         onCancel={() => navigate(back)}
         remedy={isEarlierRequest && <EarlierRequest userId={values.user_id} onAnother={createAnother} />}

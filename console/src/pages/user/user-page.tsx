@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import type { ComponentType } from 'react'
 import { Link, useLocation, useParams } from 'wouter'
+import { blockUrl } from '../../components/links.tsx'
 import { NotFound } from '../../components/not-found.tsx'
 import { PageTitle } from '../../components/page-title.tsx'
 import { TabNav } from '../../components/tab-nav.tsx'
@@ -29,12 +30,7 @@ export default function UserPage({ Content }: { Content: ComponentType<{ user: V
       <PageTitle title={title(user_id)}>
         {may(caller, 'change') && (
           <>
-            <Button
-              component={Link}
-              href={`/quotas/new?kind=cap&limit=0&user_id=${user_id}`}
-              variant="default"
-              size="xs"
-            >
+            <Button component={Link} href={blockUrl({ user_id })} variant="default" size="xs">
               {block}
             </Button>
             <Button component={Link} href={`/quotas/new?user_id=${user_id}`} size="xs">

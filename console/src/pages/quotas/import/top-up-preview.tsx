@@ -22,7 +22,7 @@ import {
   withGiftsOf,
   withoutEarlier,
 } from './top-up-plan.ts'
-import { lastingText, notesOn, reportOf, unitsAndSum, untilText } from './top-up-report.ts'
+import { lastingText, notesOn, reportOf, unitsText, untilText } from './top-up-report.ts'
 
 const { topUp, bulk, jobs } = manyTexts
 
@@ -75,7 +75,7 @@ function PlanView({ plan: first, input, onConfirm, onBack }: PlanProps) {
           : topUp.would(
               gifts.length,
               gifts.length + plan.left.length,
-              unitsAndSum(gifts),
+              unitsText(gifts, true),
               untilText(gifts),
               input.reason,
             )}

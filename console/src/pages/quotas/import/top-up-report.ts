@@ -18,19 +18,13 @@ export interface Run {
   progress: Progress | null
 }
 
-/** For example "500 units each". */
-function unitsText(gifts: readonly Gift[]): string {
-  const [first] = gifts
+/** For example "500 units each". @param hasSum whether the sum of several follows: "500 units each (1,500 in all)" */
+export function unitsText(gifts: readonly Gift[], hasSum = false): string {
+  const [first, ...others] = gifts
   const sum = gifts.reduce((total, { units }) => total + units, 0)
-  if (first === undefined || gifts.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
-  return topUp.unitsEach(first.units)
-}
-
-/** For example "500 units each (1,500 in all)". */
-export function unitsAndSum(gifts: readonly Gift[]): string {
-  const sum = gifts.reduce((total, { units }) => total + units, 0)
-  const isEach = gifts.length > 1 && gifts.every(({ units }) => units === gifts[0]?.units)
-  return isEach ? topUp.withSum(unitsText(gifts), sum) : unitsText(gifts)
+  if (first === undefined || others.some(({ units }) => units !== first.units)) return topUp.unitsInAll(sum)
+  const each = topUp.unitsEach(first.units)
+  return hasSum && others.length > 0 ? topUp.withSum(each, sum) : each
 }
 
 /** For example "until 1 Dec 2026, 00:00 (Europe/Berlin)". */
