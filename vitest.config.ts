@@ -26,8 +26,7 @@ export default defineConfig({
     globalSetup: ['test/support/cluster.ts', 'test/support/build-console.ts'],
     // Processes, not threads: tests start, kill and adopt processes of their own.
     pool: 'forks',
-    // One more than the two cores that this is made for: they wait a fifth of the time, for the database and for each other.
-    maxWorkers: 3,
+    maxWorkers: 2,
     sequence: { sequencer: ProcessesFirst },
     // The files of a worker share its modules: to load the service anew for each of 140 files takes a third of the run.
     isolate: false,
