@@ -121,6 +121,13 @@ function rangeOf(filter: DenialFilter, after: DenialKey | undefined, values: Sql
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }
 
+/** What a message did not name. Text of the statement comes from here, never from the filter itself. */
+const WITHOUT: Readonly<Record<Unnamed, string>> = {
+  country: 'country is null',
+  message_type: 'message_type is null',
+  sender: 'sender is null',
+}
+
 /** The conditions that are read from the rows. */
 function selectionOf(
   { userId, id, reason, country, messageType, sender, without }: DenialFilter,
@@ -134,7 +141,7 @@ function selectionOf(
   }
   if (sender !== undefined)
     conditions.push(`sender = (select id from principal where subject = ${bind(values, sender)})`)
-  if (without !== undefined) conditions.push(`${without} is null`)
+  if (without !== undefined) conditions.push(WITHOUT[without])
   return conditions.length === 0 ? 'true' : conditions.join(' and ')
 }
 
