@@ -132,6 +132,11 @@ test('the console itself imports the types of the contract and the domain, nothi
   expect(wrong).toEqual([])
 })
 
+test('no verdict comes from a list of errors: only the place that describes them asks the validator for it', () => {
+  const others = server.filter(({ path }) => path !== 'src/http/platform/validation.ts')
+  expect(others.flatMap(file => linesWith(file, /\.Errors\(/))).toEqual([])
+})
+
 test('SQL stays in src/db', () => {
   const statement = /\b(?:select\s.+\sfrom|insert\s+into|update\s+\w+\s+set|delete\s+from)\s/is
   const literals = ({ code }: SourceFile) => code.match(/`[^`]*`|'[^'\n]*'/g) ?? []

@@ -15,7 +15,7 @@ import type { EpochMs } from '../../src/domain/time.ts'
 import { viewOf } from '../../src/domain/view.ts'
 import { ERRORS, invalidRequest, Problem } from '../../src/errors.ts'
 import { keyMismatch, problemBody } from '../../src/http/platform/problems.ts'
-import { compileCheck, compileValidator } from '../../src/http/platform/validation.ts'
+import { compileCheck, compileValidator, type Issues } from '../../src/http/platform/validation.ts'
 import { draftOf, etagOf, patchOf, versionCheck } from '../../src/http/quotas/requests.ts'
 import { commandOf, createOperationCheck, requestCheck } from '../../src/http/sender/requests.ts'
 import { answerOf } from '../../src/http/sender/responses.ts'
@@ -192,6 +192,6 @@ function reader(schema: TSchema): (values: Readonly<Record<string, string>>) => 
   }
 }
 
-function assertValid(issues: Parameters<typeof invalidRequest>[0]): void {
-  if (issues.length > 0) throw invalidRequest(issues)
+function assertValid(issues: Issues | null): void {
+  if (issues !== null) throw invalidRequest(issues)
 }

@@ -17,6 +17,7 @@ export function adjustQuota(
   context: { now: EpochMs; actor: string },
 ): QuotaChange {
   if (current.limit === null) return invalid('needs a quota with a limit; this one is unlimited')
+  if (!Number.isSafeInteger(delta)) return invalid('must be a whole number')
   const limit = current.limit + delta
   if (limit < 0 || limit > MAX_UNITS)
     return invalid(`moves the limit of ${current.limit} to ${limit}; it must be from 0 to ${MAX_UNITS}`)

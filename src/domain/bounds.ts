@@ -3,6 +3,9 @@
 /** The largest integer that all JSON parsers read exactly (2^53−1): the bound of ids and counts. */
 export const MAX_INTEGER = Number.MAX_SAFE_INTEGER
 
+/** Whether a value is an id or a count. */
+export const isUint = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
+
 /** The largest limit of a quota, in units. */
 export const MAX_UNITS = 1_000_000_000_000
 

@@ -1,6 +1,6 @@
 import type { ValidationIssue } from '../errors.ts'
 import { alertedBy } from './alerts.ts'
-import { QUOTA_DEFAULTS } from './bounds.ts'
+import { isUint, QUOTA_DEFAULTS } from './bounds.ts'
 import { isDeepEqual } from './deep-equal.ts'
 import type { EpochMs } from './time.ts'
 import { boundariesBetween, lastBoundary, nextBoundary, type Period } from './window.ts'
@@ -220,7 +220,7 @@ export function createQuota(
   const { id, now, actor } = context
   const { opening_used: used = 0, ...named } = draft
   const definition = { ...QUOTA_DEFAULTS, starts_at: now, ...named }
-  const issues = issuesOf(definition)
+  const issues = [...issuesOf(definition), ...notIntegers({ opening_used: used })]
   if (issues.length > 0) return { issues }
   const quota: Quota = {
     ...definition,
@@ -316,8 +316,8 @@ function firstWindow(
 
 /** Checks the rules that concern several fields together. */
 function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] {
-  const { kind, limit, period, rollover_limit, overage_limit, starts_at, expires_at } = definition
-  const issues: ValidationIssue[] = []
+  const { user_id, kind, limit, period, rollover_limit, overage_limit, priority, starts_at, expires_at } = definition
+  const issues = notIntegers({ user_id, limit, rollover_limit, overage_limit, priority })
   if (kind === 'cap' && limit === null)
     issues.push({ path: '/limit', message: 'a cap needs a limit; null (unlimited) is for grants' })
   if (rollover_limit > 0 && (kind === 'cap' || limit === null || period === null))
@@ -327,6 +327,12 @@ function issuesOf(definition: QuotaIdentity & QuotaSettings): ValidationIssue[] 
   if (expires_at !== null && expires_at <= starts_at)
     issues.push({ path: '/expires_at', message: 'must be after starts_at' })
   return issues
+}
+
+/** A schema has checked these. A hole there must not become a wrong count here: `'5'` is not 5. */
+function notIntegers(values: Record<string, number | null>): ValidationIssue[] {
+  const wrong = Object.entries(values).filter(([, value]) => value !== null && !isUint(value))
+  return wrong.map(([name]) => ({ path: `/${name}`, message: 'must be a whole number from 0' }))
 }
 
 const IMMUTABLE = ['user_id', 'kind', 'period', 'time_zone'] as const

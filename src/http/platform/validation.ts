@@ -8,7 +8,10 @@ import { FORMATS } from './formats.ts'
 /** The maximum number of issues in one response. */
 const MAX_ISSUES = 100
 
-// All issues at once: bodies are small, so there are never many.
+/** An object with more unknown names is refused before they are listed: a body can hold thousands of them. */
+const MAX_UNKNOWN_NAMES = 100
+
+// The validator stops at so many errors. The list may therefore lack what would be shown: it never decides.
 Settings.Set({ maxErrors: 500 })
 
 /** The part of JSON Schema that the contract uses. */
@@ -17,6 +20,7 @@ interface Schema {
   anyOf?: Schema[]
   enum?: unknown[]
   properties?: Record<string, Schema>
+  additionalProperties?: unknown
   patternProperties?: Record<string, Schema>
   items?: Schema
   minimum?: number
@@ -33,21 +37,29 @@ interface Schema {
   writeOnly?: boolean
 }
 
-/** Returns all issues of a value; an empty list if it is valid. */
-export type Check = (value: unknown) => readonly ValidationIssue[]
+/** The issues of a value that was refused: at least one. */
+export type Issues = readonly [ValidationIssue, ...ValidationIssue[]]
 
-const NO_ISSUES: readonly ValidationIssue[] = []
+/** Returns null if a value is valid, otherwise its issues. */
+export type Check = (value: unknown) => Issues | null
 
 /**
  * Compiles a schema into a check that is fast for valid values. For others it describes every issue: where it is, what is
- * accepted, and what was received instead.
+ * accepted, and what was received instead. The validator alone decides whether a value is valid; the list only explains.
  *
  * @param inText whether the value comes from a path or a query, where issues name a parameter instead of a pointer
  */
 export function compileCheck(schema: TSchema, inText = false): Check {
   const validator = Compile(schema)
-  return value =>
-    validator.Check(value) ? NO_ISSUES : issuesOf(schema as Schema, value, validator.Errors(value), inText)
+  return value => {
+    if (validator.Check(value)) return null
+    const crowded = crowdedObjects(schema as Schema, value, '')
+    const issues = crowded.length > 0 ? crowded : issuesOf(schema as Schema, value, validator.Errors(value))
+    const [first = { path: '', message: `must be ${accepts(schema as Schema)}` }, ...others] = issues
+      .slice(0, MAX_ISSUES)
+      .map(({ path, message }) => ({ path: inText ? path.slice(1) : path, message }))
+    return [first, ...others]
+  }
 }
 
 /**
@@ -64,7 +76,7 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
 export function validatorOf(check: Check): (value: unknown) => { value: unknown } | { error: Error } {
   return value => {
     const issues = check(value)
-    return issues.length === 0 ? { value } : { error: invalidRequest(issues) }
+    return issues === null ? { value } : { error: invalidRequest(issues) }
   }
 }
 
@@ -76,7 +88,7 @@ const DECIMAL = /^(?:0|[1-9][0-9]{0,15})$/
  */
 function readTexts(schema: Schema, input: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(input).map(([name, value]) => {
-    const type = schema.properties?.[name]?.type
+    const { type } = subschema(schema, name)
     if (typeof value !== 'string') return [name, value]
     if (type === 'array') return [name, [value]]
     return [name, type === 'integer' && DECIMAL.test(value) ? Number(value) : value]
@@ -90,7 +102,7 @@ interface SchemaError {
   params: object
 }
 
-function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[], inText: boolean): ValidationIssue[] {
+function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[]): ValidationIssue[] {
   const issues = new Map<string, string>()
   for (const { keyword, instancePath, params } of errors) {
     if (keyword === 'boolean') continue // The `additionalProperties` error that follows says more.
@@ -109,12 +121,35 @@ function issuesOf(schema: Schema, value: unknown, errors: readonly SchemaError[]
     }
   }
   // A list with an invalid value is invalid itself; only the value is reported.
-  const paths = [...issues.keys()]
-  const isInnermost = (path: string) => !paths.some(other => other.startsWith(`${path}/`))
-  return [...issues]
-    .filter(([path]) => isInnermost(path))
-    .slice(0, MAX_ISSUES)
-    .map(([path, message]) => ({ path: inText ? path.slice(1) : path, message }))
+  const outer = new Set([...issues.keys()].flatMap(pathsAbove))
+  return [...issues].filter(([path]) => !outer.has(path)).map(([path, message]) => ({ path, message }))
+}
+
+/** The paths of the values that hold the value at a path. */
+function pathsAbove(path: string): string[] {
+  const steps = path.split('/')
+  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('/'))
+}
+
+/** An issue for each object within a value that has too many unknown names to list them. Goes as deep as the schema. */
+function crowdedObjects(schema: Schema, value: unknown, path: string): ValidationIssue[] {
+  if (typeof value !== 'object' || value === null) return []
+  const inside = insideOf(schema)
+  const { type, items = {} } = inside
+  if (type !== (Array.isArray(value) ? 'array' : 'object')) return []
+  if (Array.isArray(value)) return value.flatMap((item, index) => crowdedObjects(items, item, `${path}/${index}`))
+  const names = Object.entries(value)
+  const known = names.filter(([name]) => hasName(inside, name))
+  const unknown = names.length - known.length
+  if (inside.additionalProperties === false && unknown > MAX_UNKNOWN_NAMES)
+    return [{ path, message: `has ${unknown} unknown names; ${acceptedNames(inside)}` }]
+  return known.flatMap(([name, inner]) => crowdedObjects(subschema(inside, name), inner, `${path}/${name}`))
+}
+
+function hasName({ properties = {}, patternProperties = {} }: Schema, name: string): boolean {
+  return (
+    Object.hasOwn(properties, name) || Object.keys(patternProperties).some(pattern => new RegExp(pattern).test(name))
+  )
 }
 
 /** Whether an issue may repeat the received value. In place of an object it may be a write-only value of that object. */
@@ -123,11 +158,13 @@ function isRepeatable({ type, writeOnly }: Schema): boolean {
 }
 
 function unknownName(schema: Schema): string {
-  if (schema.patternProperties !== undefined) {
-    return `is not a key that is accepted; keys match ${Object.keys(schema.patternProperties).join(' or ')}`
-  }
-  const names = Object.keys(schema.properties ?? {})
-  return names.length === 0 ? 'is unknown; none is accepted here' : `is unknown; accepted are ${names.join(', ')}`
+  return `${schema.patternProperties === undefined ? 'is unknown' : 'is not a key that is accepted'}; ${acceptedNames(schema)}`
+}
+
+function acceptedNames({ properties = {}, patternProperties }: Schema): string {
+  if (patternProperties !== undefined) return `keys match ${Object.keys(patternProperties).join(' or ')}`
+  const names = Object.keys(properties)
+  return names.length === 0 ? 'none is accepted here' : `accepted are ${names.join(', ')}`
 }
 
 /** Describes what a schema accepts. */
@@ -169,11 +206,17 @@ function acceptedText({ format, pattern, minLength, maxLength }: Schema): string
 /** The subschema for the value at a JSON pointer. */
 function schemaAt(schema: Schema, path: string): Schema {
   let at = schema
-  for (const step of stepsOf(path)) {
-    const inside = at.anyOf?.find(option => option.type === 'array' || option.type === 'object') ?? at
-    at = inside.properties?.[step] ?? inside.items ?? Object.values(inside.patternProperties ?? {})[0] ?? {}
-  }
+  for (const step of stepsOf(path)) at = subschema(insideOf(at), step)
   return at
+}
+
+/** Of several alternatives, the one that holds other values. */
+function insideOf(schema: Schema): Schema {
+  return schema.anyOf?.find(({ type }) => type === 'array' || type === 'object') ?? schema
+}
+
+function subschema({ properties = {}, items, patternProperties = {} }: Schema, step: string): Schema {
+  return (Object.hasOwn(properties, step) ? properties[step] : items) ?? Object.values(patternProperties)[0] ?? {}
 }
 
 function valueAt(value: unknown, path: string): unknown {

@@ -20,7 +20,7 @@ export function createChangeReader(): (value: unknown) => BulkChange {
   const checks = new Map<unknown, Check>(BULK_ACTIONS.map(action => [action, compileCheck(BULK_CHANGES[action])]))
   return value => {
     const issues = (checks.get(actionOf(value)) ?? checkAction)(value)
-    if (issues.length > 0) throw invalidRequest(issues.map(issue => ({ ...issue, path: `/change${issue.path}` })))
+    if (issues !== null) throw invalidRequest(issues.map(issue => ({ ...issue, path: `/change${issue.path}` })))
     return changeOf(value as GivenChange)
   }
 }

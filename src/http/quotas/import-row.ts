@@ -1,14 +1,13 @@
 /** Reads a row of an import: its JSON, and the schema. */
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import { ImportRow } from '../../contract/import.ts'
-import type { ValidationIssue } from '../../errors.ts'
-import { compileCheck } from '../platform/validation.ts'
+import { compileCheck, type Issues } from '../platform/validation.ts'
 import { importedQuotaOf } from './requests.ts'
 
 /** The maximum length of a line: what the body of a creation may have. */
 export const MAX_LINE_BYTES = 64 * 1024
 
-type ReadRow = { quota: ImportedQuota } | { issues: readonly ValidationIssue[] }
+type ReadRow = { quota: ImportedQuota } | { issues: Issues }
 
 /** A function that reads the text of a line; null stands for one that is too long or not UTF-8. */
 export function createRowReader(): (text: string | null) => ReadRow {
@@ -22,7 +21,7 @@ export function createRowReader(): (text: string | null) => ReadRow {
       return notReadable('must be one JSON object a line')
     }
     const issues = check(value)
-    return issues.length === 0 ? { quota: importedQuotaOf(value as ImportRow) } : { issues }
+    return issues === null ? { quota: importedQuotaOf(value as ImportRow) } : { issues }
   }
 }
 

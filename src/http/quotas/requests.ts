@@ -4,15 +4,15 @@ import { Value } from 'typebox/value'
 import type { Author } from '../../admin/author.ts'
 import type { ImportedQuota } from '../../admin/import-quotas.ts'
 import type { VersionCheck } from '../../admin/lock-quota.ts'
-import type { ImportRow } from '../../contract/import.ts'
+import { ImportRow } from '../../contract/import.ts'
 import {
   type AdminListQuery,
-  type CreateQuotaReq,
+  CreateQuotaReq,
   SORTED_BY,
   SORTED_BY_USE,
   SORTS,
   type Sort,
-  type UpdateQuotaReq,
+  UpdateQuotaReq,
 } from '../../contract/quotas.ts'
 import { country, messageType } from '../../contract/schemas.ts'
 import type { QuotaFilter } from '../../db/quota-conditions.ts'
@@ -48,21 +48,26 @@ export function versionCheck(ifMatch: string | undefined): VersionCheck {
 
 /** A validated body as a draft of the domain. */
 export function draftOf(body: CreateQuotaReq): QuotaDraft {
-  return canonical(body)
+  return canonical(body, CreateQuotaReq)
 }
 
 /** A validated body as a patch of the domain. */
 export function patchOf(body: UpdateQuotaReq): QuotaPatch {
-  return canonical(body)
+  return canonical(body, UpdateQuotaReq)
 }
 
 /** A validated row of an import as a draft of the domain. */
 export function importedQuotaOf(row: ImportRow): ImportedQuota {
-  return canonical(row)
+  return canonical(row, ImportRow)
 }
 
-/** Converts timestamps to numbers, time zone names to their canonical spelling, and sorts the lists that are sets. */
-function canonical<Body extends UpdateQuotaReq>(body: Body) {
+/**
+ * Converts timestamps to numbers, time zone names to their canonical spelling, and sorts the lists that are sets. Only
+ * fields of the schema are taken: any other would become one of the quota's own, such as `used`.
+ */
+function canonical<Body extends UpdateQuotaReq>(given: Body, { properties }: { properties: object }) {
+  const known = Object.entries(given).filter(([name]) => Object.hasOwn(properties, name))
+  const body = Object.fromEntries(known) as Body
   const { starts_at, expires_at, time_zone, countries, message_types, alert_at, ...rest } = body
   return {
     ...rest,

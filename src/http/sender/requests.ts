@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { OPERATIONS, REQUESTS, SENDER_OPS, type SenderOp, type SenderRequest } from '../../contract/sender.ts'
-import { DEFAULT_TTL_SECONDS } from '../../domain/bounds.ts'
-import type { Command, Origin } from '../../domain/command.ts'
+import { DEFAULT_TTL_SECONDS, isUint } from '../../domain/bounds.ts'
+import type { Command, DrawCommand, Origin } from '../../domain/command.ts'
 import { type Measure, measureMessage } from '../../domain/message.ts'
 import { invalidRequest, type ValidationIssue } from '../../errors.ts'
 import { principalOf } from '../auth/guard.ts'
-import { type Check, compileCheck } from '../platform/validation.ts'
+import { type Check, compileCheck, type Issues } from '../platform/validation.ts'
 
 /** A validated request as a command for the engine. */
 export interface SenderCall {
@@ -26,23 +26,24 @@ export function requestCheck(op: SenderOp): Check {
 }
 
 /** Validates an operation of a batch and returns its name. */
-export function createOperationCheck(): (
-  operation: unknown,
-) => { op: SenderOp } | { issues: readonly ValidationIssue[] } {
+export function createOperationCheck(): (operation: unknown) => { op: SenderOp } | { issues: Issues } {
   const checkOp = compileCheck(Type.Object({ op: Type.Enum(SENDER_OPS) }))
   const checks = new Map<unknown, { op: SenderOp; check: Check }>(
     SENDER_OPS.map(op => [op, { op, check: withContradictions(op, compileCheck(OPERATIONS[op])) }]),
   )
   return operation => {
     const known = isRecord(operation) ? checks.get(operation.op) : undefined
-    if (known === undefined) return { issues: checkOp(operation) }
-    const issues = known.check(operation)
-    return issues.length === 0 ? { op: known.op } : { issues }
+    const issues = (known?.check ?? checkOp)(operation)
+    if (issues !== null) return { issues }
+    if (known === undefined) throw new TypeError('an operation passed that no check is for')
+    return { op: known.op }
   }
 }
 
 /**
- * The command of a validated request.
+ * The command of a validated request. Its numbers and switches are checked again: what counts units does not rely on the
+ * schema alone.
+ * @throws TypeError if a field that was validated has another type
  * @throws Problem `invalid_request` if the country is required and unknown
  */
 export function commandOf(
@@ -50,25 +51,29 @@ export function commandOf(
   request: SenderRequest,
   { origin, requireCountry }: { origin: Origin; requireCountry: boolean },
 ): SenderCall {
-  const { user_id, id = '' } = request
+  const id = textOf(request.id ?? '')
+  const user_id = integerOf(request.user_id)
   switch (op) {
     case 'check':
     case 'reserve':
     case 'consume':
-      return drawOf(op, request, origin, requireCountry)
+      return drawOf({ op, user_id, id, origin }, request, requireCountry)
     case 'commit':
     case 'release':
     case 'refund': {
-      const { total_units = null, force = false, messages = 1 } = request
-      return { command: { op, user_id, id, total_units, force, messages, origin }, measure: null }
+      const total_units = request.total_units === undefined ? null : integerOf(request.total_units)
+      const messages = integerOf(request.messages ?? 1)
+      return {
+        command: { op, user_id, id, total_units, force: request.force === true, messages, origin },
+        measure: null,
+      }
     }
   }
 }
 
 function drawOf(
-  op: 'check' | 'reserve' | 'consume',
+  asked: Pick<DrawCommand, 'op' | 'user_id' | 'id'> & { origin: Origin },
   request: SenderRequest,
-  origin: Origin,
   requireCountry: boolean,
 ): SenderCall {
   const { message } = request
@@ -77,21 +82,30 @@ function drawOf(
   if (requireCountry && country === null) throw invalidRequest([noCountry(request)])
   return {
     command: {
-      op,
-      user_id: request.user_id,
-      id: request.id ?? '',
-      units: measure?.units ?? request.units ?? 0,
-      country,
-      message_type: request.message_type ?? null,
-      ttl_ms: (request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1000,
-      on_expiry: request.on_expiry ?? 'release',
-      allow_partial: request.allow_partial ?? false,
-      force: request.force ?? false,
-      explain: request.explain ?? false,
-      origin,
+      ...asked,
+      units: integerOf(measure?.units ?? request.units ?? 0),
+      country: country === null ? null : textOf(country),
+      message_type: request.message_type === undefined ? null : textOf(request.message_type),
+      ttl_ms: integerOf(request.ttl_seconds ?? DEFAULT_TTL_SECONDS) * 1000,
+      on_expiry: request.on_expiry === 'commit' ? 'commit' : 'release',
+      allow_partial: request.allow_partial === true,
+      force: request.force === true,
+      explain: request.explain === true,
     },
     measure,
   }
+}
+
+/** @throws TypeError if it is no integer from 0 */
+function integerOf(value: number): number {
+  if (isUint(value)) return value
+  throw new TypeError('a validated integer is not an integer from 0')
+}
+
+/** @throws TypeError if it is no string */
+function textOf(value: string): string {
+  if (typeof value === 'string') return value
+  throw new TypeError('a validated text is not a string')
 }
 
 function noCountry({ message }: SenderRequest): ValidationIssue {
@@ -106,23 +120,21 @@ function withContradictions(op: SenderOp, check: Check): Check {
   return value => {
     const issues = check(value)
     const further = isRecord(value) ? contradictionsIn(value) : null
-    return further === null ? issues : [...issues, ...further]
+    if (issues === null || further === null) return issues ?? further
+    return [...issues, ...further]
   }
 }
 
 /** Null if there are none, which is nearly always so. */
-function contradictionsIn({ units, message, country }: Record<string, unknown>): ValidationIssue[] | null {
+function contradictionsIn({ units, message, country }: Record<string, unknown>): Issues | null {
   if (message === undefined) {
     if (units !== undefined) return null
     return [{ path: '/units', message: 'is required, unless there is a message whose units the service counts' }]
   }
-  if (units === undefined && country === undefined) return null
-  const issues: ValidationIssue[] = []
-  if (units !== undefined)
-    issues.push({ path: '/units', message: 'is not accepted together with message, which determines it' })
-  if (country !== undefined)
-    issues.push({ path: '/country', message: 'is not accepted together with message, which determines it' })
-  return issues
+  const [first, ...others] = Object.entries({ units, country })
+    .filter(([, value]) => value !== undefined)
+    .map(([name]) => ({ path: `/${name}`, message: 'is not accepted together with message, which determines it' }))
+  return first === undefined ? null : [first, ...others]
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

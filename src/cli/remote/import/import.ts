@@ -75,7 +75,7 @@ async function checkRows(path: string, output: Output): Promise<{ rows: number; 
   for await (const group of rowsOf(path)) {
     rows += group.length
     for (const { line, issues } of group) {
-      if (issues.length > 0)
+      if (issues !== null)
         printer.add(
           line,
           issues.map(({ path: field, message }) => nameOf(field) + message),

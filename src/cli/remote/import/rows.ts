@@ -6,7 +6,7 @@ import { ImportRow } from '../../../contract/import.ts'
 import { readCell } from '../../../domain/csv.ts'
 import type { ValidationIssue } from '../../../errors.ts'
 import { linesOf } from '../../../http/platform/lines.ts'
-import { compileCheck } from '../../../http/platform/validation.ts'
+import { compileCheck, type Issues } from '../../../http/platform/validation.ts'
 
 /** A row longer than this, in bytes, is refused, as the service does. */
 const MAX_ROW_BYTES = 64 * 1024
@@ -16,8 +16,8 @@ export interface Row {
   line: number
   /** As a line of JSON. */
   json: string
-  /** What is wrong with it; empty if it can be sent. */
-  issues: readonly ValidationIssue[]
+  /** What is wrong with it; null if it can be sent. */
+  issues: Issues | null
 }
 
 /** Reads groups of rows. A row is checked against the schema of the API; only the service knows whether the rest fits. */
@@ -83,10 +83,10 @@ async function* csvRows(path: string): AsyncGenerator<Row[], void> {
       if (record.every(cell => cell === '')) continue
       if (header === undefined) {
         header = record.map(name => name.trim())
-        const wrong = headerRow(line, header)
-        if (wrong.issues.length === 0) continue
+        const [first, ...others] = issuesOfHeader(header)
+        if (first === undefined) continue
         // Every row would be wrong in the same way.
-        return yield [wrong]
+        return yield [{ line, json: '', issues: [first, ...others] }]
       }
       rows.push(csvRow(line, header, record))
       if (rows.length < GROUP) continue
@@ -101,13 +101,12 @@ async function* csvRows(path: string): AsyncGenerator<Row[], void> {
 }
 
 /** The issues of the names of the columns. */
-function headerRow(line: number, header: readonly string[]): Row {
-  const issues = header.flatMap((name, index) => {
+function issuesOfHeader(header: readonly string[]): ValidationIssue[] {
+  return header.flatMap((name, index) => {
     const path = `/${name}`
     if (!isField(name)) return [{ path, message: `is no column; columns are ${Object.keys(FIELDS).join(', ')}` }]
     return header.indexOf(name) < index ? [{ path, message: 'is there twice' }] : []
   })
-  return { line, json: '', issues }
 }
 
 /** An empty cell leaves the field out. */
